@@ -1,0 +1,94 @@
+# Fairlead's build. Every target does the set-up it needs (scripts/setup.sh), so a fresh clone starts with any of them.
+#
+#   make build                  build/fairlead, the release build
+#   make run                    the demo: a mesh of real Envoys; Ctrl-C stops all of it
+#   make test                   builds with assertions and runs every test; PRESET=release tests the release build
+#   make test-asan, test-tsan   the same under the sanitizers
+#   make lint, format           clang-format and clang-tidy
+#   make bench                  the benchmarks, release build
+#   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
+#   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
+#   make validation                                 verdicts on objects, kind by kind, against Istio's
+#   make tools                  the clients and generators of tools/, into build/tools
+
+PRESET ?= dev
+JOBS ?= $(shell nproc)
+AREA ?=
+SHOW ?= 0
+CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
+DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
+SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
+  --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
+SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
+
+.PHONY: all setup build run test test-asan test-tsan lint format bench tools conformance stock-envoy validation clean
+.DELETE_ON_ERROR:
+all: build
+
+setup:
+	@scripts/setup.sh
+
+# Configures once and again when asked to by ninja itself; a preset that changed is seen by its time stamp.
+build/%/build.ninja: CMakePresets.json | setup
+	@cmake --preset $* >build-$*.log 2>&1 || { cat build-$*.log; rm -f build-$*.log; exit 1; }
+	@rm -f build-$*.log
+	@touch $@
+
+build: build/release/build.ninja
+	ninja -C build/release -j$(JOBS) fairlead
+	@ln -sfn release/bin/fairlead build/fairlead
+
+run: build
+	@scripts/run.sh
+
+test: build/$(PRESET)/build.ninja tools
+	ninja -C build/$(PRESET) -j$(JOBS)
+	ctest --test-dir build/$(PRESET) -j$(JOBS) --output-on-failure
+
+test-asan test-tsan: test-%:
+	@scripts/setup.sh clang
+	@$(MAKE) --no-print-directory test PRESET=$*
+
+lint: build/dev/build.ninja
+	@scripts/setup.sh clang
+	clang-format-16 --dry-run -Werror $(SOURCES)
+	ninja -C build/dev fairlead_gen_headers
+	scripts/tidy.py build/dev
+
+format:
+	@scripts/setup.sh clang
+	clang-format-16 -i $(SOURCES)
+
+bench: build/release/build.ninja
+	ninja -C build/release -j$(JOBS) benches
+	@for bench in build/release/bin/*_bench; do echo "== $$bench"; $$bench || exit 1; done
+
+tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload) | setup
+
+build/tools/xdsdump: $(wildcard tools/xdsdump/*)
+build/tools/xdsload: $(wildcard tools/xdsload/*)
+build/tools/meshgen: $(wildcard tools/meshgen/*)
+build/tools/xdsdump build/tools/xdsload build/tools/meshgen: build/tools/%: | setup
+	@mkdir -p build/tools
+	cd tools/$* && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ .
+build/tools/meshload: tools/meshgen/meshload/main.go tools/meshgen/go.mod | setup
+	@mkdir -p build/tools
+	cd tools/meshgen && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ ./meshload
+build/tools/replay: tools/replay/replay.cc | setup
+	@mkdir -p build/tools
+	$(CXX) -std=c++20 -O2 $< -o $@ $$(pkg-config --cflags --libs grpc++)
+
+conformance: build tools
+	python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
+	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+stock-envoy: build tools
+	python3 -B tools/envoy_accepts.py --cases $(CASES) --xdsdump build/tools/xdsdump --envoy $(DEPS)/envoy \
+	  --server '$(SERVER)' --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+validation: build
+	python3 -B tools/validation.py --cases $(firstword $(wildcard ../shared/validation) tests/validation) \
+	  --validate 'build/fairlead validate -o json -f {file}' --show $(SHOW)
+
+clean:
+	rm -rf build

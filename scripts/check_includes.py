@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Checks that #include lines go one way, by the table of docs/architecture.md.
+
+  check_includes.py ROOT
+
+A folder of src/ includes itself, the folders that its row names, and what those may include in turn.
+Prints file:line for each edge that the table does not have.
+"""
+
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "base": "",
+    "proto": "base",
+    "kube": "base",
+    "config": "base proto",
+    "source": "config kube",
+    "model": "base config",
+    "registry": "model config",
+    "mesh": "model config",
+    "gen": "cache mesh model proto",
+    "cache": "base",
+    "xds": "cache proto",
+    "push": "gen cache mesh source xds",
+    "ca": "kube config model xds rpc",
+    "webhook": "kube config model gen rpc",
+    "debug": "push mesh registry source xds rpc",
+    "agent": "kube xds ca rpc",
+    "rpc": "base proto",
+    "app": "*",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def reachable(allowed):
+    """Each folder's own row and the rows of all it may include."""
+    memo = {}
+
+    def visit(folder, path=()):
+        if folder in path:
+            raise ValueError(f"the table has a cycle: {' -> '.join(path + (folder,))}")
+        if folder not in memo:
+            row = list(allowed) if allowed[folder] == "*" else allowed[folder].split()
+            below = {folder, *row}
+            for other in row:
+                if other != folder:
+                    below |= visit(other, path + (folder,))
+            memo[folder] = below
+        return memo[folder]
+
+    for folder in allowed:
+        visit(folder)
+    return memo
+
+
+def violations(sources, allowed):
+    """sources: {path relative to src: text}. Yields "path:line: message" for each forbidden edge."""
+    reach = reachable(allowed)
+    for path, text in sorted(sources.items()):
+        folder = path.split("/")[0]
+        if folder not in allowed:
+            yield f"src/{path}:1: folder {folder} has no row in the table of allowed includes"
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            found = INCLUDE.match(line)
+            if not found:
+                continue
+            included = found.group(1)
+            if included.startswith(("./", "../")):
+                yield f'src/{path}:{number}: "{included}" is relative; includes start at src/'
+                continue
+            # A generated header counts as proto's, whatever its path: xds/core/v3/resource.pb.h is not src/xds.
+            target = "proto" if included.endswith(".pb.h") else included.split("/")[0]
+            if target in allowed and target not in reach[folder]:
+                yield f"src/{path}:{number}: {folder} must not include {target} ({included})"
+
+
+def main(root):
+    src = pathlib.Path(root) / "src"
+    paths = [p for p in src.rglob("*") if p.suffix in (".h", ".cc", ".inc")]
+    found = list(violations({str(p.relative_to(src)): p.read_text() for p in paths}, ALLOWED))
+    print("\n".join(found) if found else f"{len(paths)} files, every include goes one way")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Checks of the sources that clang-format and clang-tidy do not make.
+
+  check_style.py ROOT
+
+A file has at most 500 lines, a header's include guard is named after its path, no file or folder has a name that says
+nothing about what it holds, and no text admits to unfinished work.
+"""
+
+import pathlib
+import re
+import sys
+
+MAX_LINES = 500
+# Words that say nothing in any name, and those that say nothing alone: Envoy has a connection_manager and a tls_context.
+EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc"}
+EMPTY_NAMES = {"manager", "context"}
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\bnot (yet )?implemented\b", re.IGNORECASE)
+
+
+def guard_of(path):
+    return "FAIRLEAD_" + re.sub(r"\W", "_", path.removeprefix("src/")).upper() + "_"
+
+
+def findings(path, text):
+    """Yields "path:line: message" for a source file, its path given relative to the checkout."""
+    lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        yield f"{path}:{MAX_LINES}: {len(lines)} lines; split the file before {MAX_LINES}"
+    guard = guard_of(path)
+    if path.endswith(".h") and not (f"#ifndef {guard}" in lines and f"#define {guard}" in lines):
+        yield f"{path}:1: the include guard must be {guard}"
+    for part in pathlib.PurePath(path).with_suffix("").parts:
+        if part in EMPTY_NAMES or EMPTY_WORDS & set(part.split("_")):
+            yield f"{path}:1: the name {part} does not say what is inside"
+    for number, line in enumerate(lines, 1):
+        found = UNFINISHED.search(line)
+        if found:
+            yield f"{path}:{number}: {found.group()} does not belong in the code"
+
+
+def main(root):
+    root = pathlib.Path(root)
+    paths = [p for folder in ("src", "cmd", "tests") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc", ".inc")]
+    found = [line for p in sorted(paths) for line in findings(str(p.relative_to(root)), p.read_text())]
+    print("\n".join(found) if found else f"{len(paths)} files")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

