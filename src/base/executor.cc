@@ -1,0 +1,65 @@
+#include "base/executor.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace fairlead {
+
+Executor::Executor(std::string name, size_t threads) {
+  name.resize(std::min<size_t>(name.size(), 15));  // what the kernel keeps of a thread's name
+  for (size_t i = 0; i < threads; ++i) {
+    threads_.emplace_back([this, name] {
+      pthread_setname_np(pthread_self(), name.c_str());
+      Run();
+    });
+  }
+}
+
+Executor::~Executor() { Stop(); }
+
+void Executor::Submit(Urgency urgency, std::function<void()> task) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    queues_[static_cast<size_t>(urgency)].push_back(std::move(task));
+  }
+  ready_.notify_one();
+}
+
+std::function<void()> Executor::Take() {
+  auto& [urgent, patient] = queues_;
+  const bool patient_turn = ++taken_ % 4 == 0;
+  auto& queue = (patient_turn && !patient.empty()) || urgent.empty() ? patient : urgent;
+  std::function<void()> task = std::move(queue.front());
+  queue.pop_front();
+  return task;
+}
+
+void Executor::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ready_.wait(lock, [this] { return stopping_ || !queues_[0].empty() || !queues_[1].empty(); });
+    if (stopping_) return;
+    std::function<void()> task = Take();
+    lock.unlock();
+    task();
+    task = nullptr;  // what it holds is freed outside the lock
+    lock.lock();
+  }
+}
+
+void Executor::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  ready_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+  std::lock_guard lock(mutex_);
+  for (auto& queue : queues_) queue.clear();
+}
+
+}  // namespace fairlead

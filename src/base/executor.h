@@ -1,0 +1,44 @@
+#ifndef FAIRLEAD_BASE_EXECUTOR_H_
+#define FAIRLEAD_BASE_EXECUTOR_H_
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace fairlead {
+
+// Which queue a task waits in. Urgent tasks go first, but one task in four is taken from the other queue
+// while it has any, so that neither starves the other.
+enum class Urgency { kUrgent, kPatient };
+
+// A fixed number of threads that run tasks in the order in which they came. Thread-safe.
+// Tasks must not throw and should not block.
+class Executor {
+ public:
+  Executor(std::string name, size_t threads);
+  ~Executor();  // as Stop()
+  void Submit(Urgency urgency, std::function<void()> task);
+  // Runs what is running to its end, drops what waits, joins the threads. Tasks submitted later are dropped.
+  void Stop();
+
+ private:
+  void Run();
+  std::function<void()> Take();  // REQUIRES: mutex_ held, a task is there
+
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::array<std::deque<std::function<void()>>, 2> queues_;
+  unsigned taken_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_BASE_EXECUTOR_H_

@@ -1,0 +1,116 @@
+#include "config/check/check.h"
+
+#include "config/check/api_schema.h"
+#include "config/check/kinds.h"
+#include "config/check/names.h"
+#include "istio/security/v1beta1/authorization_policy.pb.h"
+
+namespace fairlead::config::check {
+namespace {
+
+using istio::security::v1beta1::AuthorizationPolicy;
+
+KindCheck FindCheck(Kind kind) {
+  switch (kind) {
+    case Kind::kVirtualService:
+      return CheckVirtualService;
+    case Kind::kDestinationRule:
+      return CheckDestinationRule;
+    case Kind::kServiceEntry:
+      return CheckServiceEntry;
+    case Kind::kWorkloadEntry:
+      return CheckWorkloadEntry;
+    case Kind::kWorkloadGroup:
+      return CheckWorkloadGroup;
+    case Kind::kGateway:
+      return CheckGateway;
+    case Kind::kSidecar:
+      return CheckSidecar;
+    case Kind::kEnvoyFilter:
+      return CheckEnvoyFilter;
+    case Kind::kProxyConfig:
+      return CheckProxyConfig;
+    case Kind::kPeerAuthentication:
+      return CheckPeerAuthentication;
+    case Kind::kRequestAuthentication:
+      return CheckRequestAuthentication;
+    case Kind::kAuthorizationPolicy:
+      return CheckAuthorizationPolicy;
+    case Kind::kTelemetry:
+      return CheckTelemetry;
+    case Kind::kWasmPlugin:
+      return CheckWasmPlugin;
+    case Kind::kTrafficExtension:
+      return CheckTrafficExtension;
+    default:
+      return nullptr;
+  }
+}
+
+bool IsGoBool(std::string_view text) {
+  for (std::string_view known :
+       {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}) {
+    if (text == known) return true;
+  }
+  return false;
+}
+
+void CheckDryRun(Kind kind, std::string_view value, const google::protobuf::Message& spec, const Spot& at) {
+  if (kind != Kind::kAuthorizationPolicy)
+    return at.Error("unsupported", "only an AuthorizationPolicy may have this annotation");
+  const auto action = static_cast<const AuthorizationPolicy&>(spec).action();
+  if (action != AuthorizationPolicy::ALLOW && action != AuthorizationPolicy::DENY)
+    return at.Error("unsupported", "a dry run is only possible with the actions ALLOW and DENY");
+  if (!IsGoBool(value)) at.Refuse(StrCat("expected true or false, got \"", value, "\""));
+}
+
+// Annotations that Istio keeps for itself, or that not every kind may have.
+void CheckAnnotations(Kind kind, const google::protobuf::Message& spec, const Spot& root) {
+  const Spot metadata(root, "metadata");
+  const Spot annotations(metadata, "annotations");
+  for (const auto& [name, value] : root.meta().annotations) {
+    const Spot at(annotations, name);
+    if (name == "istio.io/dry-run") CheckDryRun(kind, value, spec, at);
+    if (name == "internal.istio.io/webhook-always-reject")
+      at.Error("unsupported", "this annotation refuses the object");
+    if (name == "internal.istio.io/parents" || name == "internal.istio.io/parent-namespace")
+      at.Error("unsupported", "this annotation may not be set by users");
+  }
+}
+
+// Kubernetes' rules for the metadata of every object.
+void CheckMetadata(const Spot& root) {
+  const Spot metadata(root, "metadata");
+  if (!IsDns1123Subdomain(root.meta().name)) {
+    metadata.Field("name").Error(
+        "invalid-value",
+        "a name has lower-case letters, digits, \"-\" and \".\", and begins and ends with a letter or digit");
+  }
+  const Spot labels(metadata, "labels");
+  for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(WhyNoLabel(name, value));
+}
+
+}  // namespace
+
+void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
+                 const google::protobuf::Message& message, Report& report) {
+  const KindCheck check = FindCheck(kind.kind);
+  if (check == nullptr) return;
+  const Subject subject{report, document, meta};
+  const Spot root(subject);
+  CheckMetadata(root);
+  const std::string_view api_version = document.Find("apiVersion").String();
+  const Spot spec(root, "spec");
+  if (const ApiSchema* schema = ApiSchemaOf(kind, api_version.substr(api_version.find('/') + 1))) {
+    for (const std::string& name : schema->required) {
+      if (document.Find(name).IsNull()) root.Field(name).Error("missing-field", "this field is required");
+    }
+    const auto it = schema->properties.find("spec");
+    const Node written = document.Find("spec");
+    if (it != schema->properties.end() && !written.IsNull()) CheckBySchema(written, *it->second, spec);
+  }
+  CheckAnnotations(kind.kind, message, root);
+  check(message, spec);
+}
+
+}  // namespace fairlead::config::check

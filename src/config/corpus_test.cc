@@ -1,0 +1,30 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "config/manifests.h"
+
+// Every input of the conformance cases is read without a word.
+namespace fairlead::config {
+namespace {
+
+TEST(CorpusTest, IsReadWithoutADiagnostic) {
+  size_t files = 0, objects = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/conformance")) {
+    if (entry.path().filename() != "input.yaml") continue;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    const ParseResult result = ParseManifests(text.str(), entry.path().string());
+    for (const Diagnostic& diagnostic : result.diagnostics) ADD_FAILURE() << ToText(diagnostic);
+    ++files;
+    objects += result.objects.size();
+  }
+  EXPECT_GT(files, 50u);
+  EXPECT_GT(objects, files);
+}
+
+}  // namespace
+}  // namespace fairlead::config

@@ -1,0 +1,33 @@
+#ifndef FAIRLEAD_CONFIG_DIAGNOSTIC_H_
+#define FAIRLEAD_CONFIG_DIAGNOSTIC_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/object.h"
+
+namespace fairlead::config {
+
+enum class Severity { kWarning, kError };
+
+// One thing wrong with what a user wrote. Data, not an exception: the object or field is dropped, the rest
+// goes on.
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  std::string code;  // stable and short: "unknown-field", "wrong-type", "duplicate-object", …
+  std::string file;  // "" for an API server's objects
+  int line = 0;      // 1-based, of the field where known, else of the object; 0: unknown
+  std::optional<ObjectKey> object;
+  std::string
+      path;  // field path in manifest spelling: "spec.http[2].route[0].weight"; "" for the whole object
+  std::string message;
+};
+
+// "mesh/routes.yaml:14: error: VirtualService default/reviews: spec.http[2].weigth: unknown field
+// (unknown-field)"
+std::string ToText(const Diagnostic& diagnostic);
+
+}  // namespace fairlead::config
+
+#endif  // FAIRLEAD_CONFIG_DIAGNOSTIC_H_

@@ -1,0 +1,129 @@
+#include "config/manifests.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/strings.h"
+#include "config/kubernetes_schema.h"
+#include "config/metadata.h"
+#include "config/yaml.h"
+
+namespace fairlead::config {
+namespace {
+
+// Whether the kind is one of ours though the version is not.
+const KindInfo* FindKindOfAnyVersion(std::string_view api_version, std::string_view kind) {
+  const size_t slash = api_version.find('/');
+  const std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+  for (const KindInfo& info : AllKinds()) {
+    if (info.name == kind && info.group == group) return &info;
+  }
+  return nullptr;
+}
+
+class ManifestParser {
+ public:
+  explicit ManifestParser(const Interned& file) : report_(file) {}
+
+  ParseResult Parse(std::string_view text) {
+    YamlStream stream(text);
+    for (;;) {
+      const YamlStream::Step step = stream.Next();
+      if (step == YamlStream::Step::kEnd) break;
+      if (step == YamlStream::Step::kBroken) {
+        result_.unreadable = true;
+        report_.SetObject(std::nullopt);
+        ReportProblems(stream.problems());
+      } else {
+        TakeDocument(stream.root(), stream.problems(), "");
+      }
+    }
+    result_.diagnostics = report_.Take();
+    return std::move(result_);
+  }
+
+ private:
+  void ReportProblems(const std::vector<YamlProblem>& problems) {
+    for (const YamlProblem& problem : problems) {
+      report_.Error(problem.code, problem.line, problem.path, problem.message);
+    }
+  }
+
+  // `item_kind`: what the items of a typed list are that do not say so themselves.
+  void TakeDocument(Node document, const std::vector<YamlProblem>& problems, std::string_view item_kind) {
+    report_.SetObject(std::nullopt);
+    if (!document.IsMapping()) return Unreadable(document, "wrong-type", "", "a manifest is a mapping");
+    const std::string_view api_version = document.Find("apiVersion").String();
+    const std::string_view kind = document.Find("kind").String(item_kind);
+    if (api_version.empty())
+      return Unreadable(document, "missing-field", "apiVersion", "apiVersion is missing");
+    if (kind.empty()) return Unreadable(document, "missing-field", "kind", "kind is missing");
+    if (kind.ends_with("List") && document.Find("items").IsSequence())
+      return TakeList(document, kind, problems);
+    const KindInfo* info = FindKind(api_version, kind);
+    if (info == nullptr) return PassOver(document, api_version, kind);
+    const std::optional<ObjectKey> key = ReadKey(*info, document);
+    if (!key)
+      return Unreadable(document, "missing-field", "metadata.name", StrCat("this ", kind, " has no name"));
+    TakeObject(*info, *key, document, problems);
+  }
+
+  void TakeObject(const KindInfo& info, const ObjectKey& key, Node document,
+                  const std::vector<YamlProblem>& problems) {
+    report_.SetObject(key);
+    const auto [seen, first] = lines_.try_emplace(key, document.line());
+    if (!first) {
+      return report_.Error("duplicate-object", document.line(), "",
+                           StrCat("the same object is at line ", seen->second, ", which counts"));
+    }
+    ReportProblems(problems);
+    ConfigPtr object = ParseObject(info, key, document, report_);
+    if (object == nullptr || !problems.empty()) {
+      result_.broken.push_back(key);
+    } else {
+      result_.objects.push_back(std::move(object));
+    }
+  }
+
+  void TakeList(Node document, std::string_view kind, const std::vector<YamlProblem>& problems) {
+    // A duplicate key inside an item has no item's name: the whole list is in doubt.
+    if (!problems.empty()) {
+      result_.unreadable = true;
+      return ReportProblems(problems);
+    }
+    const std::string_view item_kind = kind.substr(0, kind.size() - std::string_view("List").size());
+    for (Node item : document.Find("items").elements()) TakeDocument(item, problems, item_kind);
+  }
+
+  void PassOver(Node document, std::string_view api_version, std::string_view kind) {
+    if (const KindInfo* known = FindKindOfAnyVersion(api_version, kind)) {
+      result_.unreadable = true;
+      return report_.Error(
+          "unknown-version", document.line(), "apiVersion",
+          StrCat(kind, " has no version ", api_version, " (known: ", Join(known->versions, ", "), ")"));
+    }
+    if (IsKubernetesKind(api_version, kind)) return;
+    std::vector<std::string_view> names;
+    for (const KindInfo& info : AllKinds()) names.push_back(info.name);
+    report_.Warning("unknown-kind", document.line(), "",
+                    StrCat(api_version, " ", kind, " is not read", Suggestion(kind, names)));
+  }
+
+  void Unreadable(Node document, std::string_view code, std::string path, std::string message) {
+    result_.unreadable = true;
+    report_.Error(code, document.line(), std::move(path), std::move(message));
+  }
+
+  Report report_;
+  ParseResult result_;
+  absl::flat_hash_map<ObjectKey, int> lines_;
+};
+
+}  // namespace
+
+ParseResult ParseManifests(std::string_view text, const Interned& file) {
+  return ManifestParser(file).Parse(text);
+}
+
+}  // namespace fairlead::config

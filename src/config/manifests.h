@@ -1,0 +1,34 @@
+#ifndef FAIRLEAD_CONFIG_MANIFESTS_H_
+#define FAIRLEAD_CONFIG_MANIFESTS_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/object.h"
+#include "config/report.h"
+#include "config/tree.h"
+
+namespace fairlead::config {
+
+struct ParseResult {
+  std::vector<ConfigPtr> objects;  // the good ones, each key once, in the order of the text
+  std::vector<ObjectKey> broken;   // there, but with mistakes: whoever has an earlier version goes on with it
+  bool unreadable = false;         // a document could not be read so far that one knows whom it is about
+  std::vector<Diagnostic> diagnostics;
+};
+
+// Reads manifests, YAML or JSON, any number of documents, `kind: List` included. Strict: an object with an
+// unknown field, a wrong type or a duplicate key is left out, with a diagnostic for each mistake; the others
+// count. What an API server would fill in is filled in. Kinds that a mesh does not read are passed over: in
+// silence if they are Kubernetes' own, else with a warning. An object that is there twice counts the first
+// time. Thread-safe; distinct texts may be parsed at once.
+ParseResult ParseManifests(std::string_view text, const Interned& file);
+
+// Reads one document of a kind that is known, as ParseManifests does; null where it has mistakes.
+ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
+
+}  // namespace fairlead::config
+
+#endif  // FAIRLEAD_CONFIG_MANIFESTS_H_

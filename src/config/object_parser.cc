@@ -1,0 +1,91 @@
+#include <string>
+#include <utility>
+
+#include "base/strings.h"
+#include "config/content_hash.h"
+#include "config/crd_schema.h"
+#include "config/kubernetes_reader.h"
+#include "config/kubernetes_schema.h"
+#include "config/manifests.h"
+#include "config/metadata.h"
+#include "config/proto_kinds.h"
+#include "config/proto_reader.h"
+
+namespace fairlead::config {
+namespace {
+
+bool IsHeader(std::string_view key) { return key == "apiVersion" || key == "kind" || key == "metadata"; }
+
+// Custom resources have a spec and a status and nothing else.
+void CheckTopLevel(Node document, Report& report) {
+  for (const Node::Entry& entry : document.entries()) {
+    if (IsHeader(entry.key) || entry.key == "spec" || entry.key == "status") continue;
+    report.UnknownField(entry, FieldPath(), {"metadata", "spec", "status"});
+  }
+}
+
+Payload ReadProtoPayload(Kind kind, Node document, Report& report) {
+  CheckTopLevel(document, report);
+  const Node spec = document.Find("spec");
+  const std::shared_ptr<google::protobuf::Message> message = NewSpec(kind);
+  if (!spec.IsNull()) ReadProto(spec, FieldPath(FieldPath(), "spec"), report, message.get());
+  return {message, spec.Hash()};
+}
+
+// The document without what ObjectMeta and Origin hold.
+Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
+  const std::string_view api_version = document.Find("apiVersion").String();
+  const bool core = kind.group == "networking.k8s.io";
+  if (core) CheckKubernetes(document, KubernetesMessage(api_version, kind.name), FieldPath(), report);
+  const Node schema = core ? Node() : CrdSchemaOf(kind, api_version.substr(api_version.find('/') + 1));
+  if (schema) CheckTopLevel(document, report);
+  const FieldPath root;
+  TreeBuilder builder;
+  builder.BeginMapping(document.line());
+  for (const Node::Entry& entry : document.entries()) {
+    if (IsHeader(entry.key) || entry.value.IsNull()) continue;
+    builder.Key(entry.key, entry.key_line);
+    CopyBySchema(entry.value, schema.Find("properties").Find(entry.key), FieldPath(root, entry.key), report,
+                 builder);
+  }
+  builder.End();
+  auto tree = std::make_shared<const Tree>(builder.Build());
+  const uint64_t hash = tree->root().Hash();
+  return {std::move(tree), hash};
+}
+
+Payload ReadStructPayload(const KindInfo& kind, Node document, Report& report) {
+  const std::string message = KubernetesMessage(document.Find("apiVersion").String(), kind.name);
+  if (!CheckKubernetes(document, message, FieldPath(), report)) return {};
+  return ReadKubernetes(kind.kind, document, report);
+}
+
+}  // namespace
+
+ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report) {
+  const size_t errors_before = report.errors();
+  const bool metadata_checked = kind.payload == PayloadType::kStruct || kind.group == "networking.k8s.io";
+  Payload payload;
+  switch (kind.payload) {
+    case PayloadType::kProto:
+      payload = ReadProtoPayload(kind.kind, document, report);
+      break;
+    case PayloadType::kStruct:
+      payload = ReadStructPayload(kind, document, report);
+      break;
+    case PayloadType::kTree:
+      payload = ReadTreePayload(kind, document, report);
+      break;
+  }
+  ObjectMeta meta = ReadMetadata(key, document, metadata_checked, report);
+  if (report.errors() != errors_before) return nullptr;
+  std::shared_ptr<const ObjectStatus> status = ReadStatus(kind.kind, document);
+  ContentHash hash;
+  hash.Add(static_cast<uint8_t>(kind.kind)).Add(meta).Add(payload.hash);
+  if (status != nullptr) hash.Add(*status);
+  Origin origin{report.file(), document.line(), document.Find("apiVersion").String()};
+  return std::make_shared<const ConfigObject>(kind.kind, std::move(meta), std::move(origin),
+                                              std::move(payload.value), hash.value(), std::move(status));
+}
+
+}  // namespace fairlead::config

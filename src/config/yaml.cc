@@ -1,0 +1,153 @@
+#include "config/yaml.h"
+
+#include <optional>
+#include <utility>
+
+#include "config/yaml_composer.h"
+#include "config/yaml_events.h"
+
+namespace fairlead::config {
+namespace {
+
+// Whether a line is a document marker: "---" at its start, then nothing or a space.
+bool IsMarker(std::string_view rest) {
+  if (!rest.starts_with("---")) return false;
+  return rest.size() == 3 || rest[3] == ' ' || rest[3] == '\t' || rest[3] == '\n' || rest[3] == '\r';
+}
+
+// Offset of the next document marker at or behind `from`, which is the start of a line; the text's end where
+// none is. `line` goes along.
+size_t FindMarker(std::string_view text, size_t from, int& line) {
+  while (from < text.size() && !IsMarker(text.substr(from))) {
+    const size_t end = text.find('\n', from);
+    if (end == std::string_view::npos) return text.size();
+    from = end + 1;
+    ++line;
+  }
+  return from;
+}
+
+size_t NextLine(std::string_view text, size_t from) {
+  const size_t end = text.find('\n', from);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+// A part that has no document: blank lines and comments, maybe after a marker.
+bool IsEmptyRoot(Node root) { return root.IsNull(); }
+
+}  // namespace
+
+// Reads the whole text with one parser until something is wrong. From then on each part between two markers
+// has a parser of its own, since libyaml cannot go on behind an error.
+class YamlStream::Impl {
+ public:
+  explicit Impl(std::string_view text) : text_(text) { events_.emplace(text, 1); }
+
+  Step Next() {
+    for (;;) {
+      if (!events_ && !OpenPart()) return Step::kEnd;
+      const std::optional<Step> step = ReadDocument();
+      if (step) return *step;
+    }
+  }
+
+  YamlComposer& composer() { return composer_; }
+
+ private:
+  // The next document that is not empty; nothing where the parser at hand has no more.
+  std::optional<Step> ReadDocument() {
+    composer_.Start();
+    while (events_->Next()) {
+      switch (events_->event().type) {
+        case YAML_STREAM_END_EVENT:
+          events_.reset();
+          return std::nullopt;
+        case YAML_STREAM_START_EVENT:
+          break;
+        case YAML_DOCUMENT_START_EVENT:
+          composer_.Start();
+          document_line_ = events_->line();
+          document_done_ = false;
+          break;
+        case YAML_DOCUMENT_END_EVENT:
+          document_done_ = true;
+          if (composer_.failed()) return Step::kBroken;
+          if (!IsEmptyRoot(composer_.root())) return Step::kDocument;
+          break;
+        default:
+          composer_.Take(*events_);
+      }
+    }
+    return OnError();
+  }
+
+  std::optional<Step> OnError() {
+    const std::string message = events_->error();
+    const int line = events_->error_line();
+    events_.reset();
+    if (!parts_) {
+      StartParts();
+      return std::nullopt;
+    }
+    composer_.Start();
+    composer_.Fail("yaml-syntax", line, message);
+    return Step::kBroken;
+  }
+
+  // The rest of the text is read part by part, the document at hand (unless it was given out) again.
+  void StartParts() {
+    parts_ = true;
+    part_ = 0;
+    part_line_ = 1;
+    for (; part_line_ < document_line_; ++part_line_) part_ = NextLine(text_, part_);
+    if (document_done_ && document_line_ > 0) {
+      part_ = NextLine(text_, part_);
+      ++part_line_;
+      part_ = FindMarker(text_, part_, part_line_);
+    }
+  }
+
+  bool OpenPart() {
+    if (!parts_ || part_ >= text_.size()) return false;
+    int next_line = part_line_ + 1;
+    const size_t next = FindMarker(text_, NextLine(text_, part_), next_line);
+    events_.emplace(text_.substr(part_, next - part_), part_line_);
+    part_ = next;
+    part_line_ = next_line;
+    return true;
+  }
+
+  std::string_view text_;
+  std::optional<YamlEvents> events_;  // none between parts
+  YamlComposer composer_;
+  int document_line_ = 0;      // of the document that was begun last
+  bool document_done_ = true;  // it was given out
+  bool parts_ = false;
+  size_t part_ = 0;  // offset and line of the next part
+  int part_line_ = 1;
+};
+
+YamlStream::YamlStream(std::string_view text) : impl_(std::make_unique<Impl>(text)) {}
+YamlStream::~YamlStream() = default;
+
+YamlStream::Step YamlStream::Next() { return impl_->Next(); }
+Node YamlStream::root() const { return impl_->composer().root(); }
+const std::vector<YamlProblem>& YamlStream::problems() const { return impl_->composer().problems(); }
+
+YamlDocument ParseYamlDocument(std::string_view text) {
+  YamlStream stream(text);
+  YamlDocument document;
+  const YamlStream::Step step = stream.Next();
+  document.problems = stream.problems();
+  if (step != YamlStream::Step::kDocument) return document;
+  TreeBuilder builder;
+  builder.Copy(stream.root());
+  document.tree = builder.Build();
+  if (stream.Next() != YamlStream::Step::kEnd) {
+    document.problems.push_back(
+        {stream.root().line(), "several-documents", "", "the file must be one document"});
+  }
+  return document;
+}
+
+}  // namespace fairlead::config
