@@ -1,0 +1,141 @@
+#include "model/mesh_config.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "config/proto_reader.h"
+#include "config/yaml.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/mesh/v1alpha1/network.pb.h"
+
+namespace fairlead::model {
+namespace {
+
+using config::FieldPath;
+using config::Node;
+using config::Report;
+using config::UnknownFields;
+using istio::mesh::v1alpha1::MeshConfig;
+using istio::mesh::v1alpha1::MeshNetworks;
+using istio::mesh::v1alpha1::ProxyConfig;
+
+// The one document of a file; reports what is wrong with it as YAML.
+config::YamlDocument ReadDocument(std::string_view text, Report& report) {
+  config::YamlDocument document = config::ParseYamlDocument(text);
+  for (const config::YamlProblem& problem : document.problems) {
+    report.Error(problem.code, problem.line, problem.path, problem.message);
+  }
+  return document;
+}
+
+// By name: a provider of the file replaces the one before it, others are added.
+void MergeProviders(const MeshConfig& before, MeshConfig* mesh) {
+  auto given = std::move(*mesh->mutable_extension_providers());
+  *mesh->mutable_extension_providers() = before.extension_providers();
+  for (auto& provider : given) {
+    auto& known = *mesh->mutable_extension_providers();
+    const auto same =
+        std::find_if(known.begin(), known.end(), [&](const auto& p) { return p.name() == provider.name(); });
+    if (same != known.end()) {
+      *same = std::move(provider);
+    } else {
+      *known.Add() = std::move(provider);
+    }
+  }
+}
+
+void SortTrustDomainAliases(MeshConfig* mesh) {
+  const std::set<std::string> aliases(mesh->trust_domain_aliases().begin(),
+                                      mesh->trust_domain_aliases().end());
+  mesh->mutable_trust_domain_aliases()->Assign(aliases.begin(), aliases.end());
+}
+
+// An absent header of the upper ProxyHeaders falls through to the lower one.
+void InheritHeaders(const ProxyConfig::ProxyHeaders& lower, ProxyConfig::ProxyHeaders* upper) {
+  using Forwarding = istio::mesh::v1alpha1::ForwardClientCertDetails;
+  if (upper->forwarded_client_cert() == Forwarding::UNDEFINED) {
+    upper->set_forwarded_client_cert(lower.forwarded_client_cert());
+  }
+  if (!upper->has_request_id() && lower.has_request_id()) *upper->mutable_request_id() = lower.request_id();
+  if (!upper->has_attempt_count() && lower.has_attempt_count())
+    *upper->mutable_attempt_count() = lower.attempt_count();
+  if (!upper->has_server() && lower.has_server()) *upper->mutable_server() = lower.server();
+  if (!upper->has_envoy_debug_headers() && lower.has_envoy_debug_headers()) {
+    *upper->mutable_envoy_debug_headers() = lower.envoy_debug_headers();
+  }
+}
+
+bool ReadOverDefaults(Node root, Report& report, MeshConfig* mesh) {
+  const FieldPath path;
+  const MeshConfig before = *mesh;
+  if (!config::ReadProto(root, path, report, mesh, UnknownFields::kWarning)) return false;
+  *mesh->mutable_default_config() = before.default_config();
+  *mesh->mutable_default_providers() = before.default_providers();
+  // Read a second time over what was there; a report of its own, since the first reading said what is
+  // unknown.
+  Report silent(report.file());
+  if (const Node proxy = root.Find("defaultConfig"); !proxy.IsNull()) {
+    MergeProxyConfig(proxy, FieldPath(path, "defaultConfig"), silent, mesh->mutable_default_config());
+  }
+  if (const Node providers = root.Find("defaultProviders"); !providers.IsNull()) {
+    config::ReadProto(providers, FieldPath(path, "defaultProviders"), silent,
+                      mesh->mutable_default_providers(), UnknownFields::kWarning);
+  }
+  MergeProviders(before, mesh);
+  SortTrustDomainAliases(mesh);
+  return true;
+}
+
+}  // namespace
+
+bool MergeProxyConfig(Node node, const FieldPath& path, Report& report, ProxyConfig* proxy) {
+  const ProxyConfig before = *proxy;
+  if (!config::ReadProto(node, path, report, proxy, UnknownFields::kWarning)) return false;
+  for (const auto& [name, value] : before.proxy_metadata())
+    proxy->mutable_proxy_metadata()->insert({name, value});
+  if (proxy->has_proxy_headers() && before.has_proxy_headers()) {
+    InheritHeaders(before.proxy_headers(), proxy->mutable_proxy_headers());
+  }
+  return true;
+}
+
+MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file) {
+  Report report(file);
+  const config::YamlDocument document = ReadDocument(text, report);
+  auto mesh = ReadMeshConfig(document.tree.root(), report);
+  if (report.errors() > 0) return {nullptr, report.Take()};
+  return {std::move(mesh), report.Take()};
+}
+
+std::shared_ptr<const MeshConfig> ReadMeshConfig(Node root, Report& report) {
+  const size_t errors_before = report.errors();
+  auto mesh = std::make_shared<MeshConfig>(*DefaultMeshConfig());
+  if (!root.IsNull()) ReadOverDefaults(root, report, mesh.get());
+  return report.errors() == errors_before ? mesh : nullptr;
+}
+
+MeshNetworksResult ParseMeshNetworks(std::string_view text, const Interned& file) {
+  Report report(file);
+  const config::YamlDocument document = ReadDocument(text, report);
+  auto networks = std::make_shared<MeshNetworks>();
+  const Node root = document.tree.root();
+  if (!root.IsNull()) config::ReadProto(root, FieldPath(), report, networks.get(), UnknownFields::kWarning);
+  if (report.errors() > 0) return {nullptr, report.Take()};
+  return {std::move(networks), report.Take()};
+}
+
+SettingsPtr MakeSettings(std::shared_ptr<const MeshConfig> mesh, std::shared_ptr<const MeshNetworks> networks,
+                         std::string_view domain, std::string_view cluster_id) {
+  auto settings = std::make_shared<Settings>();
+  settings->mesh = mesh != nullptr ? std::move(mesh) : DefaultMeshConfig();
+  settings->networks = networks != nullptr ? std::move(networks) : std::make_shared<const MeshNetworks>();
+  settings->domain = domain;
+  settings->cluster_id = cluster_id;
+  settings->root_namespace = settings->mesh->root_namespace();
+  settings->trust_domain = settings->mesh->trust_domain();
+  return settings;
+}
+
+}  // namespace fairlead::model

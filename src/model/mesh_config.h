@@ -1,0 +1,58 @@
+#ifndef FAIRLEAD_MODEL_MESH_CONFIG_H_
+#define FAIRLEAD_MODEL_MESH_CONFIG_H_
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/interned.h"
+#include "config/diagnostic.h"
+#include "config/field_path.h"
+#include "config/report.h"
+#include "config/tree.h"
+#include "model/settings.h"
+
+namespace istio::mesh::v1alpha1 {
+class ProxyConfig;
+}  // namespace istio::mesh::v1alpha1
+
+// The mesh's own files: MeshConfig and MeshNetworks, YAML or JSON of one document. As istiod does, unknown
+// fields are passed over (here with a warning), so that a file for a newer version still works. All functions
+// are thread-safe.
+namespace fairlead::model {
+
+struct MeshConfigResult {
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh;  // null where the text has mistakes
+  std::vector<config::Diagnostic> diagnostics;
+};
+
+// The text over DefaultMeshConfig(), by Istio's rules (mesh.ApplyMeshConfig): a field replaces the default's,
+// whole messages and lists too, but defaultConfig and defaultProviders are merged field by field,
+// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default.
+MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file);
+
+// The same of a document that was read before; null where it has mistakes.
+std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> ReadMeshConfig(config::Node root,
+                                                                        config::Report& report);
+
+struct MeshNetworksResult {
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks;  // null where the text has mistakes
+  std::vector<config::Diagnostic> diagnostics;
+};
+
+// An empty text means no networks.
+MeshNetworksResult ParseMeshNetworks(std::string_view text, const Interned& file);
+
+// Lays a ProxyConfig in text over another one as defaultConfig is laid over the default's; for the annotation
+// proxy.istio.io/config too. Returns whether there were no mistakes; with some, `proxy` is of no use.
+bool MergeProxyConfig(config::Node node, const config::FieldPath& path, config::Report& report,
+                      istio::mesh::v1alpha1::ProxyConfig* proxy);
+
+// Settings of what was parsed; null arguments stand for the defaults.
+SettingsPtr MakeSettings(std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh,
+                         std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks,
+                         std::string_view domain, std::string_view cluster_id);
+
+}  // namespace fairlead::model
+
+#endif  // FAIRLEAD_MODEL_MESH_CONFIG_H_

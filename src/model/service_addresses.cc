@@ -1,0 +1,66 @@
+#include "model/service_addresses.h"
+
+#include <optional>
+
+#include "base/ip_address.h"
+
+namespace fairlead::model {
+namespace {
+
+std::optional<IpAddress> AddressOf(std::string_view address_or_range) {
+  return IpAddress::Parse(address_or_range.substr(0, address_or_range.find('/')));
+}
+
+}  // namespace
+
+AddressView AddressViewOf(const Proxy& proxy, std::string_view cluster_id) {
+  AddressView view;
+  view.ipv4 = proxy.supports_ipv4;
+  view.ipv6 = proxy.supports_ipv6;
+  view.own_cluster = proxy.metadata.cluster_id == cluster_id;
+  view.auto_allocated = proxy.metadata.dns_capture || proxy.type == ProxyType::kWaypoint;
+  return view;
+}
+
+std::vector<std::string> FilterByFamily(const std::vector<std::string>& addresses, bool ipv4, bool ipv6) {
+  std::vector<std::string> v4, v6;
+  if (addresses.empty()) return v4;
+  for (const std::string& address : addresses) {
+    const std::optional<IpAddress> parsed = AddressOf(address);
+    if (!parsed) continue;
+    if (parsed->is_v4() && ipv4) v4.push_back(address);
+    if (parsed->is_v6() && ipv6) v6.push_back(address);
+  }
+  const std::optional<IpAddress> first = AddressOf(addresses.front());
+  if (ipv4 && ipv6 && first && first->is_v6()) return v6;
+  return v4.empty() ? v6 : v4;
+}
+
+std::string PrimaryAddress(const Service& service, const AddressView& view) {
+  if (view.own_cluster) {
+    std::vector<std::string> addresses = FilterByFamily(service.cluster_vips, view.ipv4, view.ipv6);
+    if (!addresses.empty()) return addresses.front();
+  }
+  if (view.auto_allocated && service.address == kUnspecifiedAddress) {
+    if (view.ipv4 && !service.auto_allocated_ipv4.empty()) return service.auto_allocated_ipv4;
+    if (view.ipv6 && !service.auto_allocated_ipv6.empty()) return service.auto_allocated_ipv6;
+  }
+  return service.address;
+}
+
+std::vector<std::string> AllAddresses(const Service& service, const AddressView& view) {
+  std::vector<std::string> addresses;
+  if (view.own_cluster) addresses = service.cluster_vips;
+  if (addresses.empty() && view.auto_allocated) {
+    if (!service.auto_allocated_ipv4.empty()) addresses.push_back(service.auto_allocated_ipv4);
+    if (!service.auto_allocated_ipv6.empty()) addresses.push_back(service.auto_allocated_ipv6);
+  }
+  if (!view.ipv4 || !view.ipv6) addresses = FilterByFamily(addresses, view.ipv4, view.ipv6);
+  if (!addresses.empty() || service.address.empty()) return addresses;
+  // The address of a service with virtual IPs is one of them, perhaps of a family that the client cannot
+  // reach.
+  if (!service.cluster_vips.empty()) return FilterByFamily({service.address}, view.ipv4, view.ipv6);
+  return {service.address};
+}
+
+}  // namespace fairlead::model

@@ -1,0 +1,48 @@
+#ifndef FAIRLEAD_MODEL_SERVICE_ADDRESSES_H_
+#define FAIRLEAD_MODEL_SERVICE_ADDRESSES_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/proxy.h"
+#include "model/service.h"
+
+// Which of a service's addresses a client uses. Source: Istio's Service.GetAddressForProxy and
+// GetAllAddressesForProxy.
+namespace fairlead::model {
+
+// What of a proxy decides about the addresses that it sees; equal for nearly all proxies of a mesh.
+struct AddressView {
+  bool ipv4 = true;
+  bool ipv6 = false;
+  bool own_cluster = true;      // the proxy's cluster is the one whose virtual IPs the services list
+  bool auto_allocated = false;  // the proxy captures DNS, so that allocated addresses reach it
+
+  friend bool operator==(const AddressView&, const AddressView&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const AddressView& v) {
+    return H::combine(std::move(h), v.ipv4, v.ipv6, v.own_cluster, v.auto_allocated);
+  }
+};
+
+// `cluster_id`: the cluster that the services' virtual IPs belong to.
+AddressView AddressViewOf(const Proxy& proxy, std::string_view cluster_id);
+
+// Where a service has no address at all.
+inline constexpr std::string_view kUnspecifiedAddress = "0.0.0.0";
+
+// The one address that stands for the service; kUnspecifiedAddress where there is none.
+std::string PrimaryAddress(const Service& service, const AddressView& view);
+// Every address, the primary one first; may hold kUnspecifiedAddress as the only one.
+std::vector<std::string> AllAddresses(const Service& service, const AddressView& view);
+
+// The addresses of the families that a client supports; for a client of both families only those of the first
+// address's family. Addresses may be CIDR ranges; what is neither is dropped. Source: Istio's
+// FilterAddressesByIPFamily.
+std::vector<std::string> FilterByFamily(const std::vector<std::string>& addresses, bool ipv4, bool ipv6);
+
+}  // namespace fairlead::model
+
+#endif  // FAIRLEAD_MODEL_SERVICE_ADDRESSES_H_

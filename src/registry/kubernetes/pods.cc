@@ -1,0 +1,165 @@
+#include "registry/kubernetes/pods.h"
+
+#include <string_view>
+#include <utility>
+
+#include "config/kubernetes_types.h"
+#include "model/spiffe.h"
+#include "model/workload_labels.h"
+#include "registry/kubernetes/workload_name.h"
+
+namespace fairlead::registry {
+namespace {
+
+using config::ConfigObject;
+using config::PodSpec;
+
+// The label's value, or where it is missing or empty that of the label's older name.
+std::string_view LabelOrOlder(const LabelMap& labels, std::string_view key, std::string_view older) {
+  const std::string_view value = LabelOr(labels, key);
+  return value.empty() ? LabelOr(labels, older) : value;
+}
+
+// The pod's own label counts before its node's labels.
+model::Locality LocalityOf(const ConfigObject& pod, const config::ObjectStore& store) {
+  const model::Locality own = model::LocalityOfLabels(pod.meta().labels);
+  if (!own.empty()) return own;
+  const config::ConfigPtr node = store.Find(config::Kind::kNode, "", pod.Spec<PodSpec>().node_name);
+  if (node == nullptr) return {};
+  const LabelMap& labels = node->meta().labels;
+  return {LabelOrOlder(labels, model::kRegionLabel, "failure-domain.beta.kubernetes.io/region"),
+          LabelOrOlder(labels, model::kZoneLabel, "failure-domain.beta.kubernetes.io/zone"),
+          LabelOr(labels, model::kSubzoneLabel)};
+}
+
+model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore& store,
+                             const MeshFacts& facts) {
+  const PodSpec& spec = pod.Spec<PodSpec>();
+  const model::Settings& settings = *facts.settings;
+  model::Workload workload;
+  workload.name = WorkloadNameOfPod(pod.meta());
+  workload.ns = pod.ns();
+  workload.service_account = model::SpiffeId(settings.trust_domain, pod.ns().str(), spec.service_account);
+  workload.locality = LocalityOf(pod, store);
+  workload.network = facts.networks.NetworkOf(spec.pod_ip, pod.meta().labels);
+  workload.cluster = facts.cluster;
+  workload.tls_mode = LabelOr(pod.meta().labels, model::kTlsModeLabel, "disabled");
+  workload.node_name = spec.node_name;
+  if (!spec.subdomain.empty()) {
+    workload.subdomain = spec.subdomain;
+    workload.hostname = spec.hostname.empty() ? pod.name() : Interned(spec.hostname);
+  }
+  workload.labels = model::WithTopologyLabels(pod.meta().labels, settings.cluster_id, workload.locality,
+                                              spec.node_name, workload.network);
+  return workload;
+}
+
+bool IsFinished(const PodSpec& spec) { return spec.phase == "Failed" || spec.phase == "Succeeded"; }
+
+// Whether selectors and addresses find the pod: it is ready and neither finished nor about to go.
+bool IsSelectable(const ConfigObject& pod) {
+  const PodSpec& spec = pod.Spec<PodSpec>();
+  return spec.ready && !spec.pod_ip.empty() && !IsFinished(spec) && !pod.meta().deleting;
+}
+
+SelectableWorkload MakeSelectable(const ConfigObject& pod, const model::WorkloadPtr& workload) {
+  const PodSpec& spec = pod.Spec<PodSpec>();
+  SelectableWorkload out;
+  out.is_pod = true;
+  out.name = pod.name();
+  out.workload = workload;
+  out.address = spec.pod_ip;
+  out.health = model::Health::kHealthy;
+  for (const config::ContainerPortSpec& port : spec.ports) {
+    // Of two ports with one name the first counts, as in Kubernetes.
+    if (!port.name.empty() && port.protocol == "TCP") out.ports.emplace(port.name, port.container_port);
+  }
+  return out;
+}
+
+WorkloadInstancePtr MakeInstance(const config::ConfigPtr& pod, const PodRecord& old,
+                                 const model::WorkloadPtr& workload) {
+  const PodSpec& spec = pod->Spec<PodSpec>();
+  if (spec.pod_ip.empty() && spec.pod_ips.empty()) return nullptr;
+  if (old.instance != nullptr && old.object == pod && old.workload == workload) return old.instance;
+  model::WorkloadInstance instance;
+  instance.workload = workload;
+  instance.name = pod->name();
+  instance.addresses = spec.pod_ips.empty() ? std::vector<std::string>{spec.pod_ip} : spec.pod_ips;
+  instance.sources = {pod};
+  instance.ready = spec.ready;
+  instance.host_network = spec.host_network;
+  return std::make_shared<const model::WorkloadInstance>(std::move(instance));
+}
+
+}  // namespace
+
+PodIndex::Change PodIndex::Update(const Name& name, const config::ConfigPtr& object,
+                                  const config::ObjectStore& store, const MeshFacts& facts) {
+  Change change;
+  if (const auto it = pods_.find(name); it != pods_.end()) {
+    change.before = std::move(it->second);
+    pods_.erase(it);
+    Unlink(name, change.before);
+  }
+  // A failed pod is one that an API server's list would leave out.
+  if (object == nullptr || object->Spec<PodSpec>().phase == "Failed") return change;
+  PodRecord& record = change.after;
+  record.object = object;
+  record.workload = KeepIfEqual(change.before.workload, MakeWorkload(*object, store, facts));
+  record.instance = MakeInstance(object, change.before, record.workload);
+  if (IsSelectable(*object)) {
+    record.selectable = KeepIfEqual(change.before.selectable, MakeSelectable(*object, record.workload));
+  }
+  Link(name, record);
+  pods_.emplace(name, record);
+  return change;
+}
+
+void PodIndex::Link(const Name& name, const PodRecord& record) {
+  const PodSpec& spec = record.object->Spec<PodSpec>();
+  if (!spec.node_name.empty()) by_node_[spec.node_name].insert(name);
+  if (record.selectable != nullptr) ready_by_address_[spec.pod_ip].push_back(name);
+}
+
+void PodIndex::Unlink(const Name& name, const PodRecord& record) {
+  const PodSpec& spec = record.object->Spec<PodSpec>();
+  if (const auto it = by_node_.find(spec.node_name); it != by_node_.end()) {
+    it->second.erase(name);
+    if (it->second.empty()) by_node_.erase(it);
+  }
+  if (const auto it = ready_by_address_.find(spec.pod_ip); it != ready_by_address_.end()) {
+    std::erase(it->second, name);
+    if (it->second.empty()) ready_by_address_.erase(it);
+  }
+}
+
+const PodRecord* PodIndex::Find(const Name& name) const {
+  const auto it = pods_.find(name);
+  return it == pods_.end() ? nullptr : &it->second;
+}
+
+const PodRecord* PodIndex::FindByAddress(const Interned& ns, const Interned& address) const {
+  const auto it = ready_by_address_.find(address);
+  if (it == ready_by_address_.end()) return nullptr;
+  const Name* first = nullptr;
+  for (const Name& name : it->second) {
+    if (name.first == ns && (first == nullptr || name < *first)) first = &name;
+  }
+  return first == nullptr ? nullptr : Find(*first);
+}
+
+std::vector<Name> PodIndex::OnNode(const Interned& node) const {
+  const auto it = by_node_.find(node);
+  if (it == by_node_.end()) return {};
+  return {it->second.begin(), it->second.end()};
+}
+
+std::vector<Name> PodIndex::All() const {
+  std::vector<Name> names;
+  names.reserve(pods_.size());
+  for (const auto& [name, record] : pods_) names.push_back(name);
+  return names;
+}
+
+}  // namespace fairlead::registry

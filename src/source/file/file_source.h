@@ -1,0 +1,52 @@
+#ifndef FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
+#define FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "source/file/file_catalog.h"
+#include "source/file/folder_watcher.h"
+#include "source/source.h"
+
+namespace fairlead::source {
+
+// Manifests in a folder and the folders below: *.yaml, *.yml and *.json, names beginning with a dot left out.
+// Follows changes (see FolderWatcher); one batch for each that has settled. A file or object that breaks
+// keeps its last good version, with a diagnostic; a removed file removes its objects. An object in two files
+// counts from the one whose path comes first. Where the folder itself is removed, what it held stays in
+// effect until it is there again. Everything reaches the sink on the source's own thread; parsing of many
+// files uses `threads` at once.
+class FileSource : public Source {
+ public:
+  struct Options {
+    std::string folder;
+    int threads = 0;     // 0: as many as there are processors, at most 8
+    WatchOptions watch;  // its folder and its wishes are set by the source
+  };
+  explicit FileSource(Options options);
+  ~FileSource() override;
+
+  // NotFound where there is no such folder.
+  absl::Status Start(Sink* sink) override;
+  void Stop() override;
+  std::string Name() const override;
+
+ private:
+  void Run();
+  void Take(const std::vector<FileChange>& changes);
+  void Tell(const std::vector<PathProblem>& problems);
+
+  const Options options_;
+  Sink* sink_ = nullptr;
+  std::unique_ptr<FolderWatcher> watcher_;
+  std::thread thread_;
+  FileCatalog catalog_;  // from here on: of the source's thread alone
+  std::vector<std::string> told_diagnostics_;
+  bool synced_ = false;
+};
+
+}  // namespace fairlead::source
+
+#endif  // FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
