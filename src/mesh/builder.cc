@@ -1,0 +1,176 @@
+#include "mesh/builder.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "mesh/destination_rule_index.h"
+#include "mesh/merged_gateway.h"
+#include "mesh/object_index.h"
+#include "mesh/registry_indexes.h"
+#include "mesh/scope_cache.h"
+#include "mesh/service_index.h"
+#include "mesh/virtual_service_index.h"
+
+namespace fairlead::mesh {
+
+using config::Diagnostic;
+using config::Kind;
+
+// One step makes one index; it runs only if its inputs differ from those of the last time.
+struct SnapshotBuilder::State {
+  model::SettingsPtr settings;
+  model::SettingsPtr built_settings;       // of `snapshot`
+  std::shared_ptr<MeshSnapshot> snapshot;  // the last one; null at first
+  uint64_t revision = 0;
+
+  const config::ObjectStore* store = nullptr;  // whose revisions these are
+  std::array<std::optional<uint64_t>, config::KindCount()> revisions;
+
+  VirtualServiceIndexBuilder virtual_service_builder;
+  DestinationRuleIndexBuilder destination_rule_builder;
+  std::vector<Diagnostic> virtual_service_problems, destination_rule_problems, policy_problems,
+      sidecar_problems;
+  std::vector<Diagnostic> problems;
+
+  // Whether the kind changed since it was asked last.
+  bool TakeChange(const config::ObjectStore& from, Kind kind) {
+    std::optional<uint64_t>& seen = revisions[static_cast<size_t>(kind)];
+    const bool changed = seen != from.Revision(kind);
+    seen = from.Revision(kind);
+    return changed;
+  }
+
+  void BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings, MeshSnapshot* next);
+  void BuildObjectIndexes(const config::ObjectStore& from, bool new_settings, MeshSnapshot* next);
+  void CollectProblems();
+};
+
+namespace {
+
+bool SameTargetInputs(const MeshSnapshot& a, const MeshSnapshot& b) {
+  return a.settings == b.settings && a.services == b.services && a.workloads == b.workloads &&
+         a.external_targets == b.external_targets;
+}
+
+bool SameScopeInputs(const MeshSnapshot& a, const MeshSnapshot& b) {
+  return a.settings == b.settings && a.services == b.services && a.virtual_services == b.virtual_services &&
+         a.destination_rules == b.destination_rules;
+}
+
+}  // namespace
+
+SnapshotBuilder::SnapshotBuilder(model::SettingsPtr settings) : state_(std::make_unique<State>()) {
+  state_->settings = std::move(settings);
+}
+
+SnapshotBuilder::~SnapshotBuilder() = default;
+
+const std::vector<Diagnostic>& SnapshotBuilder::diagnostics() const { return state_->problems; }
+
+void SnapshotBuilder::SetSettings(model::SettingsPtr settings) { state_->settings = std::move(settings); }
+
+SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model::RegistryOutput& registry) {
+  State& state = *state_;
+  if (state.store != &store) state.revisions.fill(std::nullopt);
+  state.store = &store;
+  const bool new_settings = state.settings != state.built_settings;
+  state.built_settings = state.settings;
+  auto next = state.snapshot == nullptr ? std::make_shared<MeshSnapshot>()
+                                        : std::make_shared<MeshSnapshot>(*state.snapshot);
+  next->revision = ++state.revision;
+  next->settings = state.settings;
+  state.BuildRegistryIndexes(registry, new_settings, next.get());
+  state.BuildObjectIndexes(store, new_settings, next.get());
+  const MeshSnapshot* last = state.snapshot.get();
+  if (last == nullptr) {
+    next->scopes = std::make_shared<MeshSnapshot::ScopeCache>();
+    next->gateways = std::make_shared<MergedGatewayCache>();
+  } else if (!SameScopeInputs(*next, *last)) {
+    next->scopes = std::make_shared<MeshSnapshot::ScopeCache>(*last->scopes);
+  }
+  if (last == nullptr || !SameTargetInputs(*next, *last)) next->targets_revision = next->revision;
+  if (last == nullptr || next->scopes != last->scopes || next->objects != last->objects ||
+      next->peer_authentications != last->peer_authentications) {
+    next->scopes_revision = next->revision;
+    next->gateways->Sweep();
+  }
+  state.snapshot = next;
+  return next;
+}
+
+void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings,
+                                                  MeshSnapshot* next) {
+  const model::RegistryChanges& changes = registry.changes;
+  const bool first = next->services == nullptr;
+  if (first || changes.services) next->services = ServiceIndexBuilder::Build(registry.services);
+  if (first) {
+    next->endpoints = EndpointIndexBuilder::Build(registry.endpoints);
+  } else if (!changes.endpoints.empty()) {
+    next->endpoints = EndpointIndexBuilder::Update(*next->endpoints, registry.endpoints, changes.endpoints);
+  }
+  if (first || changes.external_targets) {
+    next->external_targets = ExternalTargetIndexBuilder::Build(registry.external_targets);
+  }
+  if (first) {
+    next->workloads = WorkloadIndexBuilder::Build(registry.workloads);
+  } else if (!changes.workloads.empty()) {
+    next->workloads = WorkloadIndexBuilder::Update(*next->workloads, changes.workloads);
+  }
+  if (first || changes.network_gateways || new_settings) {
+    next->networks = NetworkIndexBuilder::Build(registry.network_gateways, *settings);
+  }
+}
+
+void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from, bool new_settings,
+                                                MeshSnapshot* next) {
+  bool checked = false;
+  if (TakeChange(from, Kind::kVirtualService) || new_settings) {
+    virtual_service_problems.clear();
+    next->virtual_services = virtual_service_builder.Build(from, *settings, &virtual_service_problems);
+    checked = true;
+  }
+  if (TakeChange(from, Kind::kDestinationRule) || new_settings) {
+    destination_rule_problems.clear();
+    next->destination_rules = destination_rule_builder.Build(from, *settings, &destination_rule_problems);
+    checked = true;
+  }
+  if (TakeChange(from, Kind::kPeerAuthentication) || new_settings) {
+    policy_problems.clear();
+    next->peer_authentications =
+        PeerAuthenticationIndexBuilder::Build(from, settings->root_namespace, &policy_problems);
+    checked = true;
+  }
+  std::vector<Kind> changed;
+  for (Kind kind : ObjectIndexBuilder::Kinds()) {
+    if (TakeChange(from, kind)) changed.push_back(kind);
+  }
+  if (!changed.empty() || next->objects == nullptr) {
+    next->objects = ObjectIndexBuilder::Build(from, changed, next->objects.get());
+  }
+  if (std::find(changed.begin(), changed.end(), Kind::kSidecar) != changed.end() || new_settings) {
+    sidecar_problems = FindShadowedSidecars(next->objects->Of(Kind::kSidecar));
+    checked = true;
+  }
+  if (checked) CollectProblems();
+}
+
+void SnapshotBuilder::State::CollectProblems() {
+  problems.clear();
+  for (const auto* some :
+       {&virtual_service_problems, &destination_rule_problems, &policy_problems, &sidecar_problems}) {
+    problems.insert(problems.end(), some->begin(), some->end());
+  }
+  std::sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.object, a.path, a.message) < std::tie(b.object, b.path, b.message);
+  });
+  const auto same = [](const Diagnostic& a, const Diagnostic& b) {
+    return a.object == b.object && a.path == b.path && a.message == b.message;
+  };
+  problems.erase(std::unique(problems.begin(), problems.end(), same), problems.end());
+}
+
+}  // namespace fairlead::mesh

@@ -1,0 +1,39 @@
+#ifndef FAIRLEAD_MESH_BUILDER_H_
+#define FAIRLEAD_MESH_BUILDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/store.h"
+#include "mesh/snapshot.h"
+#include "model/registry_output.h"
+#include "model/settings.h"
+
+namespace fairlead::mesh {
+
+// Turns the objects of a mesh into snapshots. Owned by the mesh thread, not thread-safe. Keeps what it
+// derived, so that the next snapshot shares everything whose inputs did not change.
+class SnapshotBuilder {
+ public:
+  explicit SnapshotBuilder(model::SettingsPtr settings);
+  ~SnapshotBuilder();
+
+  // Problems that come to light only when objects meet (duplicate hosts, missing delegates, …), as they are
+  // now.
+  const std::vector<config::Diagnostic>& diagnostics() const;
+
+  void SetSettings(model::SettingsPtr settings);
+  // Builds the snapshot for the store's content and the registries' services and endpoints. Must be called
+  // once after each Apply of the registries: what registry.changes does not name is taken to be as it was in
+  // the last snapshot.
+  SnapshotPtr Build(const config::ObjectStore& store, const model::RegistryOutput& registry);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fairlead::mesh
+
+#endif  // FAIRLEAD_MESH_BUILDER_H_

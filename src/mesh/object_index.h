@@ -1,0 +1,37 @@
+#ifndef FAIRLEAD_MESH_OBJECT_INDEX_H_
+#define FAIRLEAD_MESH_OBJECT_INDEX_H_
+
+#include <memory>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/store.h"
+#include "mesh/snapshot.h"
+
+// Indexes of objects that are read as they are written. Pure functions.
+namespace fairlead::mesh {
+
+class ObjectIndexBuilder {
+ public:
+  // Copies from `previous` (may be null) what is of a kind that `changed` does not hold.
+  static std::shared_ptr<const ObjectIndex> Build(const config::ObjectStore& store,
+                                                  const std::vector<config::Kind>& changed,
+                                                  const ObjectIndex* previous);
+  // The kinds that an ObjectIndex holds: what is neither a service, an endpoint, a workload nor made into an
+  // index of its own.
+  static const std::vector<config::Kind>& Kinds();
+};
+
+class PeerAuthenticationIndexBuilder {
+ public:
+  static std::shared_ptr<const PeerAuthenticationIndex> Build(const config::ObjectStore& store,
+                                                              const Interned& root_namespace,
+                                                              std::vector<config::Diagnostic>* diagnostics);
+};
+
+// All objects of a kind, oldest first.
+std::vector<config::ConfigPtr> OldestFirst(const config::ObjectStore& store, config::Kind kind);
+
+}  // namespace fairlead::mesh
+
+#endif  // FAIRLEAD_MESH_OBJECT_INDEX_H_

@@ -1,0 +1,156 @@
+#include "mesh/registry_indexes.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "istio/mesh/v1alpha1/network.pb.h"
+
+namespace fairlead::mesh {
+namespace {
+
+bool IsPod(const model::WorkloadInstance& workload) {
+  return !workload.sources.empty() && workload.sources.front()->kind() == config::Kind::kPod;
+}
+
+// Pods, then workload entries, then pods that share their node's address with others; each by namespace and
+// name.
+bool PreferredByAddress(const WorkloadIndex::Workload& a, const WorkloadIndex::Workload& b) {
+  const auto rank = [](const model::WorkloadInstance& w) { return w.host_network ? 2 : IsPod(w) ? 0 : 1; };
+  const int rank_a = rank(*a), rank_b = rank(*b);
+  return std::tie(rank_a, a->workload->ns, a->name) < std::tie(rank_b, b->workload->ns, b->name);
+}
+
+}  // namespace
+
+std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Build(const Endpoints& endpoints) {
+  std::vector<model::ServiceKey> all;
+  all.reserve(endpoints.size());
+  for (const auto& [service, of_service] : endpoints) all.push_back(service);
+  return Update(EndpointIndex(), endpoints, all);
+}
+
+std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Update(
+    const EndpointIndex& previous, const Endpoints& endpoints,
+    const std::vector<model::ServiceKey>& changed) {
+  auto index = std::make_shared<EndpointIndex>(previous);
+  NamePairMap<model::ServiceEndpointsPtr>::Editor edit(&index->by_service_);
+  for (const model::ServiceKey& service : changed) {
+    auto now = endpoints.find(service);
+    if (now == endpoints.end()) {
+      edit.Erase(service);
+    } else {
+      edit[service] = now->second;
+    }
+  }
+  return index;
+}
+
+model::ServiceEndpointsPtr EndpointIndex::Find(std::string_view hostname, std::string_view ns) const {
+  const model::ServiceEndpointsPtr* found = by_service_.Find(std::make_pair(hostname, ns));
+  return found == nullptr ? nullptr : *found;
+}
+
+std::shared_ptr<const ExternalTargetIndex> ExternalTargetIndexBuilder::Build(
+    const absl::flat_hash_map<Interned, std::vector<model::ExternalTarget>>& targets) {
+  auto index = std::make_shared<ExternalTargetIndex>();
+  index->by_address_.reserve(targets.size());
+  for (const auto& [address, at_address] : targets) index->by_address_.emplace(address.str(), at_address);
+  return index;
+}
+
+const std::vector<model::ExternalTarget>& ExternalTargetIndex::At(std::string_view ip) const {
+  static const auto* none = new std::vector<model::ExternalTarget>();
+  auto it = by_address_.find(ip);
+  return it == by_address_.end() ? *none : it->second;
+}
+
+std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(
+    const std::vector<WorkloadIndex::Workload>& workloads) {
+  std::vector<model::WorkloadChange> all;
+  all.reserve(workloads.size());
+  for (const WorkloadIndex::Workload& workload : workloads) all.push_back({nullptr, workload});
+  return Update(WorkloadIndex(), all);
+}
+
+std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
+    const WorkloadIndex& previous, const std::vector<model::WorkloadChange>& changes) {
+  auto index = std::make_shared<WorkloadIndex>(previous);
+  decltype(index->by_address_)::Editor by_address(&index->by_address_);
+  decltype(index->pods_)::Editor pods(&index->pods_);
+  for (const auto& [before, after] : changes) {
+    if (before == nullptr) continue;
+    for (const std::string& address : before->addresses) {
+      std::vector<WorkloadIndex::Workload>& sharing = by_address[address];
+      std::erase(sharing, before);
+      if (sharing.empty()) by_address.Erase(address);
+    }
+    if (IsPod(*before)) pods.Erase(std::make_pair(before->workload->ns, before->name));
+  }
+  for (const auto& [before, after] : changes) {
+    if (after == nullptr) continue;
+    for (const std::string& address : after->addresses) {
+      std::vector<WorkloadIndex::Workload>& sharing = by_address[address];
+      sharing.insert(std::upper_bound(sharing.begin(), sharing.end(), after, PreferredByAddress), after);
+    }
+    if (IsPod(*after)) pods[{after->workload->ns, after->name}] = after;
+  }
+  return index;
+}
+
+const model::WorkloadInstance* WorkloadIndex::FindByAddress(std::string_view ip) const {
+  const std::vector<Workload>* sharing = by_address_.Find(ip);
+  return sharing == nullptr ? nullptr : sharing->front().get();
+}
+
+const model::WorkloadInstance* WorkloadIndex::FindPod(std::string_view ns, std::string_view name) const {
+  const Workload* pod = pods_.Find(std::make_pair(ns, name));
+  return pod == nullptr ? nullptr : pod->get();
+}
+
+std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesByAddress(std::string_view ip) const {
+  std::vector<const model::WorkloadInstance*> entries;
+  const std::vector<Workload>* sharing = by_address_.Find(ip);
+  if (sharing == nullptr) return entries;
+  for (const Workload& workload : *sharing) {
+    if (!IsPod(*workload)) entries.push_back(workload.get());
+  }
+  return entries;
+}
+
+std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(std::vector<model::NetworkGateway> gateways,
+                                                               const model::Settings& settings) {
+  for (const auto& [network, spec] : settings.networks->networks()) {
+    for (const auto& gateway : spec.gateways()) {
+      if (gateway.address().empty()) continue;  // by service name: the registries know its addresses
+      model::NetworkGateway from_settings;
+      from_settings.network = network;
+      from_settings.address = gateway.address();
+      from_settings.port = gateway.port();
+      gateways.push_back(std::move(from_settings));
+    }
+  }
+  std::sort(gateways.begin(), gateways.end());
+  gateways.erase(std::unique(gateways.begin(), gateways.end()), gateways.end());
+  auto index = std::make_shared<NetworkIndex>();
+  index->gateways_ = std::move(gateways);
+  return index;
+}
+
+std::vector<model::NetworkGateway> NetworkIndex::Of(std::string_view network) const {
+  std::vector<model::NetworkGateway> found;
+  for (const model::NetworkGateway& gateway : gateways_) {
+    if (gateway.network == network) found.push_back(gateway);
+  }
+  return found;
+}
+
+std::vector<model::NetworkGateway> NetworkIndex::Of(std::string_view network,
+                                                    std::string_view cluster) const {
+  std::vector<model::NetworkGateway> found;
+  for (const model::NetworkGateway& gateway : gateways_) {
+    if (gateway.network == network && gateway.cluster == cluster) found.push_back(gateway);
+  }
+  return found;
+}
+
+}  // namespace fairlead::mesh

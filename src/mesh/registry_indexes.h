@@ -1,0 +1,50 @@
+#ifndef FAIRLEAD_MESH_REGISTRY_INDEXES_H_
+#define FAIRLEAD_MESH_REGISTRY_INDEXES_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "mesh/snapshot.h"
+#include "model/registry_output.h"
+#include "model/settings.h"
+#include "model/workload.h"
+
+// The indexes that hold what the registries found as it is. Pure functions.
+namespace fairlead::mesh {
+
+class EndpointIndexBuilder {
+ public:
+  using Endpoints = absl::flat_hash_map<model::ServiceKey, model::ServiceEndpointsPtr>;
+  static std::shared_ptr<const EndpointIndex> Build(const Endpoints& endpoints);
+  // What `previous` becomes when the endpoints of the `changed` services are what they now are.
+  static std::shared_ptr<const EndpointIndex> Update(const EndpointIndex& previous,
+                                                     const Endpoints& endpoints,
+                                                     const std::vector<model::ServiceKey>& changed);
+};
+
+class ExternalTargetIndexBuilder {
+ public:
+  static std::shared_ptr<const ExternalTargetIndex> Build(
+      const absl::flat_hash_map<Interned, std::vector<model::ExternalTarget>>& targets);
+};
+
+class WorkloadIndexBuilder {
+ public:
+  static std::shared_ptr<const WorkloadIndex> Build(
+      const std::vector<std::shared_ptr<const model::WorkloadInstance>>& workloads);
+  // What `previous` becomes by the changes.
+  static std::shared_ptr<const WorkloadIndex> Update(const WorkloadIndex& previous,
+                                                     const std::vector<model::WorkloadChange>& changes);
+};
+
+class NetworkIndexBuilder {
+ public:
+  // Adds the gateways that MeshNetworks gives by address to those that the registries found.
+  static std::shared_ptr<const NetworkIndex> Build(std::vector<model::NetworkGateway> gateways,
+                                                   const model::Settings& settings);
+};
+
+}  // namespace fairlead::mesh
+
+#endif  // FAIRLEAD_MESH_REGISTRY_INDEXES_H_

@@ -1,0 +1,127 @@
+#include "mesh/scope_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "istio/networking/v1alpha3/sidecar.pb.h"
+#include "mesh/scope_builder.h"
+
+namespace fairlead::mesh {
+namespace {
+
+using config::ConfigPtr;
+using istio::networking::v1alpha3::Sidecar;
+
+bool Same(const EgressListener& a, const EgressListener& b) {
+  return a.spec == b.spec && a.match_port == b.match_port && a.services == b.services &&
+         a.virtual_services == b.virtual_services &&
+         a.most_specific_virtual_service == b.most_specific_virtual_service;
+}
+
+// Everything else in a scope follows from what is compared here.
+bool Same(const SidecarScope& a, const SidecarScope& b) {
+  return a.ns == b.ns && a.object == b.object && a.outbound_traffic_policy == b.outbound_traffic_policy &&
+         a.services == b.services && a.destination_rules == b.destination_rules &&
+         std::equal(a.egress.begin(), a.egress.end(), b.egress.begin(), b.egress.end(),
+                    [](const EgressListener& x, const EgressListener& y) { return Same(x, y); });
+}
+
+bool Selects(const Sidecar& sidecar, const LabelMap& labels) {
+  const auto& wanted = sidecar.workload_selector().labels();
+  return std::all_of(wanted.begin(), wanted.end(), [&labels](const auto& label) {
+    auto it = labels.find(label.first);
+    return it != labels.end() && it->second == label.second;
+  });
+}
+
+// The Sidecar for a workload among those of one namespace, oldest first: one that selects it, else one for
+// all.
+ConfigPtr ChooseSidecar(const std::vector<ConfigPtr>& sidecars, const LabelMap& labels) {
+  ConfigPtr for_all;
+  for (const ConfigPtr& candidate : sidecars) {
+    const Sidecar& spec = candidate->Spec<Sidecar>();
+    if (!spec.has_workload_selector()) {
+      if (for_all == nullptr) for_all = candidate;
+    } else if (Selects(spec, labels)) {
+      return candidate;
+    }
+  }
+  return for_all;
+}
+
+ConfigPtr ChooseForAll(const std::vector<ConfigPtr>& sidecars) {
+  auto it = std::find_if(sidecars.begin(), sidecars.end(), [](const ConfigPtr& candidate) {
+    return !candidate->Spec<Sidecar>().has_workload_selector();
+  });
+  return it == sidecars.end() ? nullptr : *it;
+}
+
+}  // namespace
+
+std::vector<config::Diagnostic> FindShadowedSidecars(const std::vector<ConfigPtr>& sidecars) {
+  std::vector<config::Diagnostic> shadowed;
+  StringMap<ConfigPtr> first;
+  for (const ConfigPtr& sidecar : sidecars) {
+    if (sidecar->Spec<Sidecar>().has_workload_selector()) continue;
+    const auto [winner, is_new] = first.try_emplace(sidecar->ns().str(), sidecar);
+    if (is_new) continue;
+    shadowed.push_back({.severity = config::Severity::kWarning,
+                        .code = "duplicate-sidecar",
+                        .file = sidecar->origin().file.str(),
+                        .line = sidecar->origin().line,
+                        .object = config::KeyOf(*sidecar),
+                        .path = "",
+                        .message = StrCat("ignored: ", config::Describe(config::KeyOf(*winner->second)),
+                                          " is older and has no workloadSelector either")});
+  }
+  return shadowed;
+}
+
+MeshSnapshot::ScopeCache::ScopeCache(ScopeCache& previous) : variants_(previous.variants_) {
+  std::lock_guard lock(previous.mutex_);
+  for (const auto& [key, entry] : previous.entries_) {
+    auto next = std::make_shared<Entry>();
+    {
+      std::lock_guard entry_lock(entry->mutex);
+      next->earlier = entry->scope != nullptr ? entry->scope : entry->earlier;
+      next->unused = entry->scope != nullptr ? 0 : entry->unused + 1;
+    }
+    if (next->unused <= kKeepUnused) entries_.emplace(key, std::move(next));
+  }
+  variants_->Sweep();
+}
+
+std::shared_ptr<MeshSnapshot::ScopeCache::Entry> MeshSnapshot::ScopeCache::FindOrAdd(Key key) {
+  std::lock_guard lock(mutex_);
+  std::shared_ptr<Entry>& entry = entries_[std::move(key)];
+  if (entry == nullptr) entry = std::make_shared<Entry>();
+  return entry;
+}
+
+SidecarScopePtr MeshSnapshot::ScopeCache::Get(const MeshSnapshot& snapshot, const ConfigPtr& sidecar,
+                                              std::string_view ns, bool for_router) {
+  const std::shared_ptr<Entry> entry = FindOrAdd({sidecar, std::string(ns), for_router});
+  std::call_once(entry->made, [&] {
+    SidecarScopePtr scope = for_router ? BuildRouterScope(snapshot, ns, variants_.get())
+                                       : BuildSidecarScope(snapshot, sidecar, ns, variants_.get());
+    std::lock_guard lock(entry->mutex);
+    const bool unchanged = entry->earlier != nullptr && Same(*entry->earlier, *scope);
+    entry->scope = unchanged ? std::move(entry->earlier) : std::move(scope);
+    entry->earlier = nullptr;
+  });
+  return entry->scope;
+}
+
+SidecarScopePtr MeshSnapshot::ScopeFor(std::string_view ns, const LabelMap& labels) const {
+  ConfigPtr sidecar = ChooseSidecar(objects->Of(config::Kind::kSidecar, ns), labels);
+  if (sidecar == nullptr) {
+    sidecar = ChooseForAll(objects->Of(config::Kind::kSidecar, settings->root_namespace));
+  }
+  return scopes->Get(*this, sidecar, ns, false);
+}
+
+SidecarScopePtr MeshSnapshot::DefaultScopeFor(std::string_view ns) const {
+  return scopes->Get(*this, nullptr, ns, true);
+}
+
+}  // namespace fairlead::mesh
