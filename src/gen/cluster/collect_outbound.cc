@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "gen/cluster/collect.h"
+#include "gen/cluster/draft.h"
+#include "gen/endpoint/build.h"
+#include "gen/endpoint/collect.h"
+#include "gen/naming/cluster_name.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/networking/v1alpha3/destination_rule.pb.h"
+#include "model/host_name.h"
+
+namespace fairlead::gen {
+namespace {
+
+bool OfPort(const model::Endpoint& endpoint, const model::ServicePort& port) {
+  return endpoint.service_port != 0 ? endpoint.service_port == port.port : endpoint.port_name == port.name;
+}
+
+// Calls `visit` with a port's endpoints until it says false.
+template <typename Visit>
+void VisitEndpoints(const model::ServiceEndpoints* endpoints, const model::ServicePort& port, Visit visit) {
+  if (endpoints == nullptr) return;
+  for (const model::EndpointShard& shard : endpoints->shards) {
+    for (const model::Endpoint& endpoint : shard.endpoints) {
+      if (OfPort(endpoint, port) && !visit(endpoint)) return;
+    }
+  }
+}
+
+bool AllTakeTunnels(const model::ServiceEndpoints* endpoints, const model::ServicePort& port) {
+  bool any = false, all = true;
+  VisitEndpoints(endpoints, port, [&](const model::Endpoint& endpoint) {
+    any = true;
+    const auto protocols = Split(LabelOr(endpoint.workload->labels, "networking.istio.io/tunnel"), ',');
+    all = std::find(protocols.begin(), protocols.end(), "http") != protocols.end();
+    return all;
+  });
+  return any && all;
+}
+
+bool NoneRefusesMutualTls(const model::ServiceEndpoints* endpoints, const model::ServicePort& port) {
+  bool any = false, refused = false;
+  VisitEndpoints(endpoints, port, [&](const model::Endpoint& endpoint) {
+    any = true;
+    refused = endpoint.workload->tls_mode == "disabled";
+    return !refused;
+  });
+  return any && !refused;
+}
+
+// One service on its way to its clusters' inputs.
+class ServiceCollector {
+ public:
+  ServiceCollector(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                   const ClusterTraits& traits, bool dns_srv, const model::ServicePtr& service,
+                   std::vector<OutboundInputs>* out)
+      : snapshot_(snapshot), scope_(scope), service_(service), out_(out) {
+    base_.service = service;
+    base_.dns_srv = dns_srv;
+    base_.settings = snapshot.settings;
+    base_.traits = traits;
+    base_.rule = scope.sidecar->FindDestinationRule(service->hostname, service->ns, scope.labels);
+    endpoints_ = snapshot.endpoints->Find(service->hostname, service->ns);
+    forward_proxy_ =
+        service->resolution == model::Resolution::kDynamicDns && model::IsWildcard(service->hostname);
+    if (!dns_srv && !forward_proxy_) base_.identities = Identities();
+  }
+
+  void Collect() {
+    const api::DestinationRule* rule = SpecOf(base_.rule);
+    for (const model::ServicePort& port : service_->ports) {
+      if (port.protocol == model::Protocol::kUdp || (forward_proxy_ && !Forwardable(port.protocol))) continue;
+      Add(port, nullptr);
+      if (forward_proxy_ || rule == nullptr) continue;
+      for (const api::Subset& subset : rule->subsets()) Add(port, &subset);
+    }
+  }
+
+ private:
+  // What a dynamic forward proxy can read a host from.
+  static bool Forwardable(model::Protocol protocol) {
+    return protocol == model::Protocol::kHttp || protocol == model::Protocol::kTls ||
+           protocol == model::Protocol::kGrpc || protocol == model::Protocol::kHttp2;
+  }
+
+  void Add(const model::ServicePort& port, const api::Subset* subset) {
+    OutboundInputs inputs = base_;
+    inputs.port = port.port;
+    if (subset != nullptr) inputs.subset = subset->name();
+    if (!inputs.dns_srv) {
+      inputs.auto_mutual_tls =
+          MayAssumeMutualTls(port, subset != nullptr ? PolicyOf(subset) : PolicyOf(SpecOf(base_.rule)));
+      inputs.all_tunnel = AllTakeTunnels(endpoints_.get(), port);
+    }
+    if (UsesDns(*service_)) inputs.endpoints = InlineEndpoints(inputs, port, subset);
+    out_->push_back(std::move(inputs));
+  }
+
+  std::shared_ptr<const EndpointInputs> InlineEndpoints(const OutboundInputs& inputs,
+                                                        const model::ServicePort& port,
+                                                        const api::Subset* subset) const {
+    const std::string& host = service_->hostname.str();
+    const std::string name = inputs.dns_srv ? DnsSrvName(port.port, inputs.subset, host)
+                                            : OutboundClusterName(port.port, inputs.subset, host);
+    auto endpoints = std::make_shared<EndpointInputs>(
+        CollectInlineEndpoints(snapshot_, scope_, name, service_, port.port, inputs.subset, base_.rule));
+    EffectivePolicy policy = PolicyForPort(PolicyOf(SpecOf(base_.rule)), port.port);
+    AddMeshDefaults(*snapshot_.settings->mesh, &policy);
+    policy = PolicyForSubset(policy, PolicyOf(subset), port.port);
+    CollectLocality(policy, scope_, endpoints.get());
+    return endpoints;
+  }
+
+  // Whether clients may speak mutual TLS where no rule says so: not to services outside, not where
+  // PeerAuthentication disables it, and to a passthrough service only if none of its endpoints is without a
+  // sidecar.
+  bool MayAssumeMutualTls(const model::ServicePort& port, const api::TrafficPolicy* policy) const {
+    if (service_->mesh_external || !snapshot_.settings->mesh->enable_auto_mtls().value()) return false;
+    const bool passthrough =
+        service_->resolution == model::Resolution::kPassthrough ||
+        (policy != nullptr && policy->load_balancer().simple() == api::LoadBalancerSettings::PASSTHROUGH);
+    if (passthrough && !NoneRefusesMutualTls(endpoints_.get(), port)) return false;
+    return snapshot_.peer_authentications->ForNamespace(service_->ns) != mesh::MutualTlsMode::kDisable;
+  }
+
+  // The identities of the endpoints and those that the service names, in every trust domain that is an alias
+  // of ours.
+  std::vector<std::string> Identities() const {
+    std::vector<std::string> all;
+    if (endpoints_ != nullptr) all = endpoints_->service_accounts;
+    const model::Service& named = NamingService();
+    all.insert(all.end(), named.service_accounts.begin(), named.service_accounts.end());
+    constexpr std::string_view kSpiffe = "spiffe://";
+    const auto& aliases = snapshot_.settings->mesh->trust_domain_aliases();
+    for (size_t i = 0, count = all.size(); i < count && !aliases.empty(); ++i) {
+      // spiffe://domain/ns/namespace/sa/account
+      if (!all[i].starts_with(kSpiffe)) continue;
+      const std::vector<std::string_view> parts = Split(std::string_view(all[i]).substr(kSpiffe.size()), '/');
+      if (parts.size() != 5 || parts[1] != "ns" || parts[3] != "sa") continue;
+      const std::string path = StrCat("/ns/", parts[2], "/sa/", parts[4]);
+      for (const std::string& alias : aliases) all.push_back(StrCat(kSpiffe, alias, path));
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
+  // Of several services with one host in one namespace, the youngest is the one whose names count.
+  const model::Service& NamingService() const {
+    const model::Service* chosen = nullptr;
+    for (const model::ServicePtr& other : snapshot_.services->ByHost(service_->hostname)) {
+      if (other->ns != service_->ns) continue;
+      if (chosen == nullptr ||
+          std::tie(chosen->creation_time, chosen->name) <= std::tie(other->creation_time, other->name)) {
+        chosen = other.get();
+      }
+    }
+    return chosen != nullptr ? *chosen : *service_;
+  }
+
+  const mesh::MeshSnapshot& snapshot_;
+  const mesh::ProxyScope& scope_;
+  const model::ServicePtr& service_;
+  std::vector<OutboundInputs>* out_;
+  OutboundInputs base_;
+  model::ServiceEndpointsPtr endpoints_;
+  bool forward_proxy_ = false;
+};
+
+}  // namespace
+
+std::vector<OutboundInputs> CollectOutbound(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                                            const ClusterTraits& traits, bool dns_srv) {
+  std::vector<OutboundInputs> all;
+  for (const model::ServicePtr& service : scope.sidecar->services) {
+    if (service->resolution == model::Resolution::kAlias || (dns_srv && service->mesh_external)) continue;
+    ServiceCollector(snapshot, scope, traits, dns_srv, service, &all).Collect();
+  }
+  return all;
+}
+
+}  // namespace fairlead::gen

@@ -1,0 +1,205 @@
+#include <google/protobuf/struct.pb.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster.pb.h"
+#include "gen/cluster/build.h"
+#include "gen/cluster/draft.h"
+#include "gen/endpoint/build.h"
+#include "gen/naming/cluster_name.h"
+#include "gen/naming/metadata.h"
+#include "gen/naming/stat_name.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/networking/v1alpha3/destination_rule.pb.h"
+#include "model/host_name.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen {
+namespace {
+
+namespace cl = envoy::config::cluster::v3;
+
+// A port of a service, or of a subset of it, with what its rule says.
+struct Destination {
+  const model::Service& service;
+  const model::ServicePort& port;
+  const api::DestinationRule* rule = nullptr;  // null: none
+  const api::Subset* subset = nullptr;
+  EffectivePolicy service_policy;  // of the whole service
+  EffectivePolicy policy;          // of the subset where there is one
+};
+
+cl::Cluster::DiscoveryType TypeOf(const model::Service& service, model::ProxyType client) {
+  switch (service.resolution) {
+    case model::Resolution::kDnsLb:
+      return RacesConnections(service) ? cl::Cluster::LOGICAL_DNS : cl::Cluster::STRICT_DNS;
+    case model::Resolution::kDnsRoundRobinLb:
+      return cl::Cluster::LOGICAL_DNS;
+    case model::Resolution::kPassthrough:
+      // At a gateway the original destination is the gateway itself.
+      return client == model::ProxyType::kRouter ? cl::Cluster::EDS : cl::Cluster::ORIGINAL_DST;
+    default:
+      return cl::Cluster::EDS;
+  }
+}
+
+bool Passthrough(const EffectivePolicy& policy) {
+  return policy.load_balancer != nullptr &&
+         policy.load_balancer->simple() == api::LoadBalancerSettings::PASSTHROUGH;
+}
+
+// A subset starts from what its service's cluster became, and its own policy's passthrough counts at once
+// (not a port's).
+cl::Cluster::DiscoveryType SubsetType(const Destination& to, cl::Cluster::DiscoveryType type) {
+  if (Passthrough(to.service_policy)) return cl::Cluster::ORIGINAL_DST;
+  const bool own =
+      to.subset->traffic_policy().load_balancer().simple() == api::LoadBalancerSettings::PASSTHROUGH;
+  return own ? cl::Cluster::ORIGINAL_DST : type;
+}
+
+bool IsDynamicForwardProxy(const model::Service& service) {
+  return service.resolution == model::Resolution::kDynamicDns && model::IsWildcard(service.hostname.str());
+}
+
+// Resolves the requests' own hosts, which a wildcard covers.
+void StartDynamicForwardProxy(const OutboundInputs& inputs, const std::string& name, ClusterDraft* draft) {
+  cl::Cluster& cluster = draft->cluster;
+  draft->dynamic_forward_proxy = true;
+  cluster.set_name(name);
+  cluster.set_alt_stat_name(StatName(name));
+  cluster.set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
+  cluster.mutable_cluster_type()->set_name("envoy.clusters.dynamic_forward_proxy");
+  envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig config;
+  auto* cache = config.mutable_dns_cache_config();
+  cache->set_name(DnsCacheName(inputs.service->hostname.str()));
+  cache->set_dns_lookup_family(Ipv6Only(inputs.traits) ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
+  proto::Pack(config, cluster.mutable_cluster_type()->mutable_typed_config());
+}
+
+void StartOutbound(const OutboundInputs& inputs, const Destination& to, const std::string& name,
+                   cl::Cluster::DiscoveryType type, ClusterDraft* draft) {
+  cl::Cluster& cluster = draft->cluster;
+  StartCluster(name, type, *inputs.settings, inputs.traits, to.service, draft);
+  SetOriginalPort(to.service, to.port, &cluster);
+  SetUpstreamProtocol(to.port, inputs.traits, draft);
+  AddServiceMetadata(to.service, cluster.mutable_metadata());
+  const std::string& pattern = inputs.settings->mesh->outbound_cluster_stat_name();
+  if (!pattern.empty()) {
+    cluster.set_alt_stat_name(StatName(FillStatPattern(pattern, to.service, inputs.subset, to.port, 0)));
+  }
+}
+
+// A service with sticky sessions keeps sending a client to its endpoint while that drains.
+void KeepDraining(const model::Service& service, cl::Cluster* cluster) {
+  if (LabelOr(service.labels, "istio.io/persistent-session").empty() &&
+      LabelOr(service.labels, "istio.io/persistent-session-header").empty()) {
+    return;
+  }
+  auto* statuses = cluster->mutable_common_lb_config()->mutable_override_host_status();
+  for (auto status : {envoy::config::core::v3::HEALTHY, envoy::config::core::v3::DRAINING,
+                      envoy::config::core::v3::UNKNOWN, envoy::config::core::v3::DEGRADED}) {
+    statuses->add_statuses(status);
+  }
+}
+
+void ApplyPolicy(const OutboundInputs& inputs, const Destination& to, std::vector<LocalityGroup> groups,
+                 ClusterDraft* draft) {
+  const auto& mesh = *inputs.settings->mesh;
+  ApplyHttp2Upgrade(mesh, to.policy, to.port, draft);
+  ApplyConnectionPool(mesh, to.policy, draft);
+  ApplyOutlierDetection(to.policy.outlier_detection, to.service, draft);
+  ApplyLoadBalancer(inputs, to.policy, std::move(groups), draft);
+  if (!inputs.dns_srv) {
+    const std::string sni =
+        draft->dynamic_forward_proxy ? "" : DnsSrvName(inputs.port, inputs.subset, to.service.hostname.str());
+    ApplyUpstreamTls(inputs, to.policy, sni, draft);
+    ApplyProxyProtocol(to.policy, &draft->cluster);
+  }
+  cl::Cluster& cluster = draft->cluster;
+  if (cluster.has_type() && cluster.type() == cl::Cluster::ORIGINAL_DST) {
+    cluster.set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
+  }
+}
+
+void AddMetadata(const OutboundInputs& inputs, const Destination& to, cl::Cluster* cluster) {
+  if (inputs.all_tunnel && to.subset == nullptr) {
+    proto::SetBool("disable_mx", true, IstioMetadata(cluster->mutable_metadata()));
+  } else if (to.service.mesh_external && to.subset == nullptr) {
+    proto::SetBool("external", true, IstioMetadata(cluster->mutable_metadata()));
+  }
+  if (inputs.rule == nullptr) return;
+  AddConfigMetadata(*inputs.rule->objects.front(), cluster->mutable_metadata());
+  auto* istio = IstioMetadata(cluster->mutable_metadata());
+  if (to.subset != nullptr) proto::SetString("subset", inputs.subset, istio);
+  // Where the rule originates TLS, the ALPN of requests must stay as it is.
+  if (to.policy.tls == nullptr) return;
+  const auto mode = to.policy.tls->mode();
+  if (mode == api::ClientTLSSettings::SIMPLE || mode == api::ClientTLSSettings::MUTUAL) {
+    proto::SetString("alpn_override", "false", istio);
+  }
+}
+
+// The inline endpoints of a cluster that resolves names. Nothing: there are none, so there is no cluster, nor
+// a subset's.
+std::optional<std::vector<LocalityGroup>> InlineEndpoints(const OutboundInputs& inputs,
+                                                          cl::Cluster::DiscoveryType type) {
+  if (inputs.endpoints == nullptr) return std::vector<LocalityGroup>();
+  std::vector<LocalityGroup> groups = BuildLocalityGroups(*inputs.endpoints);
+  if (type == cl::Cluster::ORIGINAL_DST && !inputs.subset.empty()) {
+    EndpointInputs whole = *inputs.endpoints;
+    whole.subset.clear();
+    if (BuildLocalityGroups(whole).empty()) return std::nullopt;
+    return std::vector<LocalityGroup>();
+  }
+  if (groups.empty()) return std::nullopt;
+  return groups;
+}
+
+Destination Resolve(const OutboundInputs& inputs, const model::ServicePort& port) {
+  const api::DestinationRule* rule = SpecOf(inputs.rule);
+  Destination to{*inputs.service, port, rule, nullptr, {}, {}};
+  to.service_policy = PolicyForPort(PolicyOf(rule), port.port);
+  AddMeshDefaults(*inputs.settings->mesh, &to.service_policy);
+  to.policy = to.service_policy;
+  if (!inputs.subset.empty()) {
+    to.subset = FindSubset(rule, inputs.subset);
+    to.policy = PolicyForSubset(to.service_policy, PolicyOf(to.subset), port.port);
+  }
+  return to;
+}
+
+}  // namespace
+
+std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
+  const model::ServicePort* port = inputs.service->FindTcpPort(inputs.port);
+  if (port == nullptr) return std::nullopt;
+  const Destination to = Resolve(inputs, *port);
+  if (to.subset == nullptr && !inputs.subset.empty()) return std::nullopt;
+  const std::string& host = to.service.hostname.str();
+  const std::string name = inputs.dns_srv ? DnsSrvName(inputs.port, inputs.subset, host)
+                                          : OutboundClusterName(inputs.port, inputs.subset, host);
+  ClusterDraft draft;
+  std::vector<LocalityGroup> groups;
+  if (IsDynamicForwardProxy(to.service)) {
+    StartDynamicForwardProxy(inputs, name, &draft);
+    SetUpstreamProtocol(*port, inputs.traits, &draft);
+  } else {
+    cl::Cluster::DiscoveryType type = TypeOf(to.service, inputs.traits.type);
+    if (to.subset != nullptr) type = SubsetType(to, type);
+    auto found = InlineEndpoints(inputs, type);
+    if (!found) return std::nullopt;
+    groups = std::move(*found);
+    StartOutbound(inputs, to, name, type, &draft);
+    if (to.subset == nullptr && !inputs.dns_srv) KeepDraining(to.service, &draft.cluster);
+  }
+  ApplyPolicy(inputs, to, std::move(groups), &draft);
+  SetEds(&draft.cluster);
+  AddMetadataExchange(inputs.traits, &draft.cluster);
+  AddMetadata(inputs, to, &draft.cluster);
+  return draft.Finish();
+}
+
+}  // namespace fairlead::gen

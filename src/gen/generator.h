@@ -1,0 +1,69 @@
+#ifndef FAIRLEAD_GEN_GENERATOR_H_
+#define FAIRLEAD_GEN_GENERATOR_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/resource.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace fairlead::gen {
+
+// What one generation of one type for one proxy reads. `names` are the resources asked for, null for all
+// (wildcard).
+struct Request {
+  const mesh::MeshSnapshot& snapshot;
+  const mesh::ProxyScope& scope;
+  const std::vector<std::string>* names = nullptr;
+};
+
+// Makes the resources of one xDS type. A generator lives in a folder of its own: Collect (in collect.cc)
+// reads the request and fills Inputs, plain values with equality that own what they point to; Build (in
+// build.cc) is a pure function of Inputs; a cache::ByteCache<Inputs> member maps the one to the encoded
+// result of the other. Thread-safe.
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  // Resources in a stable order, names unique. A name asked for that does not exist: see each generator.
+  virtual std::vector<cache::ResourcePtr> Generate(const Request& request) = 0;
+  // Sharing. A generator may split its result into parts (what is outbound, what is inbound) and say of each
+  // what it depends on besides the snapshot and the names: a part is then made once per snapshot for all
+  // proxies with an equal key. A key names objects of the snapshot by their address, and must hold all that
+  // the part reads of the ProxyScope. No key: the part is made for each proxy. All parts together are
+  // Generate's result, in any order.
+  virtual size_t PartCount() const { return 1; }
+  virtual std::optional<std::string> PartKey(const Request& /*request*/, size_t /*part*/) const {
+    return std::nullopt;
+  }
+  virtual std::vector<cache::ResourcePtr> GeneratePart(const Request& request, size_t /*part*/) {
+    return Generate(request);
+  }
+
+  // Called after a snapshot was published: caches drop what is no longer used.
+  virtual void Sweep() = 0;
+};
+
+// Encodes a built message deterministically as a resource.
+cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message);
+// The same of a message that is encoded already; `type` is its full name, "envoy.config.route.v3.RouteConfiguration".
+cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message);
+
+std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS
+std::unique_ptr<Generator> NewEndpointGenerator();  // gen/endpoint: EDS
+std::unique_ptr<Generator> NewListenerGenerator();  // gen/listener: LDS
+std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
+// gen/name_table: NDS, one resource without a name, for agents that capture DNS.
+std::unique_ptr<Generator> NewNameTableGenerator();
+
+}  // namespace fairlead::gen
+
+#endif  // FAIRLEAD_GEN_GENERATOR_H_

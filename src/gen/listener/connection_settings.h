@@ -1,0 +1,21 @@
+#ifndef FAIRLEAD_GEN_LISTENER_CONNECTION_SETTINGS_H_
+#define FAIRLEAD_GEN_LISTENER_CONNECTION_SETTINGS_H_
+
+namespace envoy::extensions::filters::network::http_connection_manager::v3 {
+class HttpConnectionManager;
+}
+namespace istio::mesh::v1alpha1 {
+class ProxyConfig_ConnectionSettings;
+}
+
+namespace fairlead::gen::listener {
+
+// ProxyConfig.connectionSettings over what MeshConfig and metadata said. Pure. A field that is not set
+// changes nothing; a negative size or count is none. Source: Istio's applyConnectionSettingsToHCM.
+void ApplyConnectionSettings(
+    const istio::mesh::v1alpha1::ProxyConfig_ConnectionSettings& settings,
+    envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager* out);
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_CONNECTION_SETTINGS_H_

@@ -1,0 +1,32 @@
+#include "gen/listener/filters/filter.h"
+
+namespace fairlead::gen::listener {
+namespace {
+
+// Place in the array is order in the proxy. Source: Istio's buildHTTPConnectionManager.
+constexpr HttpFilterBuilder kOrder[] = {
+    // First, so that whatever refuses a request below can already be told who sent it.
+    AddMetadataExchange,
+    // CUSTOM authorization (ext_authz and its RBAC shadow) comes here,
+    // then extensions of phase AUTHN,
+    // request authentication (jwt_authn),
+    // extensions of phase AUTHZ,
+    // ALLOW, DENY and AUDIT authorization (rbac),
+    // extensions of phase STATS, then those without a phase.
+    AddGrpcWeb,
+    AddGrpcStats,
+    AddAlpn,
+    // Routes configure these two by typed_per_filter_config; without the filters it would not count.
+    AddFault,
+    AddCors,
+    AddStats,
+    AddServiceForwardProxy,
+    AddCatchAllForwardProxy,
+    AddRouter,
+};
+
+}  // namespace
+
+std::span<const HttpFilterBuilder> HttpFilterOrder() { return kOrder; }
+
+}  // namespace fairlead::gen::listener

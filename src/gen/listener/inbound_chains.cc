@@ -1,0 +1,188 @@
+#include <span>
+
+#include "base/strings.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/listener/chain.h"
+#include "gen/listener/inbound.h"
+#include "gen/listener/listener_parts.h"
+#include "gen/listener/port_conflicts.h"
+#include "gen/naming/cluster_name.h"
+#include "gen/naming/metadata.h"
+#include "gen/naming/stat_name.h"
+#include "gen/route/inbound.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::listener {
+namespace {
+
+using envoy::config::listener::v3::FilterChain;
+using envoy::config::listener::v3::Listener;
+using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+using mesh::MutualTlsMode;
+using Alpn = std::span<const char* const>;
+
+// One way in which clients come to a port.
+struct Arrival {
+  Alpn alpn;  // empty: any
+  const char* transport;
+  Inner inner;
+  bool mutual_tls;
+};
+
+constexpr const char kTls[] = "tls";
+constexpr const char kRaw[] = "raw_buffer";
+
+// What other sidecars offer inside mutual TLS: which says whether the client took the connection for HTTP.
+constexpr const char* kHttpFromSidecar[] = {"istio-http/1.0", "istio-http/1.1", "istio-h2"};
+constexpr const char* kTcpFromSidecar[] = {"istio-peer-exchange", "istio"};
+constexpr const char* kAnyFromSidecar[] = {"istio", "istio-peer-exchange", "istio-http/1.0", "istio-http/1.1",
+                                           "istio-h2"};
+
+constexpr Arrival kPermissiveHttp[] = {{kAnyFromSidecar, kTls, Inner::kHttp, true},
+                                       {{}, kRaw, Inner::kHttp, false}};
+constexpr Arrival kPermissiveTcp[] = {{kAnyFromSidecar, kTls, Inner::kTcp, true},
+                                      {{}, kTls, Inner::kTcp, false},  // TLS of the workloads' own
+                                      {{}, kRaw, Inner::kTcp, false}};
+constexpr Arrival kPermissiveAuto[] = {{kHttpFromSidecar, kTls, Inner::kHttp, true},
+                                       {kPlaintextHttpAlpn, kRaw, Inner::kHttp, false},
+                                       {kTcpFromSidecar, kTls, Inner::kTcp, true},
+                                       {{}, kRaw, Inner::kTcp, false},
+                                       {{}, kTls, Inner::kTcp, false}};
+constexpr Arrival kStrictHttp[] = {{{}, kTls, Inner::kHttp, true}};
+constexpr Arrival kStrictTcp[] = {{{}, kTls, Inner::kTcp, true}};
+constexpr Arrival kStrictAuto[] = {{kHttpFromSidecar, kTls, Inner::kHttp, true},
+                                   {{}, kTls, Inner::kTcp, true}};
+constexpr Arrival kPlainHttp[] = {{{}, kRaw, Inner::kHttp, false}};
+constexpr Arrival kPlainTcp[] = {{{}, kRaw, Inner::kTcp, false}};
+constexpr Arrival kPlainAuto[] = {{kPlaintextHttpAlpn, kRaw, Inner::kHttp, false},
+                                  {{}, kRaw, Inner::kTcp, false}};
+
+std::span<const Arrival> ArrivalsOf(MutualTlsMode mode, model::Protocol protocol) {
+  const ListenerKind kind = KindOf(protocol);
+  const auto choose = [kind](std::span<const Arrival> http, std::span<const Arrival> sniffed,
+                             std::span<const Arrival> tcp) {
+    if (kind == ListenerKind::kHttp) return http;
+    return kind == ListenerKind::kAuto ? sniffed : tcp;  // UDP ports, too, get TCP's chains
+  };
+  switch (mode) {
+    case MutualTlsMode::kStrict:
+      return choose(kStrictHttp, kStrictAuto, kStrictTcp);
+    case MutualTlsMode::kPermissive:
+      return choose(kPermissiveHttp, kPermissiveAuto, kPermissiveTcp);
+    default:
+      return choose(kPlainHttp, kPlainAuto, kPlainTcp);
+  }
+}
+
+std::string ClusterOf(const InboundPort& port) {
+  return port.passthrough ? std::string(kInboundPassthroughCluster) : InboundClusterName(port.target);
+}
+
+std::string ChainName(const InboundPort& port, Inner inner) {
+  if (!port.passthrough) return ListenerName(port.binds.front(), port.target);
+  return inner == Inner::kHttp ? "virtualInbound-catchall-http" : "virtualInbound";
+}
+
+std::string TraceOperation(const InboundPort& port) {
+  const bool bracketed = port.hostname.find(':') != std::string::npos;
+  return bracketed ? StrCat('[', port.hostname, "]:", port.service_port, "/*")
+                   : StrCat(port.hostname, ':', port.service_port, "/*");
+}
+
+void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) {
+  HttpConnectionManager own;
+  own.set_stat_prefix(StatName(port.passthrough
+                                   ? ClusterOf(port)
+                                   : StrCat("inbound_", ListenerName(port.binds.front(), port.target))));
+  route::BuildInboundRouteConfiguration(
+      {ClusterOf(port), TraceOperation(port), port.service_port, port.protocol}, own.mutable_route_config());
+  HttpOptions options;
+  options.traffic = TrafficClass::kInbound;
+  options.protocol = port.protocol;
+  AddHttpFilters(profile, options, own.SerializeAsString(), out);
+}
+
+void AddTcp(const Profile& profile, const InboundPort& port, FilterChain* out) {
+  TcpForward forward;
+  forward.stat_prefix = port.tcp_stat_prefix;
+  forward.clusters = {{ClusterOf(port), 0}};
+  forward.protocol = port.protocol;
+  forward.idle_timeout = profile.traits().idle_timeout;
+  AddTcpFilters(profile, TrafficClass::kInbound, forward, out);
+}
+
+void SetMatch(const InboundPort& port, const Arrival& arrival, FilterChain* out) {
+  auto* match = out->mutable_filter_chain_match();
+  if (port.target > 0) match->mutable_destination_port()->set_value(port.target);
+  match->set_transport_protocol(arrival.transport);
+  for (const char* protocol : arrival.alpn) match->add_application_protocols(protocol);
+}
+
+// What is sent to the listener's own port was not redirected there: passing it on would come back for ever.
+void AddBlackHole(const Profile& profile, uint32_t listener_port, FilterChain* out) {
+  out->set_name("virtualInbound-blackhole");
+  out->mutable_filter_chain_match()->mutable_destination_port()->set_value(listener_port);
+  AddMetadataExchangeFilter(profile, out);
+  TcpForward forward;
+  forward.stat_prefix = std::string(kBlackHoleCluster);
+  forward.clusters = {{std::string(kBlackHoleCluster), 0}};
+  forward.access_log = false;
+  AddTcpFilters(profile, TrafficClass::kInbound, forward, out);
+}
+
+}  // namespace
+
+void AddInboundChains(const Profile& profile, const InboundPort& port, Listener* out) {
+  for (const Arrival& arrival : ArrivalsOf(port.mode, port.protocol)) {
+    FilterChain* chain = out->add_filter_chains();
+    chain->set_name(ChainName(port, arrival.inner));
+    SetMatch(port, arrival, chain);
+    AddMetadataExchangeFilter(profile, chain);
+    if (arrival.inner == Inner::kHttp) {
+      AddHttp(profile, port, chain);
+    } else {
+      AddTcp(profile, port, chain);
+    }
+    if (arrival.mutual_tls)
+      chain->mutable_transport_socket()->MergeFromString(profile.MutualTls(arrival.inner));
+    if (!port.config_path.empty()) {
+      proto::SetString("config", port.config_path, IstioMetadata(chain->mutable_metadata()));
+    }
+  }
+}
+
+void BuildInboundListener(const InboundInputs& inputs, Listener* out) {
+  const ProxyTraits& traits = inputs.profile->traits();
+  out->set_traffic_direction(envoy::config::core::v3::INBOUND);
+  out->set_continue_on_listener_filters_timeout(true);
+  LimitAccepts(out);
+  if (traits.inbound_exact_balance) SetExactBalance(out);
+  const auto& mesh = *traits.settings->mesh;
+  // Of several addresses only the first: Istio's dual stack feature is off by default.
+  if (inputs.virtual_listener) {
+    const std::vector<std::string> wildcards = WildcardAddresses(traits);
+    out->set_name("virtualInbound");
+    SetAddresses(std::span(wildcards).first(1), mesh.proxy_inbound_listen_port(), out);
+    if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);
+    AddBlackHole(*inputs.profile, mesh.proxy_inbound_listen_port(), out->add_filter_chains());
+  } else {
+    const InboundPort& port = inputs.ports.front();
+    out->set_name(ListenerName(port.binds.front(), port.target));
+    SetAddresses(std::span(port.binds).first(1), port.target, out);
+  }
+  for (const InboundPort& port : inputs.ports) AddInboundChains(*inputs.profile, port, out);
+  out->MergeFromString(inputs.profile->ListenerAccessLogs(TrafficClass::kInbound));
+  if (inputs.virtual_listener) {
+    SetOriginalDestination(out->add_listener_filters());
+    if (traits.interception == model::InterceptionMode::kTproxy)
+      SetOriginalSource(out->add_listener_filters());
+  }
+  AddInspectors(out);
+  if (mesh.has_protocol_detection_timeout()) {
+    *out->mutable_listener_filters_timeout() = mesh.protocol_detection_timeout();
+  }
+}
+
+}  // namespace fairlead::gen::listener

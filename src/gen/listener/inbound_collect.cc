@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <map>
+
+#include "base/ip_address.h"
+#include "base/strings.h"
+#include "gen/listener/inbound.h"
+#include "gen/naming/cluster_name.h"
+#include "gen/naming/stat_name.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/networking/v1alpha3/sidecar.pb.h"
+
+namespace fairlead::gen::listener {
+namespace {
+
+using istio::networking::v1alpha3::CaptureMode;
+using istio::networking::v1alpha3::IstioIngressListener;
+
+class Collector {
+ public:
+  Collector(const Request& request, const ProfilePtr& profile, const ReservedPorts& reserved)
+      : scope_(request.scope),
+        profile_(profile),
+        reserved_(reserved),
+        not_intercepted_(profile->traits().interception == model::InterceptionMode::kNone) {}
+
+  std::vector<InboundInputs> Collect() {
+    if (scope_.sidecar->HasIngressListeners()) {
+      for (const IstioIngressListener& ingress : scope_.sidecar->sidecar->ingress()) AddIngress(ingress);
+    } else if (!not_intercepted_) {
+      // Without interception the workload itself listens there; a Sidecar must say where the proxy does.
+      for (const mesh::ServiceTarget& target : scope_.targets) AddTarget(target);
+    }
+    std::vector<InboundInputs> inputs;
+    if (!not_intercepted_) {
+      inputs.push_back({profile_, true, {}});
+      AddPassthrough(&inputs.front().ports);
+    }
+    for (auto& [number, entry] : ports_) {
+      if (entry.bind_to_port) {
+        inputs.push_back({profile_, false, {std::move(entry.port)}});
+      } else if (!not_intercepted_) {
+        inputs.front().ports.push_back(std::move(entry.port));
+      }
+    }
+    return inputs;
+  }
+
+ private:
+  struct Entry {
+    InboundPort port;
+    bool bind_to_port = false;
+  };
+
+  // Of several services on a port the oldest counts, its protocol too: the first in targets' order.
+  void AddTarget(const mesh::ServiceTarget& target) {
+    const std::vector<std::string> wildcards = WildcardAddresses(profile_->traits());
+    if (!reserved_.CanListen(wildcards.front(), target.target_port, not_intercepted_, target.port->protocol))
+      return;
+    InboundPort port;
+    port.target = target.target_port;
+    port.service_port = target.port->port;
+    port.protocol = target.port->protocol;
+    port.mode = scope_.peer_authentication.ForPort(target.target_port);
+    port.binds = wildcards;
+    port.hostname = target.service->hostname.str();
+    port.tcp_stat_prefix = StatPrefix(InboundClusterName(port.target), *target.service, *target.port);
+    ports_.try_emplace(port.target, Entry{std::move(port), not_intercepted_});
+  }
+
+  void AddIngress(const IstioIngressListener& ingress) {
+    const model::Protocol protocol = model::ParseProtocol(ingress.port().protocol());
+    const uint32_t number = ingress.port().number();
+    const bool bind_to_port = ingress.capture_mode() == CaptureMode::DEFAULT
+                                  ? not_intercepted_
+                                  : ingress.capture_mode() == CaptureMode::NONE;
+    if (!reserved_.CanListen(ingress.bind(), number, bind_to_port, protocol, /*virtual_listeners=*/false))
+      return;
+    const mesh::SidecarScope& sidecar = *scope_.sidecar;
+    InboundPort port;
+    port.target = number;
+    port.service_port = number;
+    port.protocol = protocol;
+    port.mode = scope_.peer_authentication.ForPort(number);
+    port.binds = ingress.bind().empty() ? OwnAddresses() : std::vector<std::string>{ingress.bind()};
+    // A Sidecar has no host name: telemetry is given its own.
+    model::Service named;
+    named.registry = model::Registry::kExternal;
+    named.hostname = Interned(StrCat(sidecar.object->name().str(), '.', sidecar.ns.str()));
+    model::ServicePort service_port;
+    service_port.name = ingress.port().name();
+    service_port.port = number;
+    port.hostname = named.hostname.str();
+    port.tcp_stat_prefix = StatPrefix(InboundClusterName(number), named, service_port);
+    port.config_path = StrCat("/apis/networking.istio.io/v1/namespaces/", sidecar.ns.str(), "/sidecar/",
+                              sidecar.object->name().str());
+    ports_.try_emplace(number, Entry{std::move(port), bind_to_port});
+  }
+
+  // What is on no service's port; and ports that PeerAuthentication speaks of though no service has them.
+  void AddPassthrough(std::vector<InboundPort>* out) const {
+    out->push_back(Passthrough(0));
+    for (const auto& [port, mode] : scope_.peer_authentication.ports) {
+      if (!HasOwnChains(port)) out->push_back(Passthrough(port));
+    }
+  }
+
+  InboundPort Passthrough(uint32_t number) const {
+    InboundPort port;
+    port.target = number;
+    port.mode = scope_.peer_authentication.ForPort(number);
+    port.passthrough = true;
+    model::ServicePort service_port;
+    service_port.name = "virtualInbound";
+    port.tcp_stat_prefix =
+        StatPrefix(std::string(kInboundPassthroughCluster), model::Service(), service_port);
+    return port;
+  }
+
+  bool HasOwnChains(uint32_t port) const {
+    if (scope_.sidecar->HasIngressListeners()) {
+      const auto& ingress = scope_.sidecar->sidecar->ingress();
+      return std::any_of(ingress.begin(), ingress.end(),
+                         [port](const IstioIngressListener& l) { return l.port().number() == port; });
+    }
+    return std::any_of(scope_.targets.begin(), scope_.targets.end(),
+                       [port](const mesh::ServiceTarget& target) { return target.target_port == port; });
+  }
+
+  // The proxy's own address where it has one that others can reach, else all. Source: Istio's
+  // getSidecarInboundBindIPs.
+  std::vector<std::string> OwnAddresses() const {
+    for (const std::string& address : scope_.proxy->ip_addresses) {
+      const auto parsed = IpAddress::Parse(address);
+      if (parsed && parsed->is_global_unicast()) return {parsed->ToString()};
+    }
+    return WildcardAddresses(profile_->traits());
+  }
+
+  std::string StatPrefix(const std::string& otherwise, const model::Service& service,
+                         const model::ServicePort& port) const {
+    const std::string& pattern = profile_->traits().settings->mesh->inbound_cluster_stat_name();
+    return pattern.empty() ? otherwise : FillInboundStatPattern(pattern, service, port);
+  }
+
+  const mesh::ProxyScope& scope_;
+  const ProfilePtr& profile_;
+  const ReservedPorts& reserved_;
+  const bool not_intercepted_;
+  std::map<uint32_t, Entry> ports_;  // by target port
+};
+
+}  // namespace
+
+std::vector<InboundInputs> CollectInbound(const Request& request, const ProfilePtr& profile,
+                                          const ReservedPorts& reserved) {
+  return Collector(request, profile, reserved).Collect();
+}
+
+}  // namespace fairlead::gen::listener

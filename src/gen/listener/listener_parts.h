@@ -1,0 +1,37 @@
+#ifndef FAIRLEAD_GEN_LISTENER_LISTENER_PARTS_H_
+#define FAIRLEAD_GEN_LISTENER_LISTENER_PARTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace envoy::config::listener::v3 {
+class Listener;
+class ListenerFilter;
+}  // namespace envoy::config::listener::v3
+
+// Small parts that inbound and outbound listeners have in common. All pure.
+namespace fairlead::gen::listener {
+
+// What the HTTP inspector says of plaintext HTTP. HTTP/1.0 is not among it: proxies refuse it unless told
+// otherwise, and as plain TCP it gets through.
+inline constexpr const char* kPlaintextHttpAlpn[] = {"http/1.1", "h2c"};
+
+std::string ListenerName(std::string_view bind, uint32_t port);
+// The address, and the additional ones where there are several.
+void SetAddresses(std::span<const std::string> binds, uint32_t port,
+                  envoy::config::listener::v3::Listener* out);
+void SetExactBalance(envoy::config::listener::v3::Listener* out);
+// One connection an event-loop turn: Istio's defence against bursts. For listeners that the kernel knows.
+void LimitAccepts(envoy::config::listener::v3::Listener* out);
+
+void SetTlsInspector(envoy::config::listener::v3::ListenerFilter* out);
+void SetHttpInspector(envoy::config::listener::v3::ListenerFilter* out);
+void SetOriginalDestination(envoy::config::listener::v3::ListenerFilter* out);
+// TPROXY: keeps the client's address on the connection to the workload.
+void SetOriginalSource(envoy::config::listener::v3::ListenerFilter* out);
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_LISTENER_PARTS_H_

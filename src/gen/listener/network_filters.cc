@@ -1,0 +1,109 @@
+#include "base/strings.h"
+#include "envoy/config/listener/v3/listener_components.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy.pb.h"
+#include "envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy.pb.h"
+#include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
+#include "gen/listener/chain.h"
+#include "gen/listener/dns_cache.h"
+#include "gen/listener/profile.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::listener {
+namespace {
+
+using envoy::config::listener::v3::FilterChain;
+using envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy;
+
+constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+void SetNanoseconds(int64_t nanoseconds, google::protobuf::Duration* out) {
+  out->set_seconds(nanoseconds / kNanosecondsPerSecond);
+  out->set_nanos(static_cast<int32_t>(nanoseconds % kNanosecondsPerSecond));
+}
+
+void AddFilter(std::string_view name, const google::protobuf::Message& config, FilterChain* out) {
+  auto* filter = out->add_filters();
+  filter->set_name(std::string(name));
+  proto::Pack(config, filter->mutable_typed_config());
+}
+
+// Finds the server of a wildcard service by the name that the client's TLS asks for.
+void AddSniForwardProxy(const ProxyTraits& traits, const TcpForward& forward, FilterChain* out) {
+  envoy::extensions::filters::network::sni_dynamic_forward_proxy::v3::FilterConfig config;
+  SetServiceDnsCache(traits, forward.dynamic_dns_host, config.mutable_dns_cache_config());
+  config.set_port_value(forward.dynamic_dns_port);
+  AddFilter("envoy.extensions.filters.network.sni_dynamic_forward_proxy", config, out);
+}
+
+void AddMongo(const std::string& stat_prefix, FilterChain* out) {
+  envoy::extensions::filters::network::mongo_proxy::v3::MongoProxy config;
+  config.set_stat_prefix(stat_prefix);
+  AddFilter("envoy.filters.network.mongo_proxy", config, out);
+}
+
+void SetDestination(const TcpForward& forward, TcpProxy* out) {
+  if (!forward.weighted) return out->set_cluster(forward.clusters.front().name);
+  for (const WeightedCluster& cluster : forward.clusters) {
+    auto* weighted = out->mutable_weighted_clusters()->add_clusters();
+    weighted->set_name(cluster.name);
+    weighted->set_weight(cluster.weight);
+  }
+}
+
+TcpProxy TcpProxyOf(const TcpForward& forward) {
+  TcpProxy proxy;
+  proxy.set_stat_prefix(forward.stat_prefix);
+  SetDestination(forward, &proxy);
+  if (forward.idle_timeout) SetNanoseconds(*forward.idle_timeout, proxy.mutable_idle_timeout());
+  if (forward.max_duration) {
+    SetNanoseconds(*forward.max_duration, proxy.mutable_max_downstream_connection_duration());
+  }
+  if (forward.hash_source_ip) proxy.add_hash_policy()->mutable_source_ip();
+  if (forward.tunnel) {
+    proxy.mutable_tunneling_config()->set_hostname(forward.tunnel->target);
+    proxy.mutable_tunneling_config()->set_use_post(forward.tunnel->post);
+  }
+  return proxy;
+}
+
+}  // namespace
+
+void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForward& forward,
+                   FilterChain* out) {
+  out->MergeFromString(profile.StatsFilters(traffic));
+  if (!forward.dynamic_dns_host.empty()) AddSniForwardProxy(profile.traits(), forward, out);
+  // Istio's Redis and MySQL filters are off by default.
+  if (forward.protocol == model::Protocol::kMongo) AddMongo(forward.stat_prefix, out);
+  AddFilter("envoy.filters.network.tcp_proxy", TcpProxyOf(forward), out);
+  if (forward.access_log) {
+    out->mutable_filters()->rbegin()->mutable_typed_config()->mutable_value()->append(
+        profile.TcpAccessLogs(traffic));
+  }
+}
+
+void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
+  constexpr std::string_view kName = "istio.metadata_exchange";
+  if (!profile.traits().HasExtension(kName)) return;
+  google::protobuf::Struct config;
+  proto::SetString("protocol", "istio-peer-exchange", &config);
+  proto::SetBool("enable_discovery", true, &config);
+  auto* filter = out->add_filters();
+  filter->set_name(std::string(kName));
+  proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", config,
+                         filter->mutable_typed_config());
+}
+
+void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,
+                    FilterChain* out) {
+  using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+  auto* filter = out->add_filters();
+  filter->set_name("envoy.filters.network.http_connection_manager");
+  auto* any = filter->mutable_typed_config();
+  any->set_type_url(StrCat("type.googleapis.com/", HttpConnectionManager::descriptor()->full_name()));
+  std::string value = profile.ConnectionManager(options);
+  value.append(route);
+  any->set_value(std::move(value));
+}
+
+}  // namespace fairlead::gen::listener

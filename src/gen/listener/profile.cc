@@ -1,0 +1,89 @@
+#include "gen/listener/profile.h"
+
+#include <google/protobuf/any.pb.h>
+
+#include <utility>
+
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
+#include "gen/listener/access_log.h"
+#include "gen/listener/metrics.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::listener {
+namespace {
+
+using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+
+std::string EncodedConnectionManager(const ProxyTraits& traits, const HttpOptions& options) {
+  HttpConnectionManager manager;
+  SetConnectionManager(traits, options, &manager);
+  return proto::DeterministicBytes(manager);
+}
+
+std::string EncodedTls(const ProxyTraits& traits, Inner inner) {
+  envoy::config::core::v3::TransportSocket socket;
+  SetMutualTls(traits, inner, &socket);
+  return proto::DeterministicBytes(socket);
+}
+
+}  // namespace
+
+Profile::Profile(ProxyTraits traits)
+    : traits_(std::move(traits)),
+      outbound_(Encode(TrafficClass::kOutbound)),
+      inbound_(Encode(TrafficClass::kInbound)),
+      http_tls_(EncodedTls(traits_, Inner::kHttp)),
+      tcp_tls_(EncodedTls(traits_, Inner::kTcp)) {}
+
+Profile::Parts Profile::Encode(TrafficClass traffic) const {
+  Parts parts;
+  HttpOptions options;
+  options.traffic = traffic;
+  parts.connection_manager = EncodedConnectionManager(traits_, options);
+  envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy tcp;
+  AddAccessLogs(traits_, traffic, LogPlace::kTcp, tcp.mutable_access_log());
+  parts.tcp_logs = proto::DeterministicBytes(tcp);
+  envoy::config::listener::v3::Listener listener;
+  AddAccessLogs(traits_, traffic, LogPlace::kListener, listener.mutable_access_log());
+  parts.listener_logs = proto::DeterministicBytes(listener);
+  envoy::config::listener::v3::FilterChain chain;
+  for (google::protobuf::Any& config : StatsConfigs(traits_, traffic)) {
+    auto* filter = chain.add_filters();
+    filter->set_name(std::string(kStatsFilter));
+    *filter->mutable_typed_config() = std::move(config);
+  }
+  parts.stats = proto::DeterministicBytes(chain);
+  return parts;
+}
+
+std::string Profile::ConnectionManager(const HttpOptions& options) const {
+  const bool http2 = options.traffic == TrafficClass::kInbound && model::IsHttp2(options.protocol);
+  const bool special = http2 || options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
+                       !options.dynamic_dns_host.empty();
+  return special ? EncodedConnectionManager(traits_, options) : Of(options.traffic).connection_manager;
+}
+
+ProfilePtr ProfilePool::Intern(ProxyTraits traits) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = profiles_.find(traits);
+    if (found != profiles_.end()) {
+      if (ProfilePtr profile = found->second.lock()) return profile;
+    }
+  }
+  auto made = std::make_shared<const Profile>(std::move(traits));
+  std::lock_guard lock(mutex_);
+  std::weak_ptr<const Profile>& held = profiles_[made->traits()];
+  if (ProfilePtr other = held.lock()) return other;
+  held = made;
+  return made;
+}
+
+void ProfilePool::Sweep() {
+  std::lock_guard lock(mutex_);
+  absl::erase_if(profiles_, [](const auto& entry) { return entry.second.expired(); });
+}
+
+}  // namespace fairlead::gen::listener

@@ -1,0 +1,63 @@
+#ifndef FAIRLEAD_GEN_LISTENER_PROFILE_H_
+#define FAIRLEAD_GEN_LISTENER_PROFILE_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "gen/listener/connection_manager.h"
+#include "gen/listener/tls_context.h"
+#include "gen/listener/traits.h"
+
+namespace fairlead::gen::listener {
+
+// The traits of proxies, with the parts that many of their listeners embed, encoded once. Immutable. Encoded
+// messages may be appended to the encoding of another of the same type: fields are merged, repeated ones in
+// order.
+class Profile {
+ public:
+  explicit Profile(ProxyTraits traits);
+
+  const ProxyTraits& traits() const { return traits_; }
+  // An HttpConnectionManager without stat_prefix and routes.
+  std::string ConnectionManager(const HttpOptions& options) const;
+  // A TcpProxy that holds its access logs only.
+  const std::string& TcpAccessLogs(TrafficClass traffic) const { return Of(traffic).tcp_logs; }
+  // A Listener that holds its access logs only.
+  const std::string& ListenerAccessLogs(TrafficClass traffic) const { return Of(traffic).listener_logs; }
+  // A FilterChain that holds the statistics filters only.
+  const std::string& StatsFilters(TrafficClass traffic) const { return Of(traffic).stats; }
+  // A TransportSocket.
+  const std::string& MutualTls(Inner inner) const { return inner == Inner::kHttp ? http_tls_ : tcp_tls_; }
+
+ private:
+  struct Parts {
+    std::string connection_manager, tcp_logs, listener_logs, stats;
+  };
+  const Parts& Of(TrafficClass traffic) const {
+    return traffic == TrafficClass::kInbound ? inbound_ : outbound_;
+  }
+  Parts Encode(TrafficClass traffic) const;
+
+  ProxyTraits traits_;
+  Parts outbound_, inbound_;
+  std::string http_tls_, tcp_tls_;
+};
+using ProfilePtr = std::shared_ptr<const Profile>;
+
+// One profile for equal traits, as long as anyone holds it: profiles may be compared by pointer. Thread-safe.
+class ProfilePool {
+ public:
+  ProfilePtr Intern(ProxyTraits traits);
+  // Forgets those that nobody holds.
+  void Sweep();
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<ProxyTraits, std::weak_ptr<const Profile>> profiles_;
+};
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_PROFILE_H_

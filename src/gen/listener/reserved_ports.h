@@ -1,0 +1,41 @@
+#ifndef FAIRLEAD_GEN_LISTENER_RESERVED_PORTS_H_
+#define FAIRLEAD_GEN_LISTENER_RESERVED_PORTS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/protocol.h"
+#include "model/proxy.h"
+#include "model/settings.h"
+
+namespace fairlead::gen::listener {
+
+// Ports that a proxy cannot listen on: those of its own static listeners (status, Prometheus), of the virtual
+// listeners, and below 1024 for a proxy without privileges. Source: Istio's Proxy.CanBindToPort.
+class ReservedPorts {
+ public:
+  ReservedPorts(const model::Proxy& proxy, const model::Settings& settings);
+
+  // `bind` "" stands for the wildcard address where the protocol is HTTP, for a service's own address
+  // otherwise. `virtual_listeners`: whether the virtual listeners' ports count (for a Sidecar's ingress they
+  // don't).
+  bool CanListen(std::string_view bind, uint32_t port, bool bind_to_port, model::Protocol protocol,
+                 bool virtual_listeners = true) const;
+
+  friend bool operator==(const ReservedPorts&, const ReservedPorts&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ReservedPorts& r) {
+    return H::combine(std::move(h), r.static_ports_, r.unprivileged_);
+  }
+
+ private:
+  bool unprivileged_ = false;
+  std::string_view wildcard_;
+  std::vector<uint32_t> static_ports_;
+  std::vector<uint32_t> virtual_ports_;
+};
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_RESERVED_PORTS_H_

@@ -1,0 +1,44 @@
+#ifndef FAIRLEAD_GEN_LISTENER_TELEMETRY_H_
+#define FAIRLEAD_GEN_LISTENER_TELEMETRY_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/interned.h"
+#include "base/labels.h"
+#include "config/object.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::gen::listener {
+
+// Which way a listener's traffic goes, seen from the workload. Source: Istio's ListenerClass.
+enum class TrafficClass : uint8_t { kOutbound, kInbound };
+
+// Where an extension provider's service is: what Istio's LookupCluster finds.
+struct ProviderService {
+  Interned service;   // as MeshConfig writes it: "host" or "namespace/host"
+  Interned hostname;  // "" where there is no such service, or several namespaces have one
+  friend bool operator==(const ProviderService&, const ProviderService&) = default;
+};
+
+// What decides about a workload's access logs, traces and metrics, besides MeshConfig: the Telemetry objects
+// that apply to it, and the services of the mesh's extension providers. Comparable: part of every listener's
+// Inputs.
+struct TelemetryView {
+  std::vector<config::ConfigPtr>
+      objects;  // root namespace's, own namespace's, then those that select the workload
+  std::vector<ProviderService> providers;  // sorted by service
+
+  // The hostname of a provider's service, "" if it is not found.
+  std::string_view HostOf(std::string_view service) const;
+  friend bool operator==(const TelemetryView&, const TelemetryView&) = default;
+};
+
+TelemetryView CollectTelemetry(const mesh::MeshSnapshot& snapshot, std::string_view ns,
+                               const LabelMap& labels);
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_TELEMETRY_H_

@@ -1,0 +1,77 @@
+#ifndef FAIRLEAD_GEN_LISTENER_TRAITS_H_
+#define FAIRLEAD_GEN_LISTENER_TRAITS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/interned.h"
+#include "gen/generator.h"
+#include "gen/listener/telemetry.h"
+#include "gen/route/catch_all.h"
+#include "model/proxy.h"
+#include "model/settings.h"
+
+namespace fairlead::gen::listener {
+
+// The literal tags of a workload's spans. Empty where no traces are tagged so, that proxies may share more.
+struct TraceTags {
+  Interned canonical_service, canonical_revision, mesh_id, ns, cluster_id;
+  friend bool operator==(const TraceTags&, const TraceTags&) = default;
+};
+
+// The certificate files that a proxy serves with instead of its workload certificate. Source: node metadata
+// TLS_SERVER_*.
+struct ServerFiles {
+  Interned certificate_chain, key, root;
+  bool from_file_sds = false;  // metadata "file-credential": the agent's second SDS server reads them
+  friend bool operator==(const ServerFiles&, const ServerFiles&) = default;
+};
+
+// Everything about a proxy that its listeners' contents depend on, apart from what each listener is for:
+// equal for the workloads of a deployment, and for most of a namespace. A plain value; no addresses and no
+// pod names.
+struct ProxyTraits {
+  model::SettingsPtr settings;
+  std::shared_ptr<const model::ExtensionSet> extensions;  // interned; null: has everything
+  Interned proxy_config;  // ProxyConfig cut down to what listeners read, encoded
+  TelemetryView telemetry;
+  TraceTags tags;
+  Interned service_cluster;    // node.cluster; "" where no tracing provider reports it
+  Interned otel_service_name;  // likewise, for OpenTelemetry's semantic conventions
+  route::CatchAll catch_all;   // what happens to unknown destinations
+  model::IstioVersion version;
+  model::InterceptionMode interception = model::InterceptionMode::kRedirect;  // never kUnset
+  bool ipv4 = true, ipv6 = false;
+  bool http10 = false;
+  bool inbound_exact_balance = false, outbound_exact_balance = false;
+  std::optional<int64_t> idle_timeout;  // nanoseconds
+  Interned dns_proxy;                   // "host:port" of the agent's DNS proxy, where DNS is captured
+  ServerFiles server_files;
+
+  bool HasExtension(std::string_view name) const { return extensions == nullptr || extensions->Has(name); }
+  friend bool operator==(const ProxyTraits&, const ProxyTraits&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ProxyTraits& t) {
+    return H::combine(std::move(h), t.settings.get(), t.extensions.get(), t.proxy_config,
+                      t.tags.canonical_service, t.tags.canonical_revision, t.tags.ns, t.service_cluster,
+                      t.catch_all.mode, t.catch_all.cluster, t.telemetry.objects.size(), t.version.minor,
+                      t.ipv4, t.ipv6, t.http10);
+  }
+};
+
+ProxyTraits CollectTraits(const Request& request);
+// The same without what only connection managers depend on, so that workloads which differ in no more are
+// alike.
+ProxyTraits L4Traits(ProxyTraits traits);
+
+// The addresses that stand for "all" and "this host" in a proxy's IP families, the primary first.
+// Source: Istio's getWildcardsAndLocalHost.
+std::vector<std::string> WildcardAddresses(const ProxyTraits& traits);
+std::vector<std::string> LocalhostAddresses(const ProxyTraits& traits);
+
+}  // namespace fairlead::gen::listener
+
+#endif  // FAIRLEAD_GEN_LISTENER_TRAITS_H_

@@ -1,0 +1,57 @@
+#ifndef FAIRLEAD_GEN_NAME_TABLE_INPUTS_H_
+#define FAIRLEAD_GEN_NAME_TABLE_INPUTS_H_
+
+#include <utility>
+#include <vector>
+
+#include "base/interned.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+#include "model/endpoint.h"
+#include "model/service.h"
+#include "model/service_addresses.h"
+
+namespace fairlead::gen {
+
+// What of a proxy its name table depends on.
+struct NameTableClient {
+  model::AddressView addresses;
+  Interned network;  // "": every network is its own
+  Interned cluster;  // likewise
+
+  friend bool operator==(const NameTableClient&, const NameTableClient&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const NameTableClient& c) {
+    return H::combine(std::move(h), c.addresses, c.network, c.cluster);
+  }
+};
+
+// Everything that a name table is made from.
+struct NameTableInputs {
+  struct Entry {
+    model::ServicePtr service;
+    model::ServiceEndpointsPtr endpoints;  // of services without an address of their own; else null
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Entry& e) {
+      return H::combine(std::move(h), e.service, e.endpoints);
+    }
+  };
+  std::vector<Entry> services;  // of all egress listeners, in their order: a service may come twice
+  NameTableClient client;
+
+  friend bool operator==(const NameTableInputs&, const NameTableInputs&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const NameTableInputs& i) {
+    return H::combine(std::move(h), i.services, i.client);
+  }
+};
+
+NameTableClient NameTableClientOf(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy);
+NameTableInputs CollectNameTable(const mesh::MeshSnapshot& snapshot, const mesh::SidecarScope& scope,
+                                 const NameTableClient& client);
+
+}  // namespace fairlead::gen
+
+#endif  // FAIRLEAD_GEN_NAME_TABLE_INPUTS_H_

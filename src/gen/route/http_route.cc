@@ -1,0 +1,146 @@
+#include "gen/route/http_route.h"
+
+#include <algorithm>
+
+#include "envoy/extensions/filters/http/cors/v3/cors.pb.h"
+#include "envoy/extensions/filters/http/fault/v3/fault.pb.h"
+#include "gen/naming/cluster_name.h"
+#include "gen/naming/metadata.h"
+#include "gen/route/cors.h"
+#include "gen/route/domains.h"
+#include "gen/route/fault.h"
+#include "gen/route/forward.h"
+#include "gen/route/headers.h"
+#include "gen/route/match.h"
+#include "gen/route/redirect.h"
+#include "gen/route/retry.h"
+#include "istio/networking/v1alpha3/virtual_service.pb.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::route {
+namespace {
+
+namespace api = istio::networking::v1alpha3;
+namespace pb = envoy::config::route::v3;
+
+// Whether a match condition is for this listener and client at all. Gateways, where named, decide alone.
+bool AppliesHere(const api::HTTPMatchRequest& match, const RouteOptions& options) {
+  if (match.port() != 0 && match.port() != options.port) return false;
+  if (match.gateways_size() > 0) {
+    return std::any_of(match.gateways().begin(), match.gateways().end(),
+                       [&](const std::string& gateway) { return options.gateways->contains(gateway); });
+  }
+  for (const auto& [name, value] : match.source_labels()) {
+    const auto* labels = options.client_labels;
+    const auto found = labels == nullptr ? LabelMap::const_iterator() : labels->find(name);
+    if (labels == nullptr || found == labels->end() || found->second != value) return false;
+  }
+  return match.source_namespace().empty() || match.source_namespace() == options.client_namespace;
+}
+
+std::string RouteName(const api::HTTPRoute& route, const api::HTTPMatchRequest* match) {
+  return match == nullptr || match->name().empty() ? route.name() : StrCat(route.name(), ".", match->name());
+}
+
+// What tracing calls the route: its destination where there is one, else the VirtualService, and the path.
+std::string Operation(const pb::Route& route, std::string_view virtual_service, uint32_t port) {
+  std::string path = "/*";
+  switch (route.match().path_specifier_case()) {
+    case pb::RouteMatch::kPrefix:
+      path = route.match().prefix() + "*";
+      break;
+    case pb::RouteMatch::kPath:
+      path = route.match().path();
+      break;
+    case pb::RouteMatch::kSafeRegex:
+      path = route.match().safe_regex().regex();
+      break;
+    default:
+      break;
+  }
+  const std::string& cluster = route.route().cluster();
+  if (std::count(cluster.begin(), cluster.end(), '|') == 3) {
+    const ParsedClusterName name = ParseClusterName(cluster);
+    return StrCat(name.host, ":", name.port, path);
+  }
+  return StrCat(virtual_service, ":", port, path);
+}
+
+void BuildFilterConfigs(const api::HTTPRoute& route, pb::Route* out) {
+  auto& configs = *out->mutable_typed_per_filter_config();
+  if (route.has_fault()) {
+    envoy::extensions::filters::http::fault::v3::HTTPFault fault;
+    BuildFault(route.fault(), &fault);
+    proto::Pack(fault, &configs["envoy.filters.http.fault"]);
+  }
+  if (route.has_cors_policy()) {
+    envoy::extensions::filters::http::cors::v3::CorsPolicy cors;
+    BuildCorsPolicy(route.cors_policy(), &cors);
+    proto::Pack(cors, &configs["envoy.filters.http.cors"]);
+  }
+}
+
+void AddAltService(uint32_t port, pb::Route* out) {
+  SetHeaderOption("alt-svc", StrCat("h3=\":", port, "\"; ma=86400"), true,
+                  out->add_response_headers_to_add());
+}
+
+pb::Route BuildRoute(const mesh::VirtualService& virtual_service, const api::HTTPRoute& route,
+                     const api::HTTPMatchRequest* match, const RouteOptions& options) {
+  const Semantics semantics = SemanticsOf(*virtual_service.object);
+  pb::Route out;
+  out.set_name(RouteName(route, match));
+  BuildMatch(match, semantics, out.mutable_match());
+  AddConfigMetadata(*virtual_service.object, out.mutable_metadata());
+  if (match != nullptr) out.set_stat_prefix(match->stat_prefix());
+  std::string authority;
+  if (route.has_headers()) authority = AppendHeaderOperations(route.headers(), &out);
+  if (route.has_redirect()) {
+    BuildRedirect(route.redirect(), options.port, options.tls, &out);
+  } else if (route.has_direct_response()) {
+    BuildDirectResponse(route.direct_response(), &out);
+  } else {
+    BuildForwarding(route, semantics, options, std::move(authority), &out);
+  }
+  out.mutable_decorator()->set_operation(Operation(out, virtual_service.object->name().str(), options.port));
+  BuildFilterConfigs(route, &out);
+  if (options.http3) AddAltService(options.port, &out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<pb::Route> BuildHttpRoutes(const mesh::VirtualService& virtual_service,
+                                       const RouteOptions& options) {
+  std::vector<pb::Route> out;
+  for (const api::HTTPRoute& route : virtual_service.spec->http()) {
+    if (route.match_size() == 0) {
+      out.push_back(BuildRoute(virtual_service, route, nullptr, options));
+      return out;
+    }
+    for (const api::HTTPMatchRequest& match : route.match()) {
+      if (!AppliesHere(match, options)) continue;
+      out.push_back(BuildRoute(virtual_service, route, &match, options));
+      if (IsCatchAll(out.back())) return out;
+    }
+  }
+  return out;
+}
+
+void BuildDefaultRoute(std::string_view host, uint32_t port, const ConsistentHash* hash,
+                       const api::HTTPRetry* default_retries, pb::Route* out) {
+  out->set_name("default");
+  out->mutable_match()->set_prefix("/");
+  out->mutable_decorator()->set_operation(TraceOperation(host, port));
+  pb::RouteAction* action = out->mutable_route();
+  action->set_cluster(OutboundClusterName(port, "", host));
+  SetTimeouts(nullptr, action);
+  BuildRetryPolicy(default_retries, false, action);
+  if (hash != nullptr) AddHashPolicy(*hash, action);
+}
+
+std::string TraceOperation(std::string_view host, uint32_t port) {
+  return StrCat(HostAndPort(host, port), "/*");
+}
+
+}  // namespace fairlead::gen::route

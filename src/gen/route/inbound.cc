@@ -1,0 +1,41 @@
+#include "gen/route/inbound.h"
+
+#include "base/strings.h"
+#include "envoy/config/route/v3/route.pb.h"
+#include "envoy/config/route/v3/route_components.pb.h"
+
+namespace fairlead::gen::route {
+namespace {
+
+namespace pb = envoy::config::route::v3;
+
+// One host to choose from: neither other hosts to prefer nor more time a try would mean anything.
+void SetRetryPolicy(pb::RouteAction* action) {
+  action->mutable_retry_policy()->mutable_num_retries()->set_value(2);
+  action->mutable_retry_policy()->set_retry_on("reset-before-request");
+}
+
+}  // namespace
+
+void BuildInboundRouteConfiguration(const InboundRoute& route, pb::RouteConfiguration* out) {
+  out->set_name(route.cluster);
+  out->mutable_validate_clusters()->set_value(false);
+  pb::VirtualHost* host = out->add_virtual_hosts();
+  host->set_name(StrCat("inbound|http|", route.port));
+  host->add_domains(std::string(1, '*'));
+  pb::Route* only = host->add_routes();
+  only->set_name("default");
+  only->mutable_match()->set_prefix("/");
+  only->mutable_decorator()->set_operation(route.operation);
+  pb::RouteAction* action = only->mutable_route();
+  action->set_cluster(route.cluster);
+  action->mutable_timeout();
+  action->mutable_max_stream_duration()->mutable_max_stream_duration();
+  action->mutable_max_stream_duration()->mutable_grpc_timeout_header_max();
+  // "reset-before-request" does harm to gRPC streams.
+  if (route.protocol != model::Protocol::kGrpc && route.protocol != model::Protocol::kGrpcWeb) {
+    SetRetryPolicy(action);
+  }
+}
+
+}  // namespace fairlead::gen::route
