@@ -1,0 +1,68 @@
+#ifndef FAIRLEAD_PUSH_EPOCH_H_
+#define FAIRLEAD_PUSH_EPOCH_H_
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "gen/generator.h"
+#include "mesh/snapshot.h"
+#include "push/reason.h"
+#include "xds/name_set.h"
+#include "xds/resource_set.h"
+#include "xds/types.h"
+
+namespace fairlead::push {
+
+// The generators by type; null where a type is not served.
+using Generators = std::array<std::unique_ptr<gen::Generator>, xds::kTypeCount>;
+// The types that have one, as a mask of xds::MaskOf.
+uint32_t ServedTypes(const Generators& generators);
+
+// One published snapshot and what was made of it so far: parts that many proxies share are made once (see
+// gen::Generator::PartKey). Lives as long as a stream is at it. Thread-safe.
+class Epoch {
+ public:
+  Epoch(uint64_t number, mesh::SnapshotPtr snapshot, Reasons reasons)
+      : number_(number), snapshot_(std::move(snapshot)), reasons_(reasons) {}
+
+  uint64_t number() const { return number_; }  // counts publications, from 1
+  const mesh::MeshSnapshot& snapshot() const { return *snapshot_; }
+  const Reasons& reasons() const { return reasons_; }
+
+  // The resources of a type for a proxy; `names` null: all of them.
+  xds::ResourceSetPtr Make(xds::TypeId type, gen::Generator& generator, const mesh::ProxyScope& scope,
+                           const xds::NameSetPtr& names);
+
+ private:
+  struct Key {
+    xds::TypeId type;
+    size_t part;
+    std::string sharing;
+    xds::NameSetPtr names;
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.type, key.part, key.sharing, key.names.get());
+    }
+  };
+  struct Slot {
+    std::once_flag made;
+    xds::ResourceListPtr list;
+  };
+
+  const uint64_t number_;
+  const mesh::SnapshotPtr snapshot_;
+  const Reasons reasons_;
+  std::mutex mutex_;
+  absl::flat_hash_map<Key, std::shared_ptr<Slot>> parts_;  // guarded by mutex_
+};
+using EpochPtr = std::shared_ptr<Epoch>;
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_EPOCH_H_

@@ -1,0 +1,102 @@
+#ifndef FAIRLEAD_PUSH_MESH_THREAD_H_
+#define FAIRLEAD_PUSH_MESH_THREAD_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/object.h"
+#include "mesh/snapshot.h"
+#include "model/settings.h"
+#include "push/debounce.h"
+#include "push/reason.h"
+#include "source/source.h"
+
+namespace fairlead::push {
+
+// What turns objects into snapshots; owned and used by the mesh thread alone.
+class MeshModel {
+ public:
+  virtual ~MeshModel() = default;
+  // Applies the changes and builds the next snapshot. `changed` counts what really changed: a re-read object
+  // that says the same is no change. Null where nothing changed at all. `settings` is null where they did not
+  // change.
+  virtual mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes,
+                                   const model::SettingsPtr& settings, Reasons* changed) = 0;
+  // Problems that come to light when objects meet, as they are now.
+  virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
+};
+
+struct MeshThreadOptions {
+  DebounceOptions debounce;
+  // Whether endpoint changes wait with the others (PILOT_ENABLE_EDS_DEBOUNCE).
+  bool debounce_endpoints = false;
+};
+
+// The one writer: collects what the sources say (latest per object), waits until a burst is over, has the
+// model build a snapshot and publishes it. Nothing is published before every source has synced.
+class MeshThread {
+ public:
+  using Publish = std::function<void(mesh::SnapshotPtr, const Reasons&)>;
+  // `publish` is called on the mesh thread.
+  MeshThread(MeshThreadOptions options, std::unique_ptr<MeshModel> model, Publish publish);
+  ~MeshThread();
+
+  // A sink for one more source; valid as long as this. To be called before Start.
+  source::Sink* AddSource(std::string name);
+  // Mesh settings: needed once before anything is published, later whenever they change. Thread-safe.
+  void SetSettings(model::SettingsPtr settings);
+  void Start();
+  void Stop();
+  // Whether every source has synced and a first snapshot was published. Thread-safe.
+  bool Ready() const;
+  // The sources that have not synced yet. Thread-safe.
+  std::vector<std::string> Unsynced() const;
+
+ private:
+  class SourceSink;
+  struct Batch {
+    std::map<config::ObjectKey, config::ObjectChange> changes;
+    model::SettingsPtr settings;
+    Reasons reasons;
+    bool empty() const { return changes.empty() && settings == nullptr; }
+  };
+
+  void OnChanges(std::vector<config::ObjectChange> changes);
+  void OnDiagnostics(const std::string& source, std::vector<config::Diagnostic> diagnostics);
+  void OnSynced(const std::string& source);
+  void Run();
+  bool WaitForWork(std::unique_lock<std::mutex>& lock);
+  Batch TakeDue();
+  void Handle(Batch batch);
+  void LogDiagnostics();
+
+  const MeshThreadOptions options_;
+  const std::unique_ptr<MeshModel> model_;
+  const Publish publish_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::unique_ptr<SourceSink>> sinks_;
+  std::set<std::string> unsynced_;
+  std::map<std::string, std::vector<config::Diagnostic>> diagnostics_;  // by source
+  bool diagnostics_changed_ = false;
+  Batch pending_, pending_endpoints_;
+  Debounce debounce_;
+  bool ready_ = false, stopping_ = false;
+  std::thread thread_;
+
+  std::set<std::string> logged_;  // the diagnostics as last logged; mesh thread only
+};
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_MESH_THREAD_H_

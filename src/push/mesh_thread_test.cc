@@ -1,0 +1,148 @@
+#include "push/mesh_thread.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "push/push_fakes.h"
+
+namespace fairlead::push {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(DebounceTest, WaitsForQuietButNotForEver) {
+  Debounce debounce({.quiet = 100ms, .max = 1s});
+  const Clock::time_point start{};
+  EXPECT_EQ(debounce.Due(), std::nullopt);
+  debounce.OnChange(start);
+  EXPECT_EQ(debounce.Due(), start + 100ms);
+  debounce.OnChange(start + 50ms);
+  EXPECT_EQ(debounce.Due(), start + 150ms);
+  debounce.OnChange(start + 950ms);
+  EXPECT_EQ(debounce.Due(), start + 1s);
+  EXPECT_EQ(debounce.Take(), start);
+  EXPECT_EQ(debounce.Due(), std::nullopt);
+}
+
+// Counts what it is given and never says that nothing changed.
+class FakeModel : public MeshModel {
+ public:
+  struct Log {
+    std::mutex mutex;
+    std::vector<std::vector<std::string>>
+        batches;  // names of the changed objects, "-" before those that are gone
+  };
+  explicit FakeModel(Log* log) : log_(log) {}
+  mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
+                           Reasons* changed) override {
+    std::vector<std::string> names;
+    if (settings != nullptr) names.push_back("settings");
+    for (const auto& change : changes) {
+      names.push_back(StrCat(change.object == nullptr ? "-" : "", change.key.name.str()));
+      changed->Add(ReasonOf(change.key.kind));
+    }
+    std::lock_guard lock(log_->mutex);
+    log_->batches.push_back(std::move(names));
+    return EmptySnapshot();
+  }
+  std::vector<config::Diagnostic> Diagnostics() const override { return {}; }
+
+ private:
+  Log* const log_;
+};
+
+config::ObjectChange Changed(config::Kind kind, const std::string& name, bool gone = false) {
+  config::ObjectMeta meta;
+  meta.name = name;
+  meta.ns = "default";
+  config::ConfigPtr object;
+  if (!gone) object = std::make_shared<config::ConfigObject>(kind, meta, config::Origin{}, nullptr, 1);
+  return {{kind, "default", name}, object};
+}
+
+class MeshThreadTest : public testing::Test {
+ protected:
+  MeshThreadTest()
+      : thread({.debounce = {.quiet = 100ms, .max = 10s}}, std::make_unique<FakeModel>(&log),
+               [this](mesh::SnapshotPtr, const Reasons& why) {
+                 std::lock_guard lock(log.mutex);
+                 reasons.push_back(why.ToText());
+                 times.push_back(Clock::now());
+               }) {
+    sink = thread.AddSource("one");
+  }
+  void Await(size_t publications) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        std::lock_guard lock(log.mutex);
+        if (reasons.size() >= publications) return;
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    FAIL() << "no publication " << publications;
+  }
+  size_t Publications() {
+    std::lock_guard lock(log.mutex);
+    return reasons.size();
+  }
+  FakeModel::Log log;
+  std::vector<std::string> reasons;
+  std::vector<Clock::time_point> times;
+  MeshThread thread;
+  source::Sink* sink;
+};
+
+TEST_F(MeshThreadTest, PublishesWhenEverySourceHasSynced) {
+  source::Sink* other = thread.AddSource("two");
+  thread.SetSettings(std::make_shared<model::Settings>());
+  thread.Start();
+  sink->OnChanges({Changed(config::Kind::kService, "a")});
+  sink->OnSynced();
+  std::this_thread::sleep_for(250ms);
+  EXPECT_EQ(Publications(), 0u);
+  EXPECT_FALSE(thread.Ready());
+  EXPECT_EQ(thread.Unsynced(), std::vector<std::string>{"two"});
+  const Clock::time_point synced = Clock::now();
+  other->OnSynced();
+  Await(1);
+  EXPECT_LT(times[0] - synced, 90ms) << "what existed at the start waits for no quiet";
+  EXPECT_THAT(log.batches[0], testing::ElementsAre("settings", "a"));
+}
+
+TEST_F(MeshThreadTest, AnEmptyMeshIsPublished) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+}
+
+TEST_F(MeshThreadTest, ABurstIsOnePublicationOfTheLatest) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  for (int i = 0; i < 5; ++i) {
+    sink->OnChanges(
+        {Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kService, "b", i == 4)});
+    std::this_thread::sleep_for(20ms);
+  }
+  Await(2);
+  std::this_thread::sleep_for(200ms);
+  ASSERT_EQ(Publications(), 2u);
+  EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("a", "-b"));
+  EXPECT_EQ(reasons[1], "config:1 service:1");
+}
+
+TEST_F(MeshThreadTest, EndpointsDoNotWait) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  const Clock::time_point start = Clock::now();
+  sink->OnChanges({Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kEndpointSlice, "e")});
+  Await(2);
+  EXPECT_LT(times[1] - start, 90ms);
+  EXPECT_THAT(log.batches[1], testing::ElementsAre("e"));
+  Await(3);
+  EXPECT_THAT(log.batches[2], testing::ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace fairlead::push

@@ -1,0 +1,100 @@
+#include "push/pusher.h"
+
+#include <pthread.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "push/push_metrics.h"
+
+namespace fairlead::push {
+namespace {
+
+constexpr auto kHousekeeping = std::chrono::milliseconds(250);
+constexpr int kBodiesEvery = 20;  // rounds of housekeeping
+
+LogScope ads_log("ads");
+
+}  // namespace
+
+Pusher::Pusher(PusherOptions options, Generators generators)
+    : options_(std::move(options)),
+      generators_(std::move(generators)),
+      served_(ServedTypes(generators_)),
+      executor_("push", options_.threads),
+      housekeeper_([this] {
+        pthread_setname_np(pthread_self(), "housekeeper");
+        KeepHouse();
+      }) {}
+
+Pusher::~Pusher() { Stop(); }
+
+std::vector<StreamPtr> Pusher::Streams() const {
+  std::lock_guard lock(mutex_);
+  return {streams_.begin(), streams_.end()};
+}
+
+void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons) {
+  const uint64_t number = newest_number_.load() + 1;  // only one thread publishes
+  auto epoch = std::make_shared<Epoch>(number, std::move(snapshot), reasons);
+  EpochPtr old;  // freed outside the lock
+  {
+    std::lock_guard lock(mutex_);
+    old = std::exchange(newest_, std::move(epoch));
+    newest_number_.store(number, std::memory_order_release);
+  }
+  for (const StreamPtr& stream : Streams()) stream->OnPublished();
+  for (const auto& generator : generators_) {
+    if (generator != nullptr) generator->Sweep();
+  }
+}
+
+EpochPtr Pusher::Newest() const {
+  std::lock_guard lock(mutex_);
+  return newest_;
+}
+
+StreamPtr Pusher::Open(xds::Framing framing, std::string peer) {
+  std::lock_guard lock(mutex_);
+  auto stream = std::make_shared<Stream>(this, framing, ++last_stream_, std::move(peer));
+  streams_.insert(stream);
+  return stream;
+}
+
+void Pusher::Forget(const StreamPtr& stream) {
+  std::lock_guard lock(mutex_);
+  streams_.erase(stream);
+}
+
+size_t Pusher::StreamCount() const {
+  std::lock_guard lock(mutex_);
+  return streams_.size();
+}
+
+void Pusher::KeepHouse() {
+  std::unique_lock lock(mutex_);
+  for (int round = 1; !stop_.wait_for(lock, kHousekeeping, [this] { return stopping_; }); ++round) {
+    lock.unlock();
+    const Clock::time_point now = Clock::now();
+    for (const StreamPtr& stream : Streams()) stream->CheckDeadline(now);
+    if (round % kBodiesEvery == 0) xds::ResourceList::DropIdleBodies();
+    lock.lock();
+  }
+}
+
+void Pusher::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  if (housekeeper_.joinable()) housekeeper_.join();
+  const std::vector<StreamPtr> streams = Streams();
+  if (!streams.empty()) ads_log.Info("closing {} streams", streams.size());
+  for (const StreamPtr& stream : streams)
+    stream->Close(absl::UnavailableError("the server is shutting down"));
+  executor_.Stop();
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,166 @@
+#include "push/pusher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "push/push_fakes.h"
+#include "push/push_metrics.h"
+
+namespace fairlead::push {
+namespace {
+
+using testing::ElementsAre;
+using xds::TypeId;
+
+std::vector<std::string> Values(const envoy::service::discovery::v3::DiscoveryResponse& response) {
+  std::vector<std::string> values;
+  for (const auto& resource : response.resources()) values.push_back(resource.value());
+  return values;
+}
+
+class PusherTest : public testing::Test {
+ protected:
+  PusherTest() { mesh.Put(TypeId::kCluster, "a", "1"); }
+  std::unique_ptr<Pusher> Make(PusherOptions options = MakeFakeOptions()) {
+    return std::make_unique<Pusher>(std::move(options), MakeFakeGenerators(&mesh));
+  }
+  std::shared_ptr<FakeProxy> Connect(Pusher* pusher, bool stuck = false) {
+    auto proxy = std::make_shared<FakeProxy>(stuck);
+    proxy->Connect(pusher);
+    return proxy;
+  }
+  FakeMesh mesh;
+};
+
+TEST_F(PusherTest, NothingIsServedBeforeTheFirstSnapshot) {
+  auto pusher = Make();
+  auto early = Connect(pusher.get());
+  EXPECT_TRUE(early->AwaitClosed());
+  EXPECT_TRUE(absl::IsUnavailable(early->status()));
+  early->HangUp();
+}
+
+TEST_F(PusherTest, ARequestIsAnsweredAndAChangePushed) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  EXPECT_THAT(Values(proxy->Await(0)), ElementsAre("a=1"));
+  mesh.Put(TypeId::kCluster, "b", "1");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=1", "b=1"));
+  EXPECT_EQ(pusher->StreamCount(), 1u);
+  proxy->HangUp();
+  EXPECT_EQ(pusher->StreamCount(), 0u);
+}
+
+TEST_F(PusherTest, EqualProxiesShareOneGeneration) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  std::vector<std::shared_ptr<FakeProxy>> proxies;
+  for (int i = 0; i < 50; ++i) {
+    proxies.push_back(Connect(pusher.get()));
+    proxies.back()->Ask(TypeId::kCluster);
+  }
+  for (auto& proxy : proxies) proxy->Await(0);
+  EXPECT_EQ(mesh.generated, 1);
+  for (auto& proxy : proxies) proxy->HangUp();
+}
+
+TEST_F(PusherTest, AFirstRequestWithoutANodeIsRefused) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster, {}, "");
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_EQ(proxy->status(), absl::InvalidArgumentError("missing node information"));
+  proxy->HangUp();
+  auto wrong = Connect(pusher.get());
+  wrong->Ask(TypeId::kCluster, {}, "not a node id");
+  EXPECT_TRUE(wrong->AwaitClosed());
+  EXPECT_TRUE(absl::IsInvalidArgument(wrong->status()));
+  wrong->HangUp();
+}
+
+TEST_F(PusherTest, Version2TypesAndGarbageEndTheStream) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  envoy::service::discovery::v3::DiscoveryRequest request;
+  request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");
+  request.set_type_url("type.googleapis.com/envoy.api.v2.Cluster");
+  proxy->Say(request.SerializeAsString());
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_THAT(std::string(proxy->status().message()), testing::HasSubstr("v3"));
+  proxy->HangUp();
+  auto garbage = Connect(pusher.get());
+  garbage->Say("\xff\xff");
+  EXPECT_TRUE(garbage->AwaitClosed());
+  garbage->HangUp();
+}
+
+TEST_F(PusherTest, AStuckProxyDelaysNobodyAndIsCut) {
+  PusherOptions options = MakeFakeOptions();
+  options.send_timeout = std::chrono::milliseconds(300);
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  const double cut_before = Metrics().write_timeouts.Value();
+  std::vector<std::shared_ptr<FakeProxy>> stuck, quick;
+  for (int i = 0; i < 10; ++i) {
+    stuck.push_back(Connect(pusher.get(), /*stuck=*/true));
+    stuck.back()->Ask(TypeId::kCluster);
+  }
+  for (int i = 0; i < 100; ++i) {
+    quick.push_back(Connect(pusher.get()));
+    quick.back()->Ask(TypeId::kCluster);
+  }
+  for (auto& proxy : quick) proxy->Await(0);
+  for (int version = 2; version < 6; ++version) {
+    mesh.Put(TypeId::kCluster, "a", StrCat(version));
+    pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+    for (auto& proxy : quick) {
+      EXPECT_THAT(Values(proxy->Await(static_cast<size_t>(version) - 1)), ElementsAre(StrCat("a=", version)));
+    }
+  }
+  for (auto& proxy : stuck) {
+    EXPECT_TRUE(proxy->AwaitClosed());
+    EXPECT_TRUE(absl::IsDeadlineExceeded(proxy->status()));
+    EXPECT_EQ(proxy->Responses(), 1u) << "no second message while the first is under way";
+    proxy->HangUp();
+  }
+  EXPECT_EQ(Metrics().write_timeouts.Value() - cut_before, 10);
+  for (auto& proxy : quick) {
+    EXPECT_FALSE(proxy->AwaitClosed(std::chrono::milliseconds(0)));
+    proxy->HangUp();
+  }
+}
+
+TEST_F(PusherTest, AProxyThatComesBackGetsOnlyTheNewest) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  for (int version = 2; version <= 100; ++version) {
+    mesh.Put(TypeId::kCluster, "a", StrCat(version));
+    pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  }
+  for (size_t i = 1;; ++i) {
+    if (Values(proxy->Await(i)) == std::vector<std::string>{"a=100"}) break;
+    ASSERT_LT(i, 100u);
+  }
+  proxy->HangUp();
+}
+
+TEST_F(PusherTest, StoppingSendsProxiesElsewhere) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  pusher->Stop();
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_TRUE(absl::IsUnavailable(proxy->status()));
+  proxy->HangUp();
+}
+
+}  // namespace
+}  // namespace fairlead::push

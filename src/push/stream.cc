@@ -1,0 +1,216 @@
+#include "push/stream.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "push/push_metrics.h"
+#include "push/pusher.h"
+
+namespace fairlead::push {
+namespace {
+
+LogScope ads_log("ads");
+
+// Answers to a response of another process must not look like answers to one of ours.
+std::string NoncePrefix(uint64_t stream) {
+  static const auto start =
+      static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  return StrCat(start % 1000000007, "-", stream, "-");
+}
+
+}  // namespace
+
+Stream::Stream(Pusher* pusher, xds::Framing framing, uint64_t number, std::string peer)
+    : pusher_(pusher),
+      number_(number),
+      peer_(std::move(peer)),
+      core_(framing, pusher->served_, NoncePrefix(number)) {}
+
+Stream::~Stream() {
+  if (connected_ != nullptr) connected_->Add(-1);
+}
+
+void Stream::Start(std::shared_ptr<Connection> connection) {
+  {
+    std::lock_guard lock(mutex_);
+    connection_ = connection;
+  }
+  if (pusher_->Newest() == nullptr) {
+    Close(absl::UnavailableError("server is not ready to serve discovery information"));
+    return;
+  }
+  connection->Read();
+}
+
+void Stream::OnRequest(std::string bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    request_ = std::move(bytes);
+  }
+  Schedule();
+}
+
+void Stream::OnSent(bool ok) {
+  {
+    std::lock_guard lock(mutex_);
+    sending_ = false;
+    Metrics().send_time.Observe(Seconds(Clock::now() - send_start_));
+  }
+  if (ok) Schedule();
+}
+
+void Stream::OnClosed() {
+  {
+    std::lock_guard lock(mutex_);
+    if (connection_ == nullptr) return;
+    connection_ = nullptr;
+  }
+  pusher_->Forget(shared_from_this());
+}
+
+void Stream::OnPublished() { Schedule(); }
+
+void Stream::CheckDeadline(Clock::time_point now) {
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    if (!sending_ || now < send_deadline_ || pusher_->options_.send_timeout == Clock::duration::zero())
+      return;
+    if (connection_ == nullptr) return;
+    sending_ = false;
+    connection = connection_;
+  }
+  Metrics().write_timeouts.Add();
+  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, peer_);
+  connection->Abort();
+}
+
+void Stream::Close(const absl::Status& status) {
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    connection = connection_;
+  }
+  if (connection != nullptr) connection->Close(status);
+}
+
+void Stream::Schedule() {
+  {
+    std::lock_guard lock(mutex_);
+    if (connection_ == nullptr) return;
+    if (scheduled_) {
+      again_ = true;
+      return;
+    }
+    scheduled_ = true;
+  }
+  // A proxy that has its configuration and waits for a change goes before those that are still being set up:
+  // a thousand new streams must not hold up a change for the others.
+  Submit(pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient);
+}
+
+void Stream::Submit(Urgency urgency) {
+  pusher_->executor_.Submit(urgency, [self = shared_from_this()] { self->Run(); });
+}
+
+void Stream::Run() {
+  while (Step()) {
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (!again_) {
+      scheduled_ = false;
+      return;
+    }
+    again_ = false;
+  }
+  Submit(Urgency::kUrgent);
+}
+
+bool Stream::Step() {
+  if (TakeRequest()) return true;
+  {
+    std::lock_guard lock(mutex_);
+    if (connection_ == nullptr || sending_) return false;
+  }
+  if (proxy_ == nullptr) return false;
+  if (!pushing_ && !AtNewest()) BeginPush();
+  const auto wanted = core_.Next();
+  if (!wanted) {
+    if (!pushing_) return false;
+    EndPush();
+    return true;
+  }
+  const Clock::time_point start = Clock::now();
+  gen::Generator& generator = *pusher_->generators_[static_cast<size_t>(wanted->type)];
+  const xds::ResourceSetPtr now = epoch_->Make(wanted->type, generator, *scope_, wanted->names);
+  if (const auto response = core_.Offer(wanted->type, now)) Send(*response, start);
+  return true;
+}
+
+bool Stream::AtNewest() const {
+  return epoch_number_ == pusher_->newest_number_.load(std::memory_order_acquire);
+}
+
+// There is a newer snapshot than the one the client was brought to: everything it subscribes to is due. A
+// push that is under way is finished first, so that a stream of changes does not keep a slow client at its
+// first types for ever.
+void Stream::BeginPush() {
+  Enter(pusher_->Newest());
+  core_.OnChange();
+  pushing_ = true;
+  pushed_any_ = false;
+  for (size_t i = 0; i < kReasonCount; ++i) {
+    if (epoch_->reasons().counts[i] != 0) Metrics().triggers[i]->Add();
+  }
+}
+
+void Stream::EndPush() {
+  pushing_ = false;
+  if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - epoch_->reasons().first));
+}
+
+void Stream::Enter(EpochPtr epoch) {
+  epoch_ = std::move(epoch);
+  epoch_number_ = epoch_->number();
+  scope_ = pusher_->options_.scope(epoch_->snapshot(), proxy_, scope_);
+}
+
+void Stream::Send(const xds::Response& response, Clock::time_point start) {
+  xds::Frame frame = xds::Encode(core_.framing(), response);
+  const size_t size = xds::SizeOf(frame);
+  const Clock::time_point now = Clock::now();
+  const double took = Seconds(now - start);
+  PushMetrics::OfType& metrics = Metrics().Of(response.type);
+  metrics.pushes.Add();
+  metrics.push_time.Observe(took);
+  metrics.config_size.Observe(static_cast<double>(size));
+  if (!pushing_) Metrics().requests_triggered.Add();
+  pushed_any_ = true;
+
+  const bool quiet = pushing_ && epoch_->reasons().Only(Reason::kEndpoint);
+  if (ads_log.Enabled(quiet ? LogLevel::kDebug : LogLevel::kInfo)) {
+    const std::string line = fmt::format(
+        "{}: PUSH for node:{} resources:{} removed:{} size:{:.1f}kB time:{:.1f}ms reason:{} version:{} "
+        "nonce:{}",
+        xds::InfoOf(response.type).name, name_, response.ResourceCount(), response.removed.size(),
+        static_cast<double>(size) / 1e3, took * 1e3,
+        pushing_ ? epoch_->reasons().ToText() : std::string("request"), response.version, response.nonce);
+    quiet ? ads_log.Debug("{}", line) : ads_log.Info("{}", line);
+  }
+
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    if (connection_ == nullptr) return;
+    connection = connection_;
+    sending_ = true;
+    send_start_ = now;
+    send_deadline_ =
+        now + pusher_->options_.send_timeout + std::chrono::seconds(size / pusher_->options_.slowest_rate);
+  }
+  connection->Send(std::move(frame));
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,103 @@
+#ifndef FAIRLEAD_PUSH_STREAM_H_
+#define FAIRLEAD_PUSH_STREAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/executor.h"
+#include "base/metrics.h"
+#include "mesh/proxy_scope.h"
+#include "model/proxy.h"
+#include "push/epoch.h"
+#include "xds/response.h"
+#include "xds/stream_core.h"
+
+namespace fairlead::push {
+
+class Pusher;
+
+// The transport below a stream: gRPC, or a test's fake. All calls return at once and may come from any
+// thread. After Close nothing is delivered or accepted any more but Stream::OnClosed.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  // Delivers one more request, by Stream::OnRequest. At most one is asked for at a time.
+  virtual void Read() = 0;
+  // Sends a message; Stream::OnSent follows. At most one is under way at a time.
+  virtual void Send(xds::Frame frame) = 0;
+  // Ends the stream with a status, after what is under way.
+  virtual void Close(const absl::Status& status) = 0;
+  // Ends the stream at once, whatever is under way.
+  virtual void Abort() = 0;
+};
+
+// One xDS stream: feeds the protocol core, makes what it wants from the newest snapshot, and sends. An actor:
+// events come from any thread and are noted; the work is done by one executor thread at a time. While a
+// message is under way nothing is made, so that a slow proxy has at most one push pending, and that of the
+// newest snapshot.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(Pusher* pusher, xds::Framing framing, uint64_t number, std::string peer);
+  ~Stream();
+
+  // Begins to read. The stream keeps the connection until OnClosed.
+  void Start(std::shared_ptr<Connection> connection);
+
+  void OnRequest(std::string bytes);
+  void OnSent(bool ok);
+  void OnClosed();
+  // There may be a new snapshot.
+  void OnPublished();
+  // Cuts the stream if a message has been under way for too long; called every now and then.
+  void CheckDeadline(Clock::time_point now);
+  void Close(const absl::Status& status);
+
+ private:
+  friend class Pusher;
+  void Schedule();
+  void Run();
+  void Submit(Urgency urgency);
+  bool Step();  // false: nothing to do for now
+  bool TakeRequest();
+  void Handle(std::string_view bytes);
+  bool Identify(const xds::Request& request);
+  void Note(const xds::Request& request, const xds::Verdict& verdict);
+  bool AtNewest() const;
+  void BeginPush();
+  void EndPush();
+  void Enter(EpochPtr epoch);
+  void Send(const xds::Response& response, Clock::time_point start);
+
+  Pusher* const pusher_;
+  const uint64_t number_;
+  const std::string peer_;
+
+  std::mutex mutex_;
+  std::shared_ptr<Connection> connection_;  // null: closed
+  std::optional<std::string> request_;      // that waits for Run
+  bool scheduled_ = false, again_ = false;
+  Clock::time_point send_start_{}, send_deadline_{};
+  bool sending_ = false;
+
+  // What follows is Run's alone: no lock.
+  xds::StreamCore core_;
+  model::ProxyPtr proxy_;                  // null before the first request
+  std::string name_;                       // of the proxy, for logs: "reviews-v1-1.default-7"
+  metrics::Gauge* connected_ = nullptr;    // that counts this stream
+  EpochPtr epoch_;                         // what the client is being brought to
+  mesh::ProxyScopePtr scope_;              // the proxy in that epoch
+  std::atomic<uint64_t> epoch_number_{0};  // of epoch_; others may read it
+  std::atomic<bool> pushing_{
+      false};  // a publication is being pushed, and not yet all of it; others may read it
+  bool pushed_any_ = false;
+};
+using StreamPtr = std::shared_ptr<Stream>;
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_STREAM_H_

@@ -1,0 +1,105 @@
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "envoy/config/core/v3/base.pb.h"
+#include "push/push_metrics.h"
+#include "push/pusher.h"
+#include "push/stream.h"
+#include "xds/request.h"
+
+// How a stream takes its client's requests.
+namespace fairlead::push {
+namespace {
+
+LogScope ads_log("ads");
+
+// A proxy's agent may send this before the proxy's own first request; it says nothing about configuration.
+constexpr std::string_view kHealthInformation = "type.googleapis.com/istio.v1.HealthInformation";
+constexpr std::string_view kVersion2Prefix = "type.googleapis.com/envoy.api.v2.";
+
+}  // namespace
+
+bool Stream::TakeRequest() {
+  std::string bytes;
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    if (!request_ || connection_ == nullptr) return false;
+    bytes = std::move(*request_);
+    request_.reset();
+    connection = connection_;
+  }
+  Handle(bytes);
+  connection->Read();
+  return true;
+}
+
+void Stream::Handle(std::string_view bytes) {
+  if (static_cast<double>(bytes.size()) > Metrics().largest_request.Value()) {
+    Metrics().largest_request.Set(static_cast<double>(bytes.size()));
+  }
+  const auto request = xds::DecodeRequest(core_.framing(), bytes);
+  if (!request.ok()) return Close(request.status());
+  if (request->type_url == kHealthInformation) return;
+  if (request->type_url.starts_with(kVersion2Prefix)) {
+    return Close(absl::InvalidArgumentError(
+        StrCat("xDS v2 is not served: ask for the v3 type instead of ", request->type_url)));
+  }
+  if (proxy_ == nullptr && !Identify(*request)) return;
+  Note(*request, core_.OnRequest(*request));
+}
+
+// The first request says who the client is. Its node may be large (a stock Envoy lists 500 extensions): it is
+// read into a Proxy, which keeps what generation needs, and dropped.
+bool Stream::Identify(const xds::Request& request) {
+  envoy::config::core::v3::Node node;
+  if (!request.has_node || !node.ParseFromArray(request.node.data(), static_cast<int>(request.node.size())) ||
+      node.id().empty()) {
+    Close(absl::InvalidArgumentError("missing node information"));
+    return false;
+  }
+  auto proxy = model::ParseProxy(node);
+  if (!proxy.ok()) {
+    ads_log.Warn("refusing {} of {}: {}", node.id(), peer_, std::string(proxy.status().message()));
+    Close(proxy.status());
+    return false;
+  }
+  proxy_ = *std::move(proxy);
+  name_ = StrCat(proxy_->id, "-", number_);
+  Enter(pusher_->Newest());
+  const std::string& version = proxy_->metadata.istio_version;
+  connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
+  connected_->Add(1);
+  ads_log.Info("new {} connection for node:{} from {}",
+               core_.framing() == xds::Framing::kDelta ? "delta" : "ADS", name_, peer_);
+  return true;
+}
+
+void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
+  const std::string_view type = xds::InfoOf(verdict.type).name;
+  switch (verdict.kind) {
+    case xds::Verdict::kNack:
+      CountReject(verdict.type, proxy_->id, request.error_code);
+      ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code,
+                   request.error_message);
+      break;
+    case xds::Verdict::kStale:
+      Metrics().Of(verdict.type).expired_nonces.Add();
+      ads_log.Debug("{}: expired nonce {} from node:{}", type, request.nonce, name_);
+      break;
+    case xds::Verdict::kUnknownType:
+      ads_log.Debug("node:{} asks for {}, which is not served", name_, request.type_url);
+      break;
+    case xds::Verdict::kAck:
+      ads_log.Debug("{}: ACK from node:{} nonce:{}", type, name_, request.nonce);
+      break;
+    case xds::Verdict::kSubscribe:
+    case xds::Verdict::kUnsubscribe:
+      ads_log.Debug("{}: REQ from node:{} names:{} nonce:{}", type, name_, request.subscribe.size(),
+                    request.nonce);
+      break;
+  }
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,110 @@
+#include "rpc/generic_stream.h"
+
+#include <utility>
+
+namespace fairlead::rpc {
+namespace {
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
+std::string Flatten(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  bytes.reserve(buffer.Length());
+  for (const grpc::Slice& slice : slices)
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return bytes;
+}
+
+// gRPC's slices count their own references; the last one gives our owner back.
+grpc::Slice ToGrpc(Slice slice) {
+  auto* owner = new std::shared_ptr<const void>(std::move(slice.owner));
+  return {const_cast<char*>(slice.bytes.data()), slice.bytes.size(),
+          [](void* held) { delete static_cast<std::shared_ptr<const void>*>(held); }, owner};
+}
+
+}  // namespace
+
+class GenericStream::Reactor : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit Reactor(std::shared_ptr<GenericStream> stream) : stream_(std::move(stream)) {}
+
+  void Read() { StartRead(&in_); }
+  void Send(std::vector<Slice> message) {
+    std::vector<grpc::Slice> slices;
+    slices.reserve(message.size());
+    for (Slice& slice : message) slices.push_back(ToGrpc(std::move(slice)));
+    out_ = grpc::ByteBuffer(slices.data(), slices.size());
+    StartWrite(&out_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return stream_->Finish(grpc::Status::OK);  // the client is done, or gone
+    std::string bytes = Flatten(in_);
+    in_.Clear();
+    stream_->handler_->OnMessage(std::move(bytes));
+  }
+  void OnWriteDone(bool ok) override {
+    out_.Clear();
+    stream_->handler_->OnSent(ok);
+  }
+  void OnCancel() override { stream_->Finish(grpc::Status::CANCELLED); }
+  void OnDone() override {
+    {
+      std::lock_guard lock(stream_->mutex_);
+      stream_->done_ = true;
+    }
+    stream_->handler_->OnClosed();
+    stream_->handler_ = nullptr;
+    delete this;
+  }
+
+ private:
+  const std::shared_ptr<GenericStream> stream_;
+  grpc::ByteBuffer in_, out_;
+};
+
+grpc::ServerGenericBidiReactor* GenericStream::Open(grpc::GenericCallbackServerContext* context,
+                                                    const StreamOpener& open) {
+  auto stream = std::make_shared<GenericStream>(context, context->peer());
+  auto* reactor = new Reactor(stream);
+  stream->reactor_ = reactor;
+  stream->handler_ = open(stream);
+  return reactor;
+}
+
+GenericStream::GenericStream(grpc::GenericCallbackServerContext* context, std::string peer)
+    : context_(context), peer_(std::move(peer)) {}
+
+void GenericStream::Read() {
+  std::lock_guard lock(mutex_);
+  if (!finished_) reactor_->Read();
+}
+
+void GenericStream::Send(std::vector<Slice> message) {
+  std::lock_guard lock(mutex_);
+  if (!finished_) reactor_->Send(std::move(message));
+}
+
+void GenericStream::Close(const absl::Status& status) { Finish(ToGrpc(status)); }
+
+// A status would wait behind the message that is under way, for ever if the client does not read.
+void GenericStream::Abort() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!done_) context_->TryCancel();
+  }
+  Finish(grpc::Status::CANCELLED);
+}
+
+void GenericStream::Finish(const grpc::Status& status) {
+  std::lock_guard lock(mutex_);
+  if (finished_) return;
+  finished_ = true;
+  reactor_->Finish(status);
+}
+
+}  // namespace fairlead::rpc

@@ -1,0 +1,108 @@
+#include "rpc/grpc_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "rpc/generic_stream.h"
+
+namespace fairlead::rpc {
+namespace {
+
+// Istio's limits (ISTIO_GPRC_MAXRECVMSGSIZE, ISTIO_GPRC_MAXSTREAMS).
+constexpr int kMaxReceiveSize = 4 << 20;
+constexpr int kMaxStreams = 100000;
+// Clients may ping as often as Istio lets them.
+constexpr int kMinPingInterval = 15000;
+
+LogScope grpc_log("grpc");
+
+int Milliseconds(std::chrono::milliseconds duration) {
+  return static_cast<int>(std::min<int64_t>(duration.count(), INT_MAX));
+}
+
+// ":15010" means all addresses, of both families.
+std::string ToGrpcAddress(const std::string& address) {
+  return address.starts_with(':') ? StrCat("[::]", address) : address;
+}
+
+class Service : public grpc::CallbackGenericService {
+ public:
+  explicit Service(const std::vector<GrpcMethod>& methods) : methods_(methods) {}
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
+    for (const GrpcMethod& method : methods_) {
+      if (method.path == context->method()) return GenericStream::Open(context, method.open);
+    }
+    grpc_log.Debug("{} calls {}, which is not served", context->peer(), context->method());
+    return grpc::CallbackGenericService::CreateReactor(context);
+  }
+
+ private:
+  const std::vector<GrpcMethod>& methods_;
+};
+
+}  // namespace
+
+class GrpcServer::Impl {
+ public:
+  explicit Impl(GrpcServerOptions options) : options_(std::move(options)), service_(options_.methods) {}
+
+  absl::Status Start() {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::ServerBuilder builder;
+    ports_.resize(options_.addresses.size());
+    for (size_t i = 0; i < options_.addresses.size(); ++i) {
+      builder.AddListeningPort(ToGrpcAddress(options_.addresses[i]), grpc::InsecureServerCredentials(),
+                               &ports_[i]);
+    }
+    Tune(builder);
+    builder.RegisterCallbackGenericService(&service_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr)
+      return absl::UnavailableError(StrCat("cannot listen on ", Join(options_.addresses, ", ")));
+    server_->GetHealthCheckService()->SetServingStatus(true);
+    return absl::OkStatus();
+  }
+
+  void Stop(std::chrono::milliseconds grace) {
+    if (server_ == nullptr) return;
+    server_->GetHealthCheckService()->Shutdown();
+    server_->Shutdown(std::chrono::system_clock::now() + grace);
+    server_->Wait();
+    server_ = nullptr;
+  }
+
+  const std::vector<int>& ports() const { return ports_; }
+
+ private:
+  void Tune(grpc::ServerBuilder& builder) const {
+    builder.SetMaxReceiveMessageSize(kMaxReceiveSize);
+    builder.SetMaxSendMessageSize(-1);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.keepalive.interval));
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.keepalive.timeout));
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingInterval);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                               Milliseconds(options_.keepalive.max_connection_age));
+    // Requests are small: no need to grow the receive windows of thousands of connections.
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  }
+
+  const GrpcServerOptions options_;
+  Service service_;
+  std::vector<int> ports_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+GrpcServer::GrpcServer(GrpcServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+GrpcServer::~GrpcServer() { Stop(std::chrono::milliseconds(0)); }
+absl::Status GrpcServer::Start() { return impl_->Start(); }
+void GrpcServer::Stop(std::chrono::milliseconds grace) { impl_->Stop(grace); }
+const std::vector<int>& GrpcServer::ports() const { return impl_->ports(); }
+
+}  // namespace fairlead::rpc

@@ -1,0 +1,87 @@
+#ifndef FAIRLEAD_RPC_GRPC_SERVER_H_
+#define FAIRLEAD_RPC_GRPC_SERVER_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+// A gRPC server whose methods exchange encoded messages: the callback generic API, so that what is sent can
+// be bytes that many streams share. Knows nothing of what the messages say.
+namespace fairlead::rpc {
+
+// A part of a message to send; `owner` keeps the bytes alive until the transport has let go of them.
+struct Slice {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+};
+
+// The server's end of a bidirectional stream. Thread-safe; calls after Close do nothing.
+class ServerStream {
+ public:
+  virtual ~ServerStream() = default;
+  // Asks for the next message: StreamHandler::OnMessage follows. At most one at a time.
+  virtual void Read() = 0;
+  // Sends a message: StreamHandler::OnSent follows. At most one at a time.
+  virtual void Send(std::vector<Slice> message) = 0;
+  // Ends the stream, after what is being sent.
+  virtual void Close(const absl::Status& status) = 0;
+  // Ends the stream at once: for a client that does not read.
+  virtual void Abort() = 0;
+  virtual const std::string& peer() const = 0;  // "ipv4:10.0.0.1:43210"
+};
+
+// What happens on a stream; called on gRPC's threads, must not block. OnClosed comes once, as the last.
+class StreamHandler {
+ public:
+  virtual ~StreamHandler() = default;
+  virtual void OnMessage(std::string bytes) = 0;
+  virtual void OnSent(bool ok) = 0;
+  virtual void OnClosed() = 0;
+};
+
+// Makes the handler of a new stream, which begins to read by itself. The handler is kept until after
+// OnClosed.
+using StreamOpener = std::function<std::shared_ptr<StreamHandler>(std::shared_ptr<ServerStream>)>;
+
+struct GrpcMethod {
+  std::string path;  // "/package.Service/Method"
+  StreamOpener open;
+};
+
+// Istio's --keepalive… flags.
+struct KeepaliveOptions {
+  std::chrono::milliseconds interval = std::chrono::seconds(30);
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds max_connection_age = std::chrono::milliseconds::max();
+};
+
+struct GrpcServerOptions {
+  std::vector<std::string> addresses;  // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
+  KeepaliveOptions keepalive;
+  std::vector<GrpcMethod> methods;  // an unknown method is answered with Unimplemented
+};
+
+class GrpcServer {
+ public:
+  explicit GrpcServer(GrpcServerOptions options);
+  ~GrpcServer();  // as Stop(0)
+  // Listens; Unavailable, naming the address, where it cannot. Health checks say "serving" from now on.
+  absl::Status Start();
+  // Takes no new streams, tells clients to go elsewhere, and ends what still runs after `grace`.
+  void Stop(std::chrono::milliseconds grace);
+  // The ports listened on, in the order of the addresses (for ":0").
+  const std::vector<int>& ports() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::rpc
+
+#endif  // FAIRLEAD_RPC_GRPC_SERVER_H_

@@ -1,0 +1,47 @@
+#ifndef FAIRLEAD_RPC_HTTP_SERVER_H_
+#define FAIRLEAD_RPC_HTTP_SERVER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace fairlead::rpc {
+
+struct HttpRequest {
+  std::string path;
+  std::multimap<std::string, std::string> query;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain; charset=utf-8";
+};
+
+// A small HTTP/1.1 server for probes, metrics and introspection: a few threads, one request a thread at a
+// time.
+class HttpServer {
+ public:
+  using Handler = std::function<HttpResponse(const HttpRequest&)>;
+
+  HttpServer();
+  ~HttpServer();  // as Stop()
+  // GET on exactly this path. To be called before Start. Handlers run on the server's threads.
+  void Get(const std::string& path, Handler handler);
+  // Listens on "host:port" or ":port" (all addresses); Unavailable, naming the address, where it cannot.
+  absl::Status Start(const std::string& address);
+  void Stop();
+  int port() const { return port_; }  // that was bound; 0 before Start
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+  int port_ = 0;
+};
+
+}  // namespace fairlead::rpc
+
+#endif  // FAIRLEAD_RPC_HTTP_SERVER_H_

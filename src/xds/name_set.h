@@ -1,0 +1,37 @@
+#ifndef FAIRLEAD_XDS_NAME_SET_H_
+#define FAIRLEAD_XDS_NAME_SET_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::xds {
+
+class NameSet;
+// Equal sets are one object while any of them lives: compare by pointer, and hold one list for a thousand
+// streams.
+using NameSetPtr = std::shared_ptr<const NameSet>;
+
+// An immutable set of resource names. Thread-safe.
+class NameSet {
+ public:
+  // Of any names in any order, repeated or not.
+  static NameSetPtr Of(std::vector<std::string> names);
+  static const NameSetPtr& Empty();
+
+  // Sorted, unique.
+  const std::vector<std::string>& names() const { return names_; }
+  bool empty() const { return names_.empty(); }
+  size_t size() const { return names_.size(); }
+  bool Contains(std::string_view name) const;
+
+ private:
+  explicit NameSet(std::vector<std::string> names) : names_(std::move(names)) {}
+  std::vector<std::string> names_;
+};
+
+}  // namespace fairlead::xds
+
+#endif  // FAIRLEAD_XDS_NAME_SET_H_

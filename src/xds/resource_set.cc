@@ -1,0 +1,245 @@
+#include "xds/resource_set.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "base/hash.h"
+#include "xds/wire.h"
+
+namespace fairlead::xds {
+namespace {
+
+const std::string* KeyOf(const ResourcePtr& resource) { return &resource->name.str(); }
+
+// Weak references to all lists, so that equal ones are found again and idle bodies dropped.
+struct ListPool {
+  std::mutex mutex;
+  absl::flat_hash_map<size_t, std::vector<std::weak_ptr<const ResourceList>>> lists;
+  size_t made = 0;
+
+  static ListPool& Get() {
+    static auto* pool = new ListPool;
+    return *pool;
+  }
+  void Sweep() {
+    for (auto& [hash, list] : lists) std::erase_if(list, [](const auto& entry) { return entry.expired(); });
+    absl::erase_if(lists, [](const auto& entry) { return entry.second.empty(); });
+  }
+};
+
+// One resource's share of a hash that does not depend on order.
+uint64_t Mix(const cache::Resource& resource) {
+  uint64_t x = resource.hash ^ (StableHash(resource.name) * 0x9e3779b97f4a7c15u);
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  x ^= x >> 32;
+  return x;
+}
+
+// Two lists, sorted by name, merged: what is new or differs, and what is gone.
+void Merge(std::span<const ResourcePtr> before, std::span<const ResourcePtr> after, Difference* out) {
+  auto old = before.begin();
+  for (const ResourcePtr& resource : after) {
+    while (old != before.end() && std::less<>()(KeyOf(*old), KeyOf(resource))) out->removed.push_back(*old++);
+    if (old != before.end() && KeyOf(*old) == KeyOf(resource)) {
+      if ((*old)->hash != resource->hash) {
+        out->changed.push_back(resource);
+        out->replaced.push_back(*old);
+      }
+      ++old;
+    } else {
+      out->changed.push_back(resource);
+    }
+  }
+  out->removed.insert(out->removed.end(), old, before.end());
+}
+
+// A resource that moved from one list to another is neither new nor gone.
+void ReconcileMoves(Difference* difference) {
+  if (difference->removed.empty() || difference->changed.empty()) return;
+  absl::flat_hash_map<const std::string*, ResourcePtr> removed;
+  for (const ResourcePtr& resource : difference->removed) removed[KeyOf(resource)] = resource;
+  absl::flat_hash_set<const std::string*> moved;
+  std::erase_if(difference->changed, [&](const ResourcePtr& resource) {
+    auto it = removed.find(KeyOf(resource));
+    if (it == removed.end()) return false;
+    moved.insert(KeyOf(resource));
+    if (it->second->hash == resource->hash) return true;
+    difference->replaced.push_back(it->second);
+    return false;
+  });
+  std::erase_if(difference->removed,
+                [&](const ResourcePtr& resource) { return moved.contains(KeyOf(resource)); });
+}
+
+}  // namespace
+
+ResourceList::ResourceList(std::vector<ResourcePtr> resources) : resources_(std::move(resources)) {
+  by_name_ = resources_;
+  std::sort(by_name_.begin(), by_name_.end(),
+            [](const auto& a, const auto& b) { return std::less<>()(KeyOf(a), KeyOf(b)); });
+  for (const ResourcePtr& resource : resources_) hash_ += Mix(*resource);
+}
+
+ResourceList::~ResourceList() = default;
+
+ResourceListPtr ResourceList::Of(std::vector<ResourcePtr> resources) {
+  if (resources.empty()) return Empty();
+  const size_t hash = absl::HashOf(resources);
+  ListPool& pool = ListPool::Get();
+  const auto find = [&]() -> ResourceListPtr {  // REQUIRES: pool.mutex held
+    auto it = pool.lists.find(hash);
+    if (it == pool.lists.end()) return nullptr;
+    for (const auto& weak : it->second) {
+      ResourceListPtr list = weak.lock();
+      if (list != nullptr && list->resources_ == resources) return list;
+    }
+    return nullptr;
+  };
+  {
+    std::lock_guard lock(pool.mutex);
+    if (ResourceListPtr list = find()) return list;
+  }
+  ResourceListPtr made(new ResourceList(resources));  // sorting and hashing happen outside the lock
+  std::lock_guard lock(pool.mutex);
+  if (ResourceListPtr list = find()) return list;
+  if (++pool.made % 1024 == 0) pool.Sweep();
+  auto& lists = pool.lists[hash];
+  std::erase_if(lists, [](const auto& list) { return list.expired(); });
+  lists.push_back(made);
+  return made;
+}
+
+const ResourceListPtr& ResourceList::Empty() {
+  static const auto* empty = new ResourceListPtr(new ResourceList({}));
+  return *empty;
+}
+
+std::shared_ptr<const std::string> ResourceList::Body(Framing framing) const {
+  std::lock_guard lock(
+      mutex_);  // whoever comes second waits for the first one's work instead of repeating it
+  body_used_ = true;
+  auto& body = bodies_[static_cast<size_t>(framing)];
+  if (body == nullptr) {
+    auto bytes = std::make_shared<std::string>();
+    size_t size = 0;
+    for (const ResourcePtr& resource : resources_)
+      size += resource->any.size() + resource->name.str().size() + 40;
+    bytes->reserve(size);
+    for (const ResourcePtr& resource : resources_) {
+      AppendResourcePrefix(framing, *resource, bytes.get());
+      bytes->append(resource->any);
+    }
+    body = std::move(bytes);
+  }
+  return body;
+}
+
+void ResourceList::DropIdleBodies() {
+  std::vector<ResourceListPtr> alive;
+  ListPool& pool = ListPool::Get();
+  {
+    std::lock_guard lock(pool.mutex);
+    pool.Sweep();
+    for (const auto& [hash, lists] : pool.lists) {
+      for (const auto& weak : lists) {
+        if (ResourceListPtr list = weak.lock()) alive.push_back(std::move(list));
+      }
+    }
+  }
+  for (const ResourceListPtr& list : alive) {
+    std::lock_guard lock(list->mutex_);
+    if (!list->body_used_) list->bodies_ = {};
+    list->body_used_ = false;
+  }
+}
+
+const std::vector<Reference>& ResourceList::References(TypeId type) const {
+  std::lock_guard lock(mutex_);
+  if (!references_) {
+    std::vector<Reference> all;
+    for (const ResourcePtr& resource : resources_) {
+      for (const Reference& reference : ReferencesOf(type, resource->any)) all.push_back(reference);
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    references_ = std::move(all);
+  }
+  return *references_;
+}
+
+ResourceSet::ResourceSet(std::vector<ResourceListPtr> parts) : parts_(std::move(parts)) {
+  for (const ResourceListPtr& part : parts_) {
+    size_ += part->size();
+    hash_ += part->hash();
+  }
+}
+
+ResourceSetPtr ResourceSet::Of(std::vector<ResourcePtr> resources) {
+  return std::make_shared<ResourceSet>(std::vector<ResourceListPtr>{ResourceList::Of(std::move(resources))});
+}
+
+const ResourceSetPtr& ResourceSet::Empty() {
+  static const auto* empty = new ResourceSetPtr(new ResourceSet({}));
+  return *empty;
+}
+
+ResourcePtr ResourceSet::Find(std::string_view name) const {
+  const Interned interned(name);
+  const std::string* key = &interned.str();
+  for (const ResourceListPtr& part : parts_) {
+    const auto& sorted = part->by_name();
+    auto it = std::lower_bound(
+        sorted.begin(), sorted.end(), key,
+        [](const ResourcePtr& resource, const std::string* k) { return std::less<>()(KeyOf(resource), k); });
+    if (it != sorted.end() && KeyOf(*it) == key) return *it;
+  }
+  return nullptr;
+}
+
+bool ResourceSet::RefersTo(TypeId own, TypeId type, std::string_view name) const {
+  for (const ResourceListPtr& part : parts_) {
+    const std::vector<Reference>& references = part->References(own);
+    if (std::binary_search(references.begin(), references.end(), Reference{type, name})) return true;
+  }
+  return false;
+}
+
+Difference Compare(const ResourceSet& before, const ResourceSet& after) {
+  Difference difference;
+  const size_t count = std::max(before.parts().size(), after.parts().size());
+  for (size_t i = 0; i < count; ++i) {
+    const ResourceListPtr& old = i < before.parts().size() ? before.parts()[i] : ResourceList::Empty();
+    const ResourceListPtr& now = i < after.parts().size() ? after.parts()[i] : ResourceList::Empty();
+    if (old == now) continue;
+    if (old->size() == 0) {
+      difference.changed.insert(difference.changed.end(), now->resources().begin(), now->resources().end());
+    } else {
+      Merge(old->by_name(), now->by_name(), &difference);
+    }
+  }
+  ReconcileMoves(&difference);
+  return difference;
+}
+
+void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std::string* out) {
+  // DiscoveryResponse.resources = 2; DeltaDiscoveryResponse.resources = 2 of Resource{version = 1, resource =
+  // 2, name = 3}.
+  constexpr uint32_t kResources = 2, kVersion = 1, kResource = 2, kName = 3;
+  if (framing == Framing::kStateOfTheWorld) {
+    AppendLengthPrefix(kResources, resource.any.size(), out);
+    return;
+  }
+  const std::string version = ToHex(resource.hash);
+  const std::string& name = resource.name.str();
+  const size_t length = StringFieldSize(kVersion, version.size()) + StringFieldSize(kName, name.size()) + 1 +
+                        VarintSize(resource.any.size()) + resource.any.size();
+  AppendLengthPrefix(kResources, length, out);
+  AppendString(kVersion, version, out);
+  AppendString(kName, name, out);
+  AppendLengthPrefix(kResource, resource.any.size(), out);
+}
+
+}  // namespace fairlead::xds

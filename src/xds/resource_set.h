@@ -1,0 +1,110 @@
+#ifndef FAIRLEAD_XDS_RESOURCE_SET_H_
+#define FAIRLEAD_XDS_RESOURCE_SET_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/resource.h"
+#include "xds/references.h"
+#include "xds/types.h"
+
+namespace fairlead::xds {
+
+using cache::ResourcePtr;
+
+// How resources stand in a response: DiscoveryResponse holds the Any as it is, DeltaDiscoveryResponse wraps
+// it.
+enum class Framing : uint8_t { kStateOfTheWorld, kDelta };
+
+class ResourceList;
+using ResourceListPtr = std::shared_ptr<const ResourceList>;
+
+// An immutable list of resources of one type with unique names, shared by all streams that have the same.
+// Lists with the same resources in the same order are one object while any of them lives. Keeps its own
+// encoding as the body of a response for as long as that is in use (see DropIdleBodies). Thread-safe.
+class ResourceList {
+ public:
+  static ResourceListPtr Of(std::vector<ResourcePtr> resources);
+  static const ResourceListPtr& Empty();
+  ~ResourceList();
+
+  const std::vector<ResourcePtr>& resources() const { return resources_; }
+  // The same, sorted by the address of the interned name: an order for merging, not for output.
+  const std::vector<ResourcePtr>& by_name() const { return by_name_; }
+  // Of names and contents, whatever the order; stable over processes.
+  uint64_t hash() const { return hash_; }
+  size_t size() const { return resources_.size(); }
+
+  // What the resources refer to, sorted by type and name, unique (see references.h). `type` is the list's
+  // own.
+  const std::vector<Reference>& References(TypeId type) const;
+
+  // All resources as the repeated field `resources` of a response.
+  std::shared_ptr<const std::string> Body(Framing framing) const;
+  // Forgets the bodies of all lists that were not asked for since the call before. To be called every few
+  // seconds.
+  static void DropIdleBodies();
+
+ private:
+  explicit ResourceList(std::vector<ResourcePtr> resources);
+
+  std::vector<ResourcePtr> resources_;
+  std::vector<ResourcePtr> by_name_;
+  uint64_t hash_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::optional<std::vector<Reference>> references_;          // guarded by mutex_ until it is set
+  mutable std::array<std::shared_ptr<const std::string>, 2> bodies_;  // by Framing; guarded by mutex_
+  mutable bool body_used_ = false;                                    // guarded by mutex_
+};
+
+class ResourceSet;
+using ResourceSetPtr = std::shared_ptr<const ResourceSet>;
+
+// All resources of one type that one proxy should have: a few lists, of which most proxies share the large
+// ones. Names are unique over all lists. Immutable, thread-safe.
+class ResourceSet {
+ public:
+  explicit ResourceSet(std::vector<ResourceListPtr> parts);
+  static ResourceSetPtr Of(std::vector<ResourcePtr> resources);
+  static const ResourceSetPtr& Empty();
+
+  const std::vector<ResourceListPtr>& parts() const { return parts_; }
+  size_t size() const { return size_; }
+  // Stable over processes and replicas: the version of the whole.
+  uint64_t hash() const { return hash_; }
+  ResourcePtr Find(std::string_view name) const;  // null where there is none
+  // Whether one of the resources refers to this one. `own` is the set's own type.
+  bool RefersTo(TypeId own, TypeId type, std::string_view name) const;
+
+ private:
+  std::vector<ResourceListPtr> parts_;
+  size_t size_ = 0;
+  uint64_t hash_ = 0;
+};
+
+// What a client that has `before` lacks of `after`, and what it has too much; by content hash. In the order
+// of `after` where a list is wholly new, else in an order of no meaning.
+struct Difference {
+  std::vector<ResourcePtr> changed;
+  std::vector<ResourcePtr> replaced;  // the changed ones as they were, those that were there
+  std::vector<ResourcePtr> removed;   // as they were
+  bool empty() const { return changed.empty() && removed.empty(); }
+};
+Difference Compare(const ResourceSet& before, const ResourceSet& after);
+
+// The encoding of one resource within a response's field `resources`, in two halves: what stands before
+// Resource::any. Appended to `out`.
+void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std::string* out);
+
+}  // namespace fairlead::xds
+
+#endif  // FAIRLEAD_XDS_RESOURCE_SET_H_

@@ -1,0 +1,42 @@
+#ifndef FAIRLEAD_XDS_RESPONSE_H_
+#define FAIRLEAD_XDS_RESPONSE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/interned.h"
+#include "xds/resource_set.h"
+#include "xds/types.h"
+
+namespace fairlead::xds {
+
+// What is to be sent: whole lists, single resources, and names that are gone (delta).
+struct Response {
+  TypeId type = TypeId::kCluster;
+  std::string version;  // of everything the client then has of the type
+  std::string nonce;
+  std::vector<ResourceListPtr> lists;
+  std::vector<ResourcePtr> resources;
+  std::vector<Interned> removed;
+
+  size_t ResourceCount() const;
+};
+
+// A piece of an encoded message; `owner` keeps the bytes alive.
+struct Piece {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+};
+using Frame = std::vector<Piece>;
+
+// The response as one message, without a copy of what is shared: lists give their common body, single large
+// resources their own bytes.
+Frame Encode(Framing framing, const Response& response);
+size_t SizeOf(const Frame& frame);
+
+}  // namespace fairlead::xds
+
+#endif  // FAIRLEAD_XDS_RESPONSE_H_

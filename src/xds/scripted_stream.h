@@ -1,0 +1,140 @@
+#ifndef FAIRLEAD_XDS_SCRIPTED_STREAM_H_
+#define FAIRLEAD_XDS_SCRIPTED_STREAM_H_
+
+// For tests: scripts of what a client says and sees on one stream. Not safe for use by several threads.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/strings.h"
+#include "envoy/config/cluster/v3/cluster.pb.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "xds/stream_core.h"
+
+namespace fairlead::xds {
+
+using Names = std::vector<std::string>;
+
+// A cluster that takes its endpoints from EDS, a listener that asks for the routes `children`, or a text;
+// `content` makes the difference between two of one name.
+inline google::protobuf::Any Pack(TypeId type, const std::string& name, const std::string& content,
+                                  const Names& children) {
+  google::protobuf::Any any;
+  if (type == TypeId::kCluster) {
+    envoy::config::cluster::v3::Cluster cluster;
+    cluster.set_name(name);
+    cluster.set_alt_stat_name(content);
+    cluster.set_type(envoy::config::cluster::v3::Cluster::EDS);
+    any.PackFrom(cluster);
+  } else if (type == TypeId::kListener) {
+    envoy::config::listener::v3::Listener listener;
+    listener.set_name(name);
+    listener.set_stat_prefix(content);
+    for (const std::string& child : children) {
+      envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager manager;
+      manager.mutable_rds()->set_route_config_name(child);
+      listener.add_filter_chains()->add_filters()->mutable_typed_config()->PackFrom(manager);
+    }
+    any.PackFrom(listener);
+  } else {
+    any.set_type_url("type.googleapis.com/text");
+    any.set_value(StrCat(name, "=", content));
+  }
+  return any;
+}
+
+inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std::string& content,
+                                const Names& children = {}) {
+  auto resource = std::make_shared<cache::Resource>();
+  resource->name = name;
+  resource->any = Pack(type, name, content, children).SerializeAsString();
+  resource->hash = StableHash(resource->any);
+  return resource;
+}
+
+// One stream with its client and a mesh of resources by type and name.
+class Script {
+ public:
+  explicit Script(Framing framing, std::string prefix = "n") : core_(framing, ~0u, prefix) {}
+
+  std::map<TypeId, std::map<std::string, ResourcePtr>> mesh;
+  void Put(TypeId type, const std::string& name, const std::string& content, const Names& children = {}) {
+    mesh[type][name] = MakeResource(type, name, content, children);
+  }
+
+  // What the client says. Strings live as long as the script.
+  Verdict::Kind Say(TypeId type, Names subscribe, std::string nonce = "", Names unsubscribe = {},
+                    std::map<std::string, std::string> initial = {}, std::string error = "") {
+    Request request;
+    request.type_url = InfoOf(type).url;
+    request.nonce = nonce;
+    for (auto& name : subscribe) request.subscribe.push_back(name);
+    for (auto& name : unsubscribe) request.unsubscribe.push_back(name);
+    for (auto& [name, version] : initial) request.initial_versions.emplace_back(name, version);
+    if (!error.empty()) {
+      request.rejected = true;
+      request.error_message = error;
+    }
+    return core_.OnRequest(request).kind;
+  }
+  Verdict::Kind Ack(TypeId type, Names names = {}) { return Say(type, std::move(names), LastNonce(type)); }
+  Verdict::Kind Nack(TypeId type, Names names = {}) {
+    return Say(type, std::move(names), LastNonce(type), {}, {}, "bad");
+  }
+  void Change() { core_.OnChange(); }
+
+  // Lets the server send all it wants to: one line a response, "CDS a b -gone".
+  Names Sent() {
+    Names lines;
+    while (auto wanted = core_.Next()) {
+      auto response = core_.Offer(wanted->type, Make(*wanted));
+      if (!response) continue;
+      EXPECT_FALSE(response->version.empty());
+      EXPECT_TRUE(nonces_.insert(response->nonce).second) << "a nonce came twice";
+      last_nonce_[response->type] = response->nonce;
+      last_version_[response->type] = response->version;
+      std::set<std::string> names;
+      for (const auto& list : response->lists) {
+        for (const auto& resource : list->resources()) names.insert(resource->name.str());
+      }
+      for (const auto& resource : response->resources) names.insert(resource->name.str());
+      std::string line(InfoOf(response->type).name);
+      for (const auto& name : names) StrAppend(&line, " ", name);
+      for (const auto& name : response->removed) StrAppend(&line, " -", name.str());
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  std::string LastNonce(TypeId type) { return last_nonce_[type]; }
+  std::string LastVersion(TypeId type) { return last_version_[type]; }
+  std::string VersionOf(TypeId type, const std::string& name) { return ToHex(mesh[type][name]->hash); }
+  StreamCore& core() { return core_; }
+
+ private:
+  ResourceSetPtr Make(const StreamCore::Wanted& wanted) {
+    std::vector<ResourcePtr> made;
+    for (const auto& [name, resource] : mesh[wanted.type]) {
+      if (wanted.names == nullptr || wanted.names->Contains(name)) made.push_back(resource);
+    }
+    return ResourceSet::Of(std::move(made));
+  }
+
+  StreamCore core_;
+  std::set<std::string> nonces_;
+  std::map<TypeId, std::string> last_nonce_, last_version_;
+};
+
+inline constexpr TypeId kC = TypeId::kCluster, kE = TypeId::kEndpoint, kL = TypeId::kListener,
+                        kR = TypeId::kRoute;
+
+}  // namespace fairlead::xds
+
+#endif  // FAIRLEAD_XDS_SCRIPTED_STREAM_H_

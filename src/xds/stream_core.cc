@@ -1,0 +1,205 @@
+#include "xds/stream_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/strings.h"
+
+// What requests mean. The other half, what is sent, is in stream_offer.cc.
+namespace fairlead::xds {
+namespace {
+
+constexpr std::string_view kWildcard = "*";
+
+uint64_t HashNames(const std::vector<std::string_view>& names) {
+  uint64_t hash = names.size() + 1;
+  for (std::string_view name : names) hash = (hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
+  return hash;
+}
+
+// What a request's names ask for.
+struct Wish {
+  bool wildcard = false;
+  NameSetPtr names;
+};
+
+Wish WishOf(const std::vector<std::string_view>& asked, const TypeInfo& type) {
+  Wish wish;
+  std::vector<std::string> names;
+  names.reserve(asked.size());
+  for (std::string_view name : asked) {
+    if (type.root && name == kWildcard) {
+      wish.wildcard = true;
+    } else {
+      names.emplace_back(name);
+    }
+  }
+  wish.names = NameSet::Of(std::move(names));
+  return wish;
+}
+
+std::vector<std::string> Added(const NameSet& before, const NameSet& after) {
+  std::vector<std::string> added;
+  std::set_difference(after.names().begin(), after.names().end(), before.names().begin(),
+                      before.names().end(), std::back_inserter(added));
+  return added;
+}
+
+// What a client says that it has, as resources without content. A version that is not one of ours matches
+// nothing.
+ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
+  std::vector<ResourcePtr> resources;
+  resources.reserve(versions.size());
+  StringSet seen;
+  for (const auto& [name, version] : versions) {
+    if (!seen.insert(std::string(name)).second) continue;
+    auto resource = std::make_shared<cache::Resource>();
+    resource->name = Interned(name);
+    if (!ParseHex(version, &resource->hash)) resource->hash = 0;
+    resources.push_back(std::move(resource));
+  }
+  return ResourceSet::Of(std::move(resources));
+}
+
+// Only those of `set` that are named.
+ResourceSetPtr Restrict(const ResourceSetPtr& set, const NameSet& names) {
+  if (set == nullptr) return nullptr;
+  std::vector<ResourcePtr> kept;
+  for (const ResourceListPtr& part : set->parts()) {
+    for (const ResourcePtr& resource : part->resources()) {
+      if (names.Contains(resource->name)) kept.push_back(resource);
+    }
+  }
+  return ResourceSet::Of(std::move(kept));
+}
+
+}  // namespace
+
+StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix)
+    : framing_(framing), served_(served), nonce_prefix_(std::move(nonce_prefix)) {}
+
+std::string StreamCore::NonceText(uint64_t nonce) const {
+  return nonce == 0 ? std::string() : StrCat(nonce_prefix_, nonce);
+}
+
+Verdict StreamCore::OnRequest(const Request& request) {
+  const TypeInfo* type = FindType(request.type_url);
+  if (type == nullptr || (served_ & MaskOf(type->id)) == 0) return {Verdict::kUnknownType, TypeId::kCluster};
+  TypeState& state = StateOf(type->id);
+  const Verdict::Kind kind =
+      framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
+  return {kind, type->id};
+}
+
+bool StreamCore::TakeAnswer(const Request& request, TypeState& state) {
+  if (state.nonce == 0 || request.nonce != NonceText(state.nonce)) return false;
+  if (request.rejected) {
+    ++state.nacks;
+    state.error = std::string(request.error_message);
+  } else {
+    state.error.clear();
+    state.acked_nonce = state.nonce;
+    state.acked_version = state.version;
+  }
+  return true;
+}
+
+Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state) {
+  // A nonce without a response of ours is a left-over of an earlier stream: the client starts anew with us.
+  const bool starts = request.nonce.empty() || !state.open;
+  if (!starts && !TakeAnswer(request, state)) return Verdict::kStale;
+  const Verdict::Kind answer = starts             ? Verdict::kSubscribe
+                               : request.rejected ? Verdict::kNack
+                                                  : Verdict::kAck;
+  const uint64_t request_hash = HashNames(request.subscribe);
+  if (!starts && request_hash == state.request_hash) return answer;
+
+  state.request_hash = request_hash;
+  Wish wish = WishOf(request.subscribe, type);
+  if (!request.subscribe.empty()) state.named = true;
+  if (type.root && !state.named) wish.wildcard = true;
+  const bool wildcard_changed = wish.wildcard != state.wildcard;
+  const bool names_changed = wish.names != state.names;
+  std::vector<std::string> added = Added(*state.names, *wish.names);
+  state.open = true;
+  state.wildcard = wish.wildcard;
+  state.names = wish.names;
+  if (!state.Subscribed()) {
+    state.sent = nullptr;
+    state.due = state.removals_due = state.respond = false;
+    state.again.clear();
+    return Verdict::kUnsubscribe;
+  }
+  if (starts) {
+    state.sent = nullptr;
+    state.again.clear();
+    state.due = state.respond = true;
+    return Verdict::kSubscribe;
+  }
+  if (type.root ? !(wildcard_changed || names_changed) : added.empty()) {
+    return names_changed && answer == Verdict::kAck ? Verdict::kUnsubscribe : answer;
+  }
+  state.again.insert(state.again.end(), added.begin(), added.end());
+  state.due = true;
+  state.respond = type.root;
+  return answer == Verdict::kNack ? answer : Verdict::kSubscribe;
+}
+
+Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, TypeState& state) {
+  Verdict::Kind kind = Verdict::kAck;
+  const bool opens = !state.open;
+  if (opens) {
+    state.open = true;
+    kind = Verdict::kSubscribe;
+    if (!request.initial_versions.empty()) state.sent = Claimed(request.initial_versions);
+    if (type.root && request.subscribe.empty()) state.wildcard = true;
+    state.respond = type.root;
+  } else if (!request.nonce.empty()) {
+    kind = !TakeAnswer(request, state) ? Verdict::kStale : request.rejected ? Verdict::kNack : Verdict::kAck;
+  }
+  if (request.subscribe.empty() && request.unsubscribe.empty() && !opens) return kind;
+
+  // A change of the subscription holds whatever the nonce: names are added and removed, they are not a state
+  // that a later request would repeat.
+  Wish subscribe = WishOf(request.subscribe, type), unsubscribe = WishOf(request.unsubscribe, type);
+  const bool was_wildcard = state.wildcard;
+  std::vector<std::string> names = state.names->names();
+  names.insert(names.end(), subscribe.names->names().begin(), subscribe.names->names().end());
+  std::erase_if(names, [&](const std::string& name) { return unsubscribe.names->Contains(name); });
+  state.names = NameSet::Of(std::move(names));
+  state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
+  if (was_wildcard && !state.wildcard) state.sent = Restrict(state.sent, *state.names);
+
+  // The client may have dropped what it asks for, even if we sent it: it is sent again (discovery.proto,
+  // resource_names_subscribe). Not so what it says in the same request to have.
+  for (const std::string& name : subscribe.names->names()) {
+    const bool has = opens && state.sent != nullptr && state.sent->Find(name) != nullptr;
+    if (!has) state.again.push_back(name);
+  }
+  // Under a wildcard, letting go of a name asks for its state anew (xDS protocol, "Unsubscribing from
+  // resources").
+  auto& let_go = state.wildcard ? state.again : state.dropped;
+  let_go.insert(let_go.end(), unsubscribe.names->names().begin(), unsubscribe.names->names().end());
+  const bool asks =
+      !subscribe.names->empty() || (state.wildcard && (!was_wildcard || !unsubscribe.names->empty()));
+  if (asks || opens) state.due = true;
+  if (!state.Subscribed()) state.due = state.removals_due = false;
+  if (kind == Verdict::kStale || kind == Verdict::kNack) return kind;
+  return asks || opens ? Verdict::kSubscribe : Verdict::kUnsubscribe;
+}
+
+TypeStatus StreamCore::Status(TypeId type) const {
+  const TypeState& state = StateOf(type);
+  TypeStatus status;
+  status.subscribed = state.Subscribed();
+  status.nonce_sent = NonceText(state.nonce);
+  status.nonce_acked = NonceText(state.acked_nonce);
+  if (state.nonce != 0) status.version_sent = ToHex(state.version);
+  if (state.acked_nonce != 0) status.version_acked = ToHex(state.acked_version);
+  status.error = state.error;
+  status.nacks = state.nacks;
+  return status;
+}
+
+}  // namespace fairlead::xds

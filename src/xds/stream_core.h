@@ -1,0 +1,121 @@
+#ifndef FAIRLEAD_XDS_STREAM_CORE_H_
+#define FAIRLEAD_XDS_STREAM_CORE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "xds/name_set.h"
+#include "xds/request.h"
+#include "xds/resource_set.h"
+#include "xds/response.h"
+#include "xds/types.h"
+
+namespace fairlead::xds {
+
+// What a request meant, for logs and counters. The core has already acted on it.
+struct Verdict {
+  enum Kind {
+    kSubscribe,    // asks for something: the type is due
+    kUnsubscribe,  // asks for less: nothing is due
+    kAck,
+    kNack,         // error_code and error_message of the request say why
+    kStale,        // answers a response that is not the last one
+    kUnknownType,  // not in the table, or not served on this stream: ignored, as istiod does
+  };
+  Kind kind = kUnknownType;
+  TypeId type = TypeId::kCluster;  // where the type is known
+};
+
+// What the stream's client last said and was told about a type, for introspection.
+struct TypeStatus {
+  bool subscribed = false;
+  std::string version_sent, version_acked, nonce_sent, nonce_acked;
+  std::string error;  // of the last NACK; "" after an ACK
+  uint64_t nacks = 0;
+};
+
+// The xDS protocol of one aggregated stream: subscriptions, nonces, versions, and what has to be sent. It has
+// no I/O, no clock and no mesh. Not thread-safe: its owner calls it from one thread at a time.
+//
+// The owner feeds requests in with OnRequest and calls OnChange when resources may have changed. Then,
+// whenever nothing is being written, it asks Next for a type, makes that type's resources and offers them;
+// what Offer returns has to be sent. Types come in the order of the table, removals that must wait come at
+// the end.
+//
+// What a client rejects is treated as delivered: it is not sent again until it differs.
+// Source: envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol
+class StreamCore {
+ public:
+  // `served` is a mask of types (MaskOf). `nonce_prefix` must differ between the streams of a process, so
+  // that an answer to another stream's response is seen to be stale.
+  StreamCore(Framing framing, uint32_t served, std::string nonce_prefix);
+
+  Verdict OnRequest(const Request& request);
+  void OnChange();
+
+  struct Wanted {
+    TypeId type;
+    NameSetPtr names;  // null: everything
+  };
+  std::optional<Wanted> Next() const;
+  // REQUIRES: Next() just returned the type. Nothing if the client needs nothing.
+  std::optional<Response> Offer(TypeId type, const ResourceSetPtr& now);
+
+  Framing framing() const { return framing_; }
+  bool Subscribed(TypeId type) const { return StateOf(type).Subscribed(); }
+  TypeStatus Status(TypeId type) const;
+
+ private:
+  struct TypeState {
+    bool open = false;          // the client has asked for the type at some time
+    bool wildcard = false;      // everything is asked for
+    bool named = false;         // names were given at some time: an empty list no longer means everything
+    bool due = false;           // to be made and compared
+    bool removals_due = false;  // again, at the end of the push, to send what is gone
+    bool respond = false;       // even if nothing differs
+    uint64_t nonce = 0, acked_nonce = 0, nacks = 0;  // nonces count over the stream; 0: none
+    uint64_t version = 0, acked_version = 0;
+    uint64_t request_hash = 0;            // of the names in the last state-of-the-world request, as they came
+    NameSetPtr names = NameSet::Empty();  // asked for by name
+    ResourceSetPtr sent;                  // what the client was last told; null: nothing
+    std::vector<std::string>
+        again;  // sent even if unchanged: the client asked anew, or warms what refers to it
+    std::vector<std::string>
+        orphans;  // what referred to these is gone in this push: the client will let go of them
+    std::vector<std::string> dropped;  // the client let go of these itself: not reported as removed
+    std::string error;
+
+    bool Subscribed() const { return wildcard || !names->empty(); }
+  };
+
+  TypeState& StateOf(TypeId type) { return states_[static_cast<size_t>(type)]; }
+  const TypeState& StateOf(TypeId type) const { return states_[static_cast<size_t>(type)]; }
+  std::string NonceText(uint64_t nonce) const;
+
+  Verdict::Kind OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state);
+  Verdict::Kind OnDelta(const Request& request, const TypeInfo& type, TypeState& state);
+  // True where the answer is to the last response.
+  bool TakeAnswer(const Request& request, TypeState& state);
+
+  bool OthersDue(TypeId type) const;
+  std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, Difference difference,
+                                     const ResourceSetPtr& now);
+  std::optional<Response> OfferChanged(const TypeInfo& type, TypeState& state, Difference difference,
+                                       const ResourceSetPtr& now);
+  Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
+  void PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now);
+
+  const Framing framing_;
+  const uint32_t served_;
+  const std::string nonce_prefix_;
+  uint64_t last_nonce_ = 0;
+  std::array<TypeState, kTypeCount> states_;
+};
+
+}  // namespace fairlead::xds
+
+#endif  // FAIRLEAD_XDS_STREAM_CORE_H_

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "xds/scripted_stream.h"
+
+// As stream_core_test.cc, for the incremental variant.
+namespace fairlead::xds {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Delta : public testing::Test {
+ protected:
+  Delta() : s(Framing::kDelta) {
+    for (const char* name : {"a", "b"}) {
+      s.Put(kC, name, "1");
+      s.Put(kE, name, "1");
+    }
+    s.Put(kL, "l", "1", {"r"});
+    s.Put(kR, "r", "1");
+  }
+  void Connect() {
+    s.Say(kC, {});
+    s.Sent();
+    s.Ack(kC);
+    s.Say(kE, {"a", "b"});
+    s.Sent();
+    s.Ack(kE);
+    s.Say(kL, {});
+    s.Sent();
+    s.Ack(kL);
+    s.Say(kR, {"r"});
+    s.Sent();
+    s.Ack(kR);
+  }
+  Script s;
+};
+
+TEST_F(Delta, OnlyWhatChangedIsSent) {
+  s.Say(kC, {});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kC, "b", "2");
+  s.Put(kC, "c", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b c"));
+  s.mesh[kC].erase("a");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+}
+
+TEST_F(Delta, AnEmptyMeshIsAnswered) {
+  s.mesh.clear();
+  s.Say(kC, {});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS"));
+}
+
+TEST_F(Delta, InitialVersionsMoveNoBytes) {
+  s.Say(kC, {}, "", {}, {{"a", s.VersionOf(kC, "a")}, {"b", s.VersionOf(kC, "b")}});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS")) << "the wildcard is answered, without a resource";
+  s.Say(kE, {"a", "b"}, "", {}, {{"a", s.VersionOf(kE, "a")}, {"b", s.VersionOf(kE, "b")}});
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, InitialVersionsThatDifferOrAreGone) {
+  s.Say(kC, {}, "", {},
+        {{"a", "not one of ours"}, {"b", s.VersionOf(kC, "b")}, {"gone", s.VersionOf(kC, "b")}});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a -gone"));
+}
+
+TEST_F(Delta, UnknownNamesAreAnsweredAsRemoved) {
+  s.Say(kR, {"r", "none"});
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r -none"));
+  s.Put(kR, "none", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS none"));
+}
+
+TEST_F(Delta, SubscribingAgainSendsAgain) {
+  Connect();
+  EXPECT_EQ(s.Say(kE, {"a"}), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
+TEST_F(Delta, UnsubscribedNamesAreNotReportedAsRemoved) {
+  Connect();
+  EXPECT_EQ(s.Say(kE, {}, "", {"a"}), Verdict::kUnsubscribe);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kE, "a", "2");
+  s.Put(kE, "b", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+  s.Say(kE, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
+TEST_F(Delta, ASubscriptionOnAStaleNonceIsHonoured) {
+  s.Say(kE, {"a"});
+  s.Sent();
+  const std::string old = s.LastNonce(kE);
+  s.Put(kE, "a", "2");
+  s.Change();
+  s.Sent();
+  EXPECT_EQ(s.Say(kE, {"b"}, old), Verdict::kStale);
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+}
+
+TEST_F(Delta, WildcardRules) {
+  s.Say(kC, {});
+  s.Sent();
+  s.Say(kC, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a")) << "still a wildcard, and a is asked for again";
+  s.Put(kC, "c", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS c"));
+  s.Say(kC, {}, "", {"*"});
+  s.Put(kC, "b", "2");
+  s.Put(kC, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a"));
+  s.Say(kC, {"*"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b c"));
+}
+
+TEST_F(Delta, UnderAWildcardALetGoNameIsAnswered) {
+  s.Say(kC, {"*", "a", "none"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b -none"));
+  s.Say(kC, {}, "", {"a", "none"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a -none"));
+}
+
+TEST_F(Delta, SubscribingAndUnsubscribingTheWildcardAsksForNothing) {
+  s.Say(kC, {"*"}, "", {"*"});
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Say(kC, {"b"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+}
+
+TEST_F(Delta, AChangedClusterTakesItsEndpointsAlong) {
+  Connect();
+  s.Put(kC, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a", "EDS a"));
+}
+
+TEST_F(Delta, AClusterGoesAfterTheRoutesToIt) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kC, "c", "1");
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS c", "RDS r", "CDS -a"));
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, WhatNothingRefersToAnyMoreIsLeftAlone) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.mesh[kE].erase("a");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+  s.Say(kE, {}, "", {"a"});
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, ExtensionsAreNeverReportedAsRemoved) {
+  s.Put(TypeId::kExtension, "x", "1");
+  s.Say(TypeId::kExtension, {"x"});
+  EXPECT_THAT(s.Sent(), ElementsAre("ECDS x"));
+  s.mesh[TypeId::kExtension].clear();
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, WhatWasRejectedWaitsUntilItDiffers) {
+  Connect();
+  s.Put(kR, "r", "bad");
+  s.Change();
+  s.Sent();
+  EXPECT_EQ(s.Nack(kR), Verdict::kNack);
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kR, "r", "good");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+}
+}  // namespace
+}  // namespace fairlead::xds

@@ -1,0 +1,273 @@
+#include "xds/stream_core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "xds/scripted_stream.h"
+
+// Scripts: a client says something, the server pushes, the client sees. The headings follow the xDS protocol
+// document.
+namespace fairlead::xds {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Sotw : public testing::Test {
+ protected:
+  Sotw() : s(Framing::kStateOfTheWorld) {
+    for (const char* name : {"a", "b"}) {
+      s.Put(kC, name, "1");
+      s.Put(kE, name, "1");
+    }
+    s.Put(kL, "l", "1", {"r"});
+    s.Put(kR, "r", "1");
+    s.Put(kR, "q", "1");
+  }
+  // Everything asked for and ACKed, as Envoy does it.
+  void Connect() {
+    s.Say(kC, {});
+    s.Sent();
+    s.Ack(kC);
+    s.Say(kE, {"a", "b"});
+    s.Sent();
+    s.Ack(kE, {"a", "b"});
+    s.Say(kL, {});
+    s.Sent();
+    s.Ack(kL);
+    s.Say(kR, {"r", "q"});
+    s.Sent();
+    s.Ack(kR, {"r", "q"});
+  }
+  Script s;
+};
+
+TEST_F(Sotw, FirstRequestOfARootTypeIsAWildcard) {
+  EXPECT_EQ(s.Say(kC, {}), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, NothingIsSentThatWasNotAskedFor) {
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Say(kR, {"r"});
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AnEmptyMeshIsAnswered) {
+  s.mesh.clear();
+  s.Say(kC, {});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS"));
+  s.Ack(kC);
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AnAckIsNotAnswered) {
+  s.Say(kC, {});
+  s.Sent();
+  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  EXPECT_EQ(s.core().Status(kC).version_acked, s.LastVersion(kC));
+}
+
+TEST_F(Sotw, VersionsAreOfTheContent) {
+  s.Say(kC, {});
+  s.Sent();
+  Script other(Framing::kStateOfTheWorld, "other");
+  other.mesh = s.mesh;
+  other.Say(kC, {});
+  other.Sent();
+  EXPECT_EQ(s.LastVersion(kC), other.LastVersion(kC));
+  EXPECT_NE(s.LastNonce(kC), other.LastNonce(kC));
+  other.Put(kC, "a", "2");
+  other.Change();
+  other.Sent();
+  EXPECT_NE(s.LastVersion(kC), other.LastVersion(kC));
+}
+
+TEST_F(Sotw, RootTypesAreSentWholeOthersByWhatChanged) {
+  Connect();
+  s.Put(kL, "m", "1");
+  s.Put(kR, "q", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS l m", "RDS q"));
+}
+
+TEST_F(Sotw, NothingDiffersNothingIsSent) {
+  Connect();
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AChangedClusterTakesItsEndpointsAlong) {
+  Connect();
+  s.Put(kC, "b", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b", "EDS b"));
+}
+
+TEST_F(Sotw, AChangedListenerTakesItsRoutesAlong) {
+  Connect();
+  s.Put(kL, "l", "2", {"r"});
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS l", "RDS r"));
+}
+
+TEST_F(Sotw, TypesComeInTheOrderOfTheProtocol) {
+  Connect();
+  for (TypeId type : {kC, kE, kL, kR}) {
+    for (auto& [name, resource] : s.mesh[type]) resource = MakeResource(type, name, "2", {"r"});
+  }
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b", "EDS a b", "LDS l", "RDS q r"));
+}
+
+TEST_F(Sotw, AClusterGoesAfterTheRoutesToIt) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kC, "c", "1");
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b c", "RDS r", "CDS b c"));
+  s.mesh[kC].erase("b");
+  s.Put(kR, "r", "3");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r", "CDS c"));
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, WhatNothingRefersToAnyMoreIsLeftAlone) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "empty");
+  s.mesh[kL].erase("l");
+  s.Put(kL, "m", "1", {"q"});
+  s.Put(kR, "r", "empty");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS m", "RDS q", "CDS b"))
+      << "neither the endpoints of a nor the routes r";
+  s.Ack(kE, {"b"});
+  s.Ack(kR, {"q"});
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, WhoStillAsksForAnOrphanGetsItInTheNextPush) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
+TEST_F(Sotw, ASubscriptionGrowsByANewNameAlone) {
+  s.Say(kE, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+  EXPECT_EQ(s.Ack(kE, {"a", "b"}), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+}
+
+TEST_F(Sotw, ANameThatCameBackIsSentAgain) {
+  Connect();
+  s.Ack(kE, {"a"});
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Ack(kE, {"a", "b"});
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+}
+
+TEST_F(Sotw, ANameOfNothingIsAnsweredWhenItAppears) {
+  s.Say(kR, {"later"});
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kR, "later", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS later"));
+}
+
+TEST_F(Sotw, NoNamesEndASubscription) {
+  Connect();
+  EXPECT_EQ(s.Ack(kE), Verdict::kUnsubscribe);
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AWildcardWithNamesEndsTheLegacyWildcard) {
+  s.Say(kC, {});
+  s.Sent();
+  s.Ack(kC, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a"));
+  s.Ack(kC, {"*", "a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+  EXPECT_EQ(s.Ack(kC, {}), Verdict::kUnsubscribe)
+      << "names were given before: an empty list asks for nothing";
+  s.Put(kC, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AStaleNonceIsIgnoredWithItsNames) {
+  Connect();
+  const std::string old = s.LastNonce(kE);
+  s.Put(kE, "a", "2");
+  s.Change();
+  s.Sent();
+  EXPECT_EQ(s.Say(kE, {"a"}, old), Verdict::kStale);
+  s.Put(kE, "b", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+}
+
+TEST_F(Sotw, ANonceOfAnotherStreamOpensTheType) {
+  EXPECT_EQ(s.Say(kC, {}, "other7"), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+}
+
+TEST_F(Sotw, AnEmptyNonceLaterStartsTheTypeAnew) {
+  Connect();
+  EXPECT_EQ(s.Say(kC, {}), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b", "EDS a b"));
+}
+
+TEST_F(Sotw, WhatWasRejectedWaitsUntilItDiffers) {
+  Connect();
+  s.Put(kR, "r", "bad");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+  EXPECT_EQ(s.Nack(kR, {"r", "q"}), Verdict::kNack);
+  EXPECT_EQ(s.core().Status(kR).error, "bad");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kR, "r", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+  s.Ack(kR, {"q", "r"});
+  EXPECT_EQ(s.core().Status(kR).error, "");
+  EXPECT_EQ(s.core().Status(kR).nacks, 1u);
+}
+
+TEST_F(Sotw, ANackMayBringNames) {
+  s.Say(kE, {"a"});
+  s.Sent();
+  EXPECT_EQ(s.Nack(kE, {"a", "b"}), Verdict::kNack);
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+}
+
+TEST_F(Sotw, UnknownTypesAreLeftAlone) {
+  Request request;
+  request.type_url = "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration";
+  EXPECT_EQ(s.core().OnRequest(request).kind, Verdict::kUnknownType);
+  StreamCore narrow(Framing::kStateOfTheWorld, MaskOf(kC), "n");
+  request.type_url = InfoOf(kE).url;
+  EXPECT_EQ(narrow.OnRequest(request).kind, Verdict::kUnknownType);
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+}  // namespace
+}  // namespace fairlead::xds

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/hash.h"
+#include "base/strings.h"
+#include "xds/stream_core.h"
+
+// What is sent, and when. The other half, what requests mean, is in stream_core.cc.
+namespace fairlead::xds {
+namespace {
+
+// What a client has that got all of `now` and was not yet told that `gone` is gone.
+ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
+  std::vector<ResourceListPtr> parts = now.parts();
+  parts.push_back(ResourceList::Of(std::move(gone)));
+  return std::make_shared<ResourceSet>(std::move(parts));
+}
+
+// Takes orphans out of what is to be sent; those that are not among it need no memory.
+void LeaveOrphans(std::vector<std::string>& orphans, Difference* difference) {
+  if (orphans.empty()) return;
+  StringSet left;
+  const auto leave = [&](const ResourcePtr& resource) {
+    if (std::find(orphans.begin(), orphans.end(), resource->name.str()) == orphans.end()) return false;
+    left.insert(resource->name.str());
+    return true;
+  };
+  std::erase_if(difference->changed, leave);
+  std::erase_if(difference->removed, leave);
+  orphans.assign(left.begin(), left.end());
+}
+
+// Adds what is asked for anew and exists; what does not exist goes to `unknown`.
+template <typename Wanted>
+void AddAgain(const std::vector<std::string>& again, const ResourceSet& now, const Wanted& wanted,
+              std::vector<ResourcePtr>* changed, std::vector<Interned>* unknown) {
+  if (again.empty()) return;
+  absl::flat_hash_set<const cache::Resource*> known;
+  for (const ResourcePtr& resource : *changed) known.insert(resource.get());
+  StringSet missing;
+  for (const std::string& name : again) {
+    if (!wanted(name)) continue;
+    if (ResourcePtr resource = now.Find(name)) {
+      if (known.insert(resource.get()).second) changed->push_back(std::move(resource));
+    } else if (missing.insert(name).second) {
+      unknown->push_back(Interned(name));
+    }
+  }
+}
+
+}  // namespace
+
+void StreamCore::OnChange() {
+  for (TypeState& state : states_) {
+    if (state.Subscribed()) state.due = true;
+    // Whom the client still asks for after the push that made it an orphan gets what it missed.
+    std::move(state.orphans.begin(), state.orphans.end(), std::back_inserter(state.again));
+    state.orphans.clear();
+  }
+}
+
+std::optional<StreamCore::Wanted> StreamCore::Next() const {
+  const auto wanted = [&](const TypeInfo& type) -> Wanted {
+    const TypeState& state = StateOf(type.id);
+    return {type.id, state.wildcard ? nullptr : state.names};
+  };
+  for (const TypeInfo& type : kTypes) {
+    if (StateOf(type.id).due) return wanted(type);
+  }
+  for (const TypeInfo& type : kTypes) {
+    if (StateOf(type.id).removals_due) return wanted(type);
+  }
+  return std::nullopt;
+}
+
+bool StreamCore::OthersDue(TypeId type) const {
+  for (const TypeInfo& other : kTypes) {
+    if (other.id != type && StateOf(other.id).due) return true;
+  }
+  return false;
+}
+
+std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) {
+  const TypeInfo& type = InfoOf(id);
+  TypeState& state = StateOf(id);
+  Difference difference = Compare(state.sent == nullptr ? *ResourceSet::Empty() : *state.sent, *now);
+  if (state.due) PrepareChildren(type, difference, *now);  // not again for the removals at the end
+  state.due = state.removals_due = false;
+  std::optional<Response> response = framing_ == Framing::kStateOfTheWorld && type.root
+                                         ? OfferWhole(type, state, std::move(difference), now)
+                                         : OfferChanged(type, state, std::move(difference), now);
+  state.respond = false;
+  state.again.clear();
+  state.dropped.clear();
+  return response;
+}
+
+Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t version) {
+  state.nonce = ++last_nonce_;
+  state.version = version;
+  Response response;
+  response.type = type.id;
+  response.version = ToHex(version);
+  response.nonce = NonceText(state.nonce);
+  return response;
+}
+
+// Everything if anything differs: what a response lacks is gone for the client.
+std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& state, Difference difference,
+                                               const ResourceSetPtr& now) {
+  const bool first = state.sent == nullptr;
+  ResourceSetPtr whole = now;
+  if (!difference.removed.empty() && type.removed_last && !state.respond && OthersDue(type.id)) {
+    state.removals_due = true;
+    if (difference.changed.empty()) return std::nullopt;
+    whole = With(*now, std::move(difference.removed));
+  } else if (difference.empty() && !first && !state.respond) {
+    state.sent = now;
+    return std::nullopt;
+  }
+  state.sent = whole;
+  Response response = Begin(type, state, whole->hash());
+  response.lists = whole->parts();
+  return response;
+}
+
+std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState& state,
+                                                 Difference difference, const ResourceSetPtr& now) {
+  LeaveOrphans(state.orphans, &difference);
+  std::vector<Interned> removed;
+  const bool has_all = state.sent == nullptr && now->size() >= state.again.size() && !state.wildcard;
+  const auto wanted = [&](const std::string& name) { return state.wildcard || state.names->Contains(name); };
+  if (!has_all) AddAgain(state.again, *now, wanted, &difference.changed, &removed);
+  std::erase_if(difference.removed, [&](const ResourcePtr& resource) {
+    return std::find(state.dropped.begin(), state.dropped.end(), resource->name.str()) != state.dropped.end();
+  });
+  ResourceSetPtr whole = now;
+  if (framing_ == Framing::kStateOfTheWorld || type.never_removed) {
+    removed.clear();
+  } else if (!difference.removed.empty() && type.removed_last && OthersDue(type.id)) {
+    state.removals_due = true;
+    whole = With(*now, std::move(difference.removed));
+  } else {
+    for (const ResourcePtr& resource : difference.removed) {
+      if (std::find(removed.begin(), removed.end(), resource->name) == removed.end())
+        removed.push_back(resource->name);
+    }
+  }
+  state.sent = whole;
+  // An empty answer says something where the client asked for everything, or in delta for names that do not
+  // exist.
+  const bool must = state.respond && framing_ == Framing::kDelta;
+  if (difference.changed.empty() && removed.empty() && !must) return std::nullopt;
+
+  Response response = Begin(type, state, whole->hash());
+  if (difference.changed.size() == now->size()) {
+    response.lists = now->parts();
+  } else {
+    response.resources = std::move(difference.changed);
+  }
+  std::sort(removed.begin(), removed.end());
+  response.removed = std::move(removed);
+  return response;
+}
+
+// Before the types that this one refers to are looked at: what a changed resource refers to is sent again
+// with it. And what nothing refers to any more is left alone for the rest of this push, as the client is
+// about to let go of it; it must not see, say, a cluster without endpoints as long as its old routes still
+// lead there.
+void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now) {
+  if (type.children == 0) return;
+  const auto child_of = [&](const Reference& reference) -> TypeState* {
+    TypeState& child = StateOf(reference.type);
+    return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
+  };
+  for (const ResourcePtr& resource : difference.changed) {
+    for (const Reference& reference : ReferencesOf(type.id, resource->any)) {
+      TypeState* child = child_of(reference);
+      if (child == nullptr) continue;
+      child->again.emplace_back(reference.name);
+      child->due = true;
+    }
+  }
+  for (const auto* gone : {&difference.replaced, &difference.removed}) {
+    for (const ResourcePtr& resource : *gone) {
+      for (const Reference& reference : ReferencesOf(type.id, resource->any)) {
+        TypeState* child = child_of(reference);
+        if (child == nullptr || now.RefersTo(type.id, reference.type, reference.name)) continue;
+        child->orphans.emplace_back(reference.name);
+      }
+    }
+  }
+}
+
+}  // namespace fairlead::xds

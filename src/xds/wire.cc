@@ -1,0 +1,87 @@
+#include "xds/wire.h"
+
+namespace fairlead::xds {
+namespace {
+
+constexpr uint32_t kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5;
+
+}  // namespace
+
+bool FieldReader::Fail() {
+  ok_ = false;
+  rest_ = {};
+  return false;
+}
+
+bool FieldReader::ReadVarint(uint64_t* value) {
+  *value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (rest_.empty()) return false;
+    const auto byte = static_cast<uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    *value |= uint64_t{byte & 127u} << shift;
+    if (byte < 128) return true;
+  }
+  return false;
+}
+
+bool FieldReader::Next() {
+  bytes_ = {};
+  varint_ = 0;
+  if (rest_.empty()) return false;
+  uint64_t tag = 0;
+  if (!ReadVarint(&tag) || tag >> 35 != 0 || tag >> 3 == 0) return Fail();
+  number_ = static_cast<uint32_t>(tag >> 3);
+  size_t length = 0;
+  switch (tag & 7) {
+    case kVarint:
+      return ReadVarint(&varint_) || Fail();
+    case kFixed64:
+      length = 8;
+      break;
+    case kFixed32:
+      length = 4;
+      break;
+    case kLengthDelimited: {
+      uint64_t wide = 0;
+      if (!ReadVarint(&wide) || wide > rest_.size()) return Fail();
+      length = static_cast<size_t>(wide);
+      bytes_ = rest_.substr(0, length);
+      break;
+    }
+    default:
+      return Fail();  // groups are not used by discovery messages
+  }
+  if (length > rest_.size()) return Fail();
+  rest_.remove_prefix(length);
+  return true;
+}
+
+void AppendVarint(uint64_t value, std::string* out) {
+  for (; value >= 128; value >>= 7) out->push_back(static_cast<char>(value | 128));
+  out->push_back(static_cast<char>(value));
+}
+
+size_t VarintSize(uint64_t value) {
+  size_t size = 1;
+  for (; value >= 128; value >>= 7) ++size;
+  return size;
+}
+
+void AppendLengthPrefix(uint32_t field, size_t length, std::string* out) {
+  AppendVarint(uint64_t{field} << 3 | kLengthDelimited, out);
+  AppendVarint(length, out);
+}
+
+void AppendString(uint32_t field, std::string_view value, std::string* out) {
+  if (value.empty()) return;
+  AppendLengthPrefix(field, value.size(), out);
+  out->append(value);
+}
+
+size_t StringFieldSize(uint32_t field, size_t length) {
+  if (length == 0) return 0;
+  return VarintSize(uint64_t{field} << 3) + VarintSize(length) + length;
+}
+
+}  // namespace fairlead::xds

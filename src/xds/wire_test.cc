@@ -1,0 +1,171 @@
+#include "xds/wire.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/hash.h"
+#include "base/strings.h"
+#include "envoy/service/discovery/v3/discovery.pb.h"
+#include "xds/request.h"
+#include "xds/response.h"
+
+namespace fairlead::xds {
+namespace {
+
+using envoy::service::discovery::v3::DeltaDiscoveryRequest;
+using envoy::service::discovery::v3::DeltaDiscoveryResponse;
+using envoy::service::discovery::v3::DiscoveryRequest;
+using envoy::service::discovery::v3::DiscoveryResponse;
+using testing::ElementsAre;
+using testing::Pair;
+
+ResourcePtr MakeResource(const std::string& name, size_t size) {
+  google::protobuf::Any any;
+  any.set_type_url("type.googleapis.com/x");
+  any.set_value(std::string(size, 'v'));
+  auto resource = std::make_shared<cache::Resource>();
+  resource->name = name;
+  resource->any = any.SerializeAsString();
+  resource->hash = StableHash(resource->any);
+  return resource;
+}
+
+std::string Flatten(const Frame& frame) {
+  std::string out;
+  for (const Piece& piece : frame) out.append(piece.bytes);
+  return out;
+}
+
+Response MakeResponse() {
+  Response response;
+  response.type = TypeId::kListener;
+  response.version = "v";
+  response.nonce = "n";
+  response.lists = {ResourceList::Of({MakeResource("small", 10), MakeResource("large", 5000)})};
+  response.resources = {MakeResource("single", 100), MakeResource("shared", 3000)};
+  return response;
+}
+
+TEST(Wire, AStateOfTheWorldRequestIsReadAsProtobufReadsIt) {
+  DiscoveryRequest sent;
+  sent.set_version_info("v1");
+  sent.mutable_node()->set_id("sidecar~1.1.1.1~a.b~c");
+  sent.add_resource_names("x");
+  sent.add_resource_names(std::string(300, 'y'));
+  sent.add_resource_locators()->set_name("z");
+  sent.set_type_url("t");
+  sent.set_response_nonce("n1");
+  sent.mutable_error_detail()->set_code(13);
+  sent.mutable_error_detail()->set_message("no");
+  const std::string bytes = sent.SerializeAsString();
+  const auto read = DecodeRequest(Framing::kStateOfTheWorld, bytes);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->version, "v1");
+  EXPECT_EQ(read->node, sent.node().SerializeAsString());
+  EXPECT_THAT(read->subscribe, ElementsAre("x", std::string(300, 'y'), "z"));
+  EXPECT_EQ(read->type_url, "t");
+  EXPECT_EQ(read->nonce, "n1");
+  EXPECT_TRUE(read->rejected);
+  EXPECT_EQ(read->error_code, 13);
+  EXPECT_EQ(read->error_message, "no");
+}
+
+TEST(Wire, ADeltaRequestIsReadAsProtobufReadsIt) {
+  DeltaDiscoveryRequest sent;
+  sent.mutable_node()->set_id("id");
+  sent.set_type_url("t");
+  sent.add_resource_names_subscribe("s");
+  sent.add_resource_names_unsubscribe("u");
+  (*sent.mutable_initial_resource_versions())["i"] = "1";
+  sent.set_response_nonce("n1");
+  const std::string bytes = sent.SerializeAsString();
+  const auto read = DecodeRequest(Framing::kDelta, bytes);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->node, sent.node().SerializeAsString());
+  EXPECT_EQ(read->type_url, "t");
+  EXPECT_THAT(read->subscribe, ElementsAre("s"));
+  EXPECT_THAT(read->unsubscribe, ElementsAre("u"));
+  EXPECT_THAT(read->initial_versions, ElementsAre(Pair("i", "1")));
+  EXPECT_EQ(read->nonce, "n1");
+  EXPECT_FALSE(read->rejected);
+}
+
+TEST(Wire, BrokenRequestsAreRefused) {
+  DiscoveryRequest sent;
+  sent.set_type_url("type");
+  sent.mutable_error_detail()->set_message("message");
+  const std::string bytes = sent.SerializeAsString();
+  size_t refused = 0;
+  for (size_t cut = 1; cut < bytes.size(); ++cut) {
+    if (!DecodeRequest(Framing::kStateOfTheWorld, std::string_view(bytes).substr(0, cut)).ok()) ++refused;
+  }
+  EXPECT_EQ(refused, bytes.size() - 2) << "all prefixes but the one that ends between the two fields";
+  EXPECT_FALSE(DecodeRequest(Framing::kDelta, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff").ok());
+  EXPECT_FALSE(DecodeRequest(Framing::kDelta, std::string("\x0b", 1)).ok()) << "a group";
+}
+
+TEST(Wire, AStateOfTheWorldResponseIsWhatProtobufReads) {
+  const Response response = MakeResponse();
+  const Frame frame = Encode(Framing::kStateOfTheWorld, response);
+  DiscoveryResponse read;
+  ASSERT_TRUE(read.ParseFromString(Flatten(frame)));
+  EXPECT_EQ(SizeOf(frame), read.ByteSizeLong());
+  EXPECT_EQ(read.version_info(), "v");
+  EXPECT_EQ(read.nonce(), "n");
+  EXPECT_EQ(read.type_url(), InfoOf(TypeId::kListener).url);
+  ASSERT_EQ(read.resources_size(), 4);
+  EXPECT_EQ(read.resources(1).SerializeAsString(), response.lists[0]->resources()[1]->any);
+  EXPECT_EQ(read.resources(3).SerializeAsString(), response.resources[1]->any);
+}
+
+TEST(Wire, ADeltaResponseIsWhatProtobufReads) {
+  Response response = MakeResponse();
+  response.removed = {"gone"};
+  const Frame frame = Encode(Framing::kDelta, response);
+  DeltaDiscoveryResponse read;
+  ASSERT_TRUE(read.ParseFromString(Flatten(frame)));
+  EXPECT_EQ(read.system_version_info(), "v");
+  EXPECT_EQ(read.nonce(), "n");
+  EXPECT_EQ(read.type_url(), InfoOf(TypeId::kListener).url);
+  EXPECT_THAT(read.removed_resources(), ElementsAre("gone"));
+  ASSERT_EQ(read.resources_size(), 4);
+  EXPECT_EQ(read.resources(0).name(), "small");
+  EXPECT_EQ(read.resources(3).name(), "shared");
+  EXPECT_EQ(read.resources(3).version(), ToHex(response.resources[1]->hash));
+  EXPECT_EQ(read.resources(3).resource().SerializeAsString(), response.resources[1]->any);
+}
+
+TEST(Wire, WhatIsLargeIsSharedNotCopied) {
+  const Response response = MakeResponse();
+  const Frame one = Encode(Framing::kStateOfTheWorld, response),
+              two = Encode(Framing::kStateOfTheWorld, response);
+  ASSERT_EQ(one.size(), 4u);  // header, the list's body, prefix and small resource, the large one
+  EXPECT_EQ(one[1].bytes.data(), two[1].bytes.data());
+  EXPECT_EQ(one[3].bytes.data(), response.resources[1]->any.data());
+}
+
+TEST(ResourceSets, EqualListsAreOneAndBodiesGoWhenIdle) {
+  const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1);
+  const ResourceListPtr list = ResourceList::Of({a, b});
+  EXPECT_EQ(list, ResourceList::Of({a, b}));
+  EXPECT_NE(list, ResourceList::Of({b, a}));
+  EXPECT_EQ(list->hash(), ResourceList::Of({b, a})->hash());
+  const std::weak_ptr<const std::string> body = list->Body(Framing::kDelta);
+  ResourceList::DropIdleBodies();
+  EXPECT_FALSE(body.expired()) << "used since the last time";
+  ResourceList::DropIdleBodies();
+  EXPECT_TRUE(body.expired());
+}
+
+TEST(ResourceSets, AResourceThatMovesBetweenPartsIsUnchanged) {
+  const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1), b2 = MakeResource("b", 2),
+                    c = MakeResource("c", 1);
+  const ResourceSet before({ResourceList::Of({a, b}), ResourceList::Of({c})});
+  EXPECT_TRUE(Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b, c})})).empty());
+  const Difference difference = Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b2})}));
+  EXPECT_THAT(difference.changed, ElementsAre(b2));
+  EXPECT_THAT(difference.removed, ElementsAre(c));
+}
+
+}  // namespace
+}  // namespace fairlead::xds
