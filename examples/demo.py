@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""The demo: Fairlead on examples/bookinfo, real workloads with a stock Envoy sidecar each, and a client.
+
+Sends requests to `reviews`, prints how they were split, then goes on with a trickle of them and prints the split whenever
+it changes, so that an edit of examples/bookinfo/reviews-split.yaml shows at once. Ctrl-C stops all that it started.
+"""
+import collections
+import pathlib
+import signal
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+from mesh import ADMIN, HTTP, HUB, MONITORING, XDS, Mesh  # noqa: E402
+
+WORKLOADS = {"productpage-v1": 11, "details-v1": 12, "reviews-v1": 13, "reviews-v2": 14, "ratings-v1": 15}
+WINDOW = 200   # requests that a printed split is made of
+TRICKLE = 50   # requests per round while it stays up
+
+
+def start(mesh):
+    mesh.start_fairlead()
+    client = mesh.pod("client", "10.77.1.10", {"app": "client", "version": "v1"})
+    pods = [client]
+    for name, last in WORKLOADS.items():
+        app, version = name.split("-")
+        pods.append(mesh.pod(name, f"10.77.1.{last}", {"app": app, "version": version}))
+        mesh.app(pods[-1], "http", 9080, name)
+    publisher = mesh.pod("publisher", "10.77.1.20", {}, sidecar=False)
+    mesh.app(publisher, "http", 8080, "publisher")
+    for pod in pods:
+        mesh.start_sidecar(pod)
+    mesh.wait_sidecars(pods)
+    return client
+
+
+def reviews(mesh, client, count, *headers):
+    return mesh.client(client, "get", "http://reviews:9080/", count, "@connect=10.77.100.13", *headers)
+
+
+def shown(answers):
+    total = sum(answers.values())
+    return ", ".join(f"{name} {100 * n / total:.0f}%" for name, n in sorted(answers.items()))
+
+
+def show_traffic(mesh, client):
+    print(f"1000 requests to reviews:             {shown(reviews(mesh, client, 1000))}")
+    print(f"100 of a tester (x-tester: yes):      {shown(reviews(mesh, client, 100, 'x-tester=yes'))}")
+    outside = mesh.client(client, "get", "http://publisher.example.com/", 20, "@connect=10.77.200.20")
+    print(f"20 to publisher.example.com:          {shown(outside)}")
+
+
+def show_what_next(mesh, client):
+    inside = f"ip netns exec {mesh.net.hub.namespace}"
+    print(f"""
+Fairlead serves xDS on {HUB}:{XDS}, /ready on {HUB}:{HTTP}, /metrics on {HUB}:{MONITORING}, in network namespaces of this demo's own:
+  {inside} python3 -c "import urllib.request as u; print(u.urlopen('http://{HUB}:{MONITORING}/metrics').read().decode())"
+  ip netns exec {client.namespace} ...      the client's pod; its Envoy's administration port is 127.0.0.1:{ADMIN} there
+  {mesh.log_file}      Fairlead's log; each sidecar's is beside it
+Try next: edit the weights in examples/bookinfo/reviews-split.yaml and save; or make a mistake in it and look at the log.
+Ctrl-C stops everything.""", flush=True)
+
+
+def watch(mesh, client):
+    """Prints the split of reviews each time that it is clearly another one than was last printed."""
+    last = None
+    window = collections.deque(maxlen=WINDOW // TRICKLE)
+    while True:
+        window.append(reviews(mesh, client, TRICKLE))
+        newest = window[-1]
+        total = collections.Counter()
+        for part in window:
+            total.update(part)
+        share = {n: total[n] / sum(total.values()) for n in total}
+        here = {n: newest[n] / sum(newest.values()) for n in newest}
+        if any(abs(here.get(n, 0) - share.get(n, 0)) > 0.35 for n in {*here, *share}):
+            window.clear()  # a new split: count anew
+        elif len(window) == window.maxlen and (
+                last is None or any(abs(share.get(n, 0) - last.get(n, 0)) > 0.15 for n in {*share, *last})):
+            print(f"{time.strftime('%H:%M:%S')}  {shown(total)}", flush=True)
+            last = share
+        time.sleep(0.5)
+
+
+def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stops in the same order as Ctrl-C
+    print("starting Fairlead, six workloads with a stock Envoy each, and a host outside of the mesh ...", flush=True)
+    try:
+        with Mesh(ROOT / "examples" / "bookinfo") as mesh:
+            client = start(mesh)
+            show_traffic(mesh, client)
+            show_what_next(mesh, client)
+            watch(mesh, client)
+    except KeyboardInterrupt:
+        print("\nstopped")
+
+
+if __name__ == "__main__":
+    main()

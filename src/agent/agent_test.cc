@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "agent/bootstrap.h"
+#include "agent/envoy_process.h"
+#include "agent/options.h"
+#include "agent/proxy_config.h"
+
+namespace fairlead::agent {
+namespace {
+
+using nlohmann::json;
+
+Environment PodEnvironment() {
+  return {{"POD_NAME", "reviews-v1"},
+          {"POD_NAMESPACE", "bookshop"},
+          {"INSTANCE_IP", "10.77.1.13,fd00::13"},
+          {"SERVICE_ACCOUNT", "reviews"},
+          {"ISTIO_META_CLUSTER_ID", "east"},
+          {"ISTIO_METAJSON_LABELS", R"({"app":"reviews","istio-locality":"r1.z1"})"}};
+}
+
+json NodeOf(const Options& options) { return BuildBootstrap(options)["node"]; }
+
+TEST(ReadOptions, NodeIdAndMetadataComeFromThePod) {
+  const auto options = ReadOptions({"sidecar"}, PodEnvironment());
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(NodeId(*options), "sidecar~10.77.1.13~reviews-v1.bookshop~bookshop.svc.cluster.local");
+  EXPECT_EQ(ServiceCluster(*options), "reviews.bookshop");
+  const json node = NodeOf(*options);
+  EXPECT_EQ(node["metadata"]["INSTANCE_IPS"], "10.77.1.13,fd00::13");
+  EXPECT_EQ(node["metadata"]["NAMESPACE"], "bookshop");
+  EXPECT_EQ(node["metadata"]["CLUSTER_ID"], "east");
+  EXPECT_EQ(node["metadata"]["SERVICE_ACCOUNT"], "reviews");
+  EXPECT_EQ(node["metadata"]["LABELS"]["app"], "reviews");
+  EXPECT_EQ(node["locality"], (json{{"region", "r1"}, {"zone", "z1"}}));
+}
+
+TEST(ReadOptions, CommandLineBeatsProxyConfig) {
+  Environment environment = PodEnvironment();
+  environment["PROXY_CONFIG"] =
+      "discoveryAddress: control:15010\nconcurrency: 3\nterminationDrainDuration: 1m30s\nproxyMetadata: "
+      "{ISTIO_META_NETWORK: n1, "
+      "OTHER: x}\n";
+  const auto options = ReadOptions({"router", "--concurrency=5", "--proxyAdminPort", "15100"}, environment);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->type, "router");
+  EXPECT_EQ(options->concurrency, 5);
+  EXPECT_EQ(options->admin_port, 15100);
+  EXPECT_EQ(options->discovery_address, "control:15010");
+  EXPECT_EQ(options->termination_drain_duration, std::chrono::seconds(90));
+  EXPECT_EQ(options->metadata["NETWORK"], "n1");
+  EXPECT_FALSE(options->metadata.contains("OTHER"));
+  EXPECT_EQ(options->metadata["PROXY_CONFIG"]["concurrency"], 3);
+}
+
+TEST(ReadOptions, MistakesNameTheirPlace) {
+  const auto message = [](std::vector<std::string> arguments, Environment environment) {
+    return std::string(ReadOptions(arguments, environment).status().message());
+  };
+  EXPECT_TRUE(message({"--concurrency=many"}, {}).starts_with("--concurrency: 'many'"));
+  EXPECT_TRUE(message({"--no-such-flag"}, {}).starts_with("--no-such-flag: unknown"));
+  EXPECT_TRUE(message({"--concurrency"}, {}).starts_with("--concurrency: a value must follow"));
+  EXPECT_TRUE(
+      message({}, {{"ISTIO_METAJSON_LABELS", "[1"}}).starts_with("ISTIO_METAJSON_LABELS: not a JSON object"));
+  EXPECT_TRUE(message({}, {{"PROXY_CONFIG", "a: 1\nb: [\n"}}).starts_with("PROXY_CONFIG line "));
+  EXPECT_TRUE(message({}, {{"PROXY_CONFIG", "a: 1\ndrainDuration: soon"}})
+                  .starts_with("PROXY_CONFIG line 2: drainDuration"));
+}
+
+TEST(BuildBootstrap, DiscoveryAddressDecidesHowItIsResolved) {
+  Options options;
+  const auto cluster = [&options] {
+    const json bootstrap = BuildBootstrap(options);
+    for (const json& one : bootstrap["static_resources"]["clusters"]) {
+      if (one["name"] == "xds-grpc") return one;
+    }
+    return json();
+  };
+  const auto address = [](const json& one) {
+    return one["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["socket_address"];
+  };
+  options.discovery_address = "10.0.0.1:15010";
+  EXPECT_EQ(cluster()["type"], "STATIC");
+  options.discovery_address = "fairlead.mesh.svc:16010";
+  EXPECT_EQ(cluster()["type"], "STRICT_DNS");
+  EXPECT_EQ(address(cluster()), (json{{"address", "fairlead.mesh.svc"}, {"port_value", 16010}}));
+  options.discovery_address = "[fd00::1]:15010";
+  EXPECT_EQ(cluster()["type"], "STATIC");
+  EXPECT_EQ(address(cluster()), (json{{"address", "fd00::1"}, {"port_value", 15010}}));
+}
+
+TEST(BuildBootstrap, VariantOfTheProtocolIsChosen) {
+  Options options;
+  options.delta = false;
+  EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "GRPC");
+  options.delta = true;
+  EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "DELTA_GRPC");
+}
+
+TEST(EnvoyCommand, FollowsTheOptions) {
+  Options options;
+  options.binary = "/bin/envoy";
+  options.concurrency = 2;
+  options.addresses = {"fd00::1"};
+  const auto command = EnvoyCommand(options, "/tmp/bootstrap.json");
+  const auto after = [&command](const std::string& flag) {
+    for (size_t i = 0; i + 1 < command.size(); ++i) {
+      if (command[i] == flag) return command[i + 1];
+    }
+    return std::string("absent");
+  };
+  EXPECT_EQ(command.front(), "/bin/envoy");
+  EXPECT_EQ(after("-c"), "/tmp/bootstrap.json");
+  EXPECT_EQ(after("--concurrency"), "2");
+  EXPECT_EQ(after("--local-address-ip-version"), "v6");
+  EXPECT_EQ(after("--drain-time-s"), "45");
+}
+
+TEST(Backoff, DoublesUpToTenSecondsAndStartsOverAfterALongRun) {
+  using std::chrono::milliseconds;
+  Backoff backoff;
+  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(200));
+  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(400));
+  for (int i = 0; i < 10; ++i) backoff.Next(milliseconds(5));
+  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(10'000));
+  EXPECT_EQ(backoff.Next(milliseconds(61'000)), milliseconds(200));
+}
+
+TEST(ParseDuration, ReadsGoDurations) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(ParseDuration("1h2m3.5s"), milliseconds(3'723'500));
+  EXPECT_EQ(ParseDuration("250ms"), milliseconds(250));
+  EXPECT_FALSE(ParseDuration("45"));
+  EXPECT_FALSE(ParseDuration("s"));
+  EXPECT_FALSE(ParseDuration(""));
+}
+
+TEST(StartProcess, SaysWhyACommandCannotRun) {
+  const auto started = StartProcess({"/no/such/envoy"});
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(std::string(started.status().message()), "/no/such/envoy: No such file or directory");
+}
+
+}  // namespace
+}  // namespace fairlead::agent

@@ -1,0 +1,160 @@
+#include "agent/envoy_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "base/strings.h"
+
+namespace fairlead::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status ErrnoStatus(std::string_view what) {
+  return absl::UnavailableError(StrCat(what, ": ", std::string_view(std::strerror(errno))));
+}
+
+bool AllIpv6(const Options& options) {
+  return !options.addresses.empty() &&
+         std::all_of(options.addresses.begin(), options.addresses.end(),
+                     [](const std::string& address) { return address.find(':') != std::string::npos; });
+}
+
+}  // namespace
+
+std::vector<std::string> EnvoyCommand(const Options& options, const std::string& bootstrap_file) {
+  std::vector<std::string> command = {
+      options.binary,
+      "-c",
+      bootstrap_file,
+      "--drain-time-s",
+      StrCat(options.drain_duration.count() / 1000),
+      "--drain-strategy",
+      "immediate",
+      "--local-address-ip-version",
+      AllIpv6(options) ? "v6" : "v4",
+      "--log-level",
+      options.log_level,
+  };
+  const auto add = [&command](std::string flag, std::string value) {
+    command.push_back(std::move(flag));
+    command.push_back(std::move(value));
+  };
+  if (!options.component_log_level.empty()) add("--component-log-level", options.component_log_level);
+  if (options.concurrency > 0) add("--concurrency", StrCat(options.concurrency));
+  if (options.base_id >= 0) {
+    add("--base-id", StrCat(options.base_id));
+  } else {
+    command.emplace_back("--use-dynamic-base-id");
+  }
+  return command;
+}
+
+absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  // The child tells through this pipe why it could not become the command; a successful exec closes it.
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus("pipe");
+  Descriptor read_end(ends[0]);
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    setpgid(0, 0);  // a Ctrl-C in the terminal is for the agent, which stops Envoy in order
+    execvp(words[0], words.data());
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = write(ends[1], &error, sizeof error);
+    _exit(127);
+  }
+  close(ends[1]);
+  if (child < 0) return ErrnoStatus("fork");
+  int error = 0;
+  if (read(read_end.get(), &error, sizeof error) == sizeof error) {
+    errno = error;
+    return ErrnoStatus(command[0]);
+  }
+  return child;
+}
+
+milliseconds Backoff::Next(milliseconds ran) {
+  constexpr milliseconds kFirst{200}, kMost{10'000}, kStable{60'000};
+  if (ran >= kStable) next_ = kFirst;
+  const milliseconds wait = next_;
+  next_ = std::min(next_ * 2, kMost);
+  return wait;
+}
+
+absl::StatusOr<std::string> Admin::Request(const std::string& method, const std::string& path) const {
+  Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (fd.get() < 0) return ErrnoStatus("socket");
+  const timeval limit{2, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port_));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return ErrnoStatus(StrCat("Envoy's administration port ", port_));
+  }
+  // HTTP/1.0: the answer ends where the connection does.
+  const std::string request =
+      StrCat(method, " ", path, " HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
+    return ErrnoStatus(path);
+  }
+  std::string answer;
+  char block[4096];
+  for (ssize_t n; (n = recv(fd.get(), block, sizeof block, 0)) > 0;)
+    answer.append(block, static_cast<size_t>(n));
+  const size_t body = answer.find("\r\n\r\n");
+  if (body == std::string::npos || answer.find(" 200 ") != answer.find(' ')) {
+    return absl::UnavailableError(StrCat(path, ": ", answer.substr(0, answer.find('\r'))));
+  }
+  return answer.substr(body + 4);
+}
+
+absl::StatusOr<int> Admin::ActiveConnections(int prometheus_port) const {
+  const auto text = Get("/stats?usedonly&filter=downstream_cx_active$");
+  if (!text.ok()) return text.status();
+  const std::string own = StrCat("_", prometheus_port, ".");
+  int total = 0;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("listener.") || line.starts_with("listener.admin.")) continue;
+    if (line.find(".worker_") != std::string::npos || line.find(own) != std::string::npos) continue;
+    const size_t colon = line.rfind(": ");
+    if (colon != std::string::npos) total += std::atoi(line.c_str() + colon + 2);
+  }
+  return total;
+}
+
+}  // namespace fairlead::agent

@@ -1,0 +1,238 @@
+#include "agent/options.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include "agent/proxy_config.h"
+#include "base/strings.h"
+
+extern char** environ;
+
+namespace fairlead::agent {
+namespace {
+
+using absl::InvalidArgumentError;
+using nlohmann::json;
+
+constexpr std::string_view kMetadataPrefix = "ISTIO_META_";
+constexpr std::string_view kJsonMetadataPrefix = "ISTIO_METAJSON_";
+
+std::string Value(const Environment& environment, std::string_view name, std::string_view fallback = "") {
+  auto it = environment.find(name);
+  return it == environment.end() || it->second.empty() ? std::string(fallback) : it->second;
+}
+
+// The addresses of the interfaces that are up, loopback and link-local ones left out; IPv4 first.
+std::vector<std::string> InterfaceAddresses() {
+  std::vector<std::string> v4, v6;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return v4;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    char text[INET6_ADDRSTRLEN];
+    if (one->ifa_addr->sa_family == AF_INET) {
+      const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+      v4.emplace_back(inet_ntop(AF_INET, &address->sin_addr, text, sizeof text));
+    } else if (one->ifa_addr->sa_family == AF_INET6) {
+      const auto* address = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
+      if (IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr)) continue;
+      v6.emplace_back(inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text));
+    }
+  }
+  freeifaddrs(list);
+  v4.insert(v4.end(), v6.begin(), v6.end());
+  return v4;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+// ISTIO_META_X=v is metadata X; ISTIO_METAJSON_X={…} adds its members to LABELS or ANNOTATIONS where X is
+// one of these, else to the metadata itself, as Istio's agent does.
+absl::Status ReadMetadata(const Environment& environment, json* metadata) {
+  for (const auto& [name, value] : environment) {
+    if (name.starts_with(kMetadataPrefix)) {
+      (*metadata)[name.substr(kMetadataPrefix.size())] = value;
+    } else if (name.starts_with(kJsonMetadataPrefix)) {
+      const std::string key = name.substr(kJsonMetadataPrefix.size());
+      const json members = json::parse(value, nullptr, false);
+      if (!members.is_object()) return InvalidArgumentError(StrCat(name, ": not a JSON object"));
+      json& into = key == "LABELS" || key == "ANNOTATIONS" ? (*metadata)[key] : *metadata;
+      if (!into.is_object()) into = json::object();
+      into.update(members);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<bool> ParseBool(std::string_view text) {
+  const std::string lower = AsciiLower(text);
+  if (lower == "true" || lower == "1" || lower == "t") return true;
+  if (lower == "false" || lower == "0" || lower == "f") return false;
+  return std::nullopt;
+}
+
+absl::Status ParseInt(std::string_view name, std::string_view text, int* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  if (error == std::errc() && end == text.data() + text.size()) return absl::OkStatus();
+  return InvalidArgumentError(StrCat(name, ": '", text, "' is not a number"));
+}
+
+absl::Status ParseMilliseconds(std::string_view name, std::string_view text, std::chrono::milliseconds* out) {
+  if (const auto parsed = ParseDuration(text)) {
+    *out = *parsed;
+    return absl::OkStatus();
+  }
+  return InvalidArgumentError(StrCat(name, ": '", text, "' is not a duration such as 45s"));
+}
+
+// A row of the table of flags: how a flag's value gets into the options.
+struct Flag {
+  std::string_view name;
+  std::function<absl::Status(std::string_view value, Options*)> set;
+};
+
+Flag Text(std::string_view name, std::string Options::*member) {
+  return {name, [member](std::string_view value, Options* o) {
+            o->*member = value;
+            return absl::OkStatus();
+          }};
+}
+Flag Number(std::string_view name, int Options::*member) {
+  return {name, [=](std::string_view value, Options* o) { return ParseInt(name, value, &(o->*member)); }};
+}
+Flag Duration(std::string_view name, std::chrono::milliseconds Options::*member) {
+  return {name,
+          [=](std::string_view value, Options* o) { return ParseMilliseconds(name, value, &(o->*member)); }};
+}
+
+const std::vector<Flag>& Flags() {
+  static const auto* flags = new std::vector<Flag>{
+      Text("--domain", &Options::domain),
+      Text("--discoveryAddress", &Options::discovery_address),
+      Text("--serviceCluster", &Options::service_cluster),
+      Text("--binaryPath", &Options::binary),
+      Text("--configPath", &Options::config_folder),
+      Text("--proxyLogLevel", &Options::log_level),
+      Text("--proxyComponentLogLevel", &Options::component_log_level),
+      Number("--proxyAdminPort", &Options::admin_port),
+      Number("--envoyPrometheusPort", &Options::prometheus_port),
+      Number("--concurrency", &Options::concurrency),
+      Number("--baseId", &Options::base_id),
+      Duration("--drainDuration", &Options::drain_duration),
+      Duration("--terminationDrainDuration", &Options::termination_drain_duration),
+  };
+  return *flags;
+}
+
+std::string Usage() {
+  std::string text = "usage: fairlead agent [sidecar|router|bootstrap [sidecar|router]] [flags]\nflags:\n";
+  for (const Flag& flag : Flags()) StrAppend(&text, "  ", flag.name, "\n");
+  return text;
+}
+
+absl::Status ReadArguments(const std::vector<std::string>& arguments, Options* options) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--help" || word == "-h") return absl::UnavailableError(Usage());
+    if (word == "sidecar" || word == "router") {
+      options->type = word;
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const Flag* flag = nullptr;
+    for (const Flag& one : Flags()) {
+      if (one.name == name) flag = &one;
+    }
+    if (flag == nullptr) return InvalidArgumentError(StrCat(name, ": unknown\n", Usage()));
+    if (equals == std::string::npos && ++i == arguments.size()) {
+      return InvalidArgumentError(StrCat(name, ": a value must follow"));
+    }
+    const std::string value = equals == std::string::npos ? arguments[i] : word.substr(equals + 1);
+    if (absl::Status status = flag->set(value, options); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEnvironment(const Environment& environment, Options* options) {
+  options->pod_name = Value(environment, "POD_NAME", HostName());
+  options->pod_namespace = Value(environment, "POD_NAMESPACE", "default");
+  const std::string addresses = Value(environment, "INSTANCE_IP");
+  for (std::string_view address : Split(addresses, ',')) {
+    if (!Trim(address).empty()) options->addresses.emplace_back(Trim(address));
+  }
+  if (options->addresses.empty()) options->addresses = InterfaceAddresses();
+  if (absl::Status status = ReadMetadata(environment, &options->metadata); !status.ok()) return status;
+  if (const std::string delta = Value(environment, "ISTIO_DELTA_XDS"); !delta.empty()) {
+    const auto parsed = ParseBool(delta);
+    if (!parsed)
+      return InvalidArgumentError(StrCat("ISTIO_DELTA_XDS: '", delta, "' is neither true nor false"));
+    options->delta = *parsed;
+  }
+  if (const std::string exit = Value(environment, "EXIT_ON_ZERO_ACTIVE_CONNECTIONS"); !exit.empty()) {
+    options->exit_on_zero_active_connections = ParseBool(exit).value_or(false);
+  }
+  if (const std::string drain = Value(environment, "MINIMUM_DRAIN_DURATION"); !drain.empty()) {
+    return ParseMilliseconds("MINIMUM_DRAIN_DURATION", drain, &options->minimum_drain_duration);
+  }
+  return absl::OkStatus();
+}
+
+// What the control plane reads back from the node: the same keys that Istio's proxies send.
+void FillMetadata(const Environment& environment, Options* options) {
+  json& metadata = options->metadata;
+  const auto set_if_absent = [&metadata](const char* key, const json& value) {
+    if (!metadata.contains(key)) metadata[key] = value;
+  };
+  metadata["INSTANCE_IPS"] = Join(options->addresses, ",");
+  set_if_absent("NAMESPACE", options->pod_namespace);
+  if (const std::string account = Value(environment, "SERVICE_ACCOUNT"); !account.empty()) {
+    set_if_absent("SERVICE_ACCOUNT", account);
+  }
+  if (options->prometheus_port != 0) metadata["ENVOY_PROMETHEUS_PORT"] = options->prometheus_port;
+  if (options->exit_on_zero_active_connections) metadata["EXIT_ON_ZERO_ACTIVE_CONNECTIONS"] = "true";
+  const json labels = metadata.value("LABELS", json::object());
+  // Dots stand for slashes, which labels cannot hold.
+  if (labels.contains("istio-locality") && labels["istio-locality"].is_string()) {
+    const auto text = labels["istio-locality"].get<std::string>();
+    options->locality = text.find('/') == std::string::npos ? ReplaceAll(text, ".", "/") : text;
+  }
+}
+
+}  // namespace
+
+Environment CurrentEnvironment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      environment.emplace(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+    }
+  }
+  return environment;
+}
+
+absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments,
+                                    const Environment& environment) {
+  Options options;
+  if (absl::Status status = ReadEnvironment(environment, &options); !status.ok()) return status;
+  if (const std::string text = Value(environment, "PROXY_CONFIG"); !text.empty()) {
+    if (absl::Status status = ApplyProxyConfig(text, &options); !status.ok()) return status;
+  }
+  if (absl::Status status = ReadArguments(arguments, &options); !status.ok()) return status;
+  FillMetadata(environment, &options);
+  return options;
+}
+
+}  // namespace fairlead::agent

@@ -1,0 +1,59 @@
+#ifndef FAIRLEAD_AGENT_OPTIONS_H_
+#define FAIRLEAD_AGENT_OPTIONS_H_
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace fairlead::agent {
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+// The process's own environment.
+Environment CurrentEnvironment();
+
+// What the node agent runs with. Precedence, as in Istio's pilot-agent: command line, then PROXY_CONFIG (a
+// ProxyConfig as YAML or JSON in the environment), then the default.
+struct Options {
+  // Who the proxy is.
+  std::string type = "sidecar";  // sidecar or router
+  std::string pod_name, pod_namespace = "default", domain;
+  std::vector<std::string> addresses;  // INSTANCE_IP (comma-separated), else found on the interfaces
+  std::string service_cluster;         // "" : from the labels
+  nlohmann::json metadata =
+      nlohmann::json::object();  // node metadata, ISTIO_META_* and ISTIO_METAJSON_* included
+  std::string locality;          // "region/zone/subzone", from the istio-locality label
+
+  // Where the control plane is.
+  std::string discovery_address = "localhost:15010";
+  bool delta = true;  // ISTIO_DELTA_XDS
+
+  // Envoy.
+  std::string binary = "envoy";
+  std::string config_folder = "./etc/istio/proxy";
+  int admin_port = 15000;
+  int prometheus_port = 15090;  // 0: no listener
+  int concurrency = 0;          // 0: Envoy's own choice
+  std::string log_level = "warning";
+  std::string component_log_level = "misc:error";
+  int base_id = -1;  // -1: Envoy chooses one that is free
+  nlohmann::json runtime = nlohmann::json::object();
+  std::chrono::milliseconds drain_duration{45'000};
+  std::chrono::milliseconds termination_drain_duration{5'000};
+  std::chrono::milliseconds minimum_drain_duration{5'000};  // with exit_on_zero_active_connections
+  bool exit_on_zero_active_connections = false;
+};
+
+// Reads `fairlead agent`'s command line (without the program's and the subcommand's names) and environment.
+// InvalidArgument names the flag or variable that cannot be read. kUnavailable with the text: help was asked
+// for.
+absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments,
+                                    const Environment& environment);
+
+}  // namespace fairlead::agent
+
+#endif  // FAIRLEAD_AGENT_OPTIONS_H_

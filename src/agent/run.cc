@@ -1,0 +1,185 @@
+#include "agent/run.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "agent/bootstrap.h"
+#include "agent/envoy_process.h"
+#include "agent/options.h"
+#include "base/strings.h"
+
+namespace fairlead::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+void Say(std::string_view text) {
+  std::fprintf(stderr, "fairlead agent: %.*s\n", int(text.size()), text.data());
+}
+
+std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
+
+absl::StatusOr<std::string> WriteBootstrap(const Options& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.config_folder, error);
+  const std::string file = StrCat(options.config_folder, "/envoy-rev.json");
+  std::ofstream out(file, std::ios::trunc);
+  out << BuildBootstrap(options).dump(2) << "\n";
+  out.close();
+  if (!out) return absl::UnavailableError(StrCat(file, ": cannot be written"));
+  return file;
+}
+
+// Runs Envoy and reacts to signals, which the constructor blocks for everything else: all on the calling
+// thread.
+class Supervisor {
+ public:
+  explicit Supervisor(const Options& options) : options_(options), admin_(options.admin_port) {
+    sigemptyset(&signals_);
+    for (int one : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&signals_, one);
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  }
+
+  int Run(const std::vector<std::string>& command) {
+    Backoff backoff;
+    for (;;) {
+      const auto started = StartProcess(command);
+      if (!started.ok()) {
+        Say(Message(started.status()));
+        return 1;  // not to be run at all: no use in trying again
+      }
+      const auto start = SteadyClock::now();
+      Say(StrCat("Envoy runs as process ", *started));
+      if (!WaitForEnd(*started)) return Stop(*started);
+      const auto ran = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - start);
+      const milliseconds wait = backoff.Next(ran);
+      Say(StrCat("Envoy ended after ", ran.count(), " ms (", Describe(*ended_), "); next start in ",
+                 wait.count(), " ms"));
+      if (StopAskedWithin(wait)) return 0;
+    }
+  }
+
+ private:
+  static std::string Describe(int status) {
+    if (WIFSIGNALED(status)) return StrCat("signal ", WTERMSIG(status));
+    return StrCat("status ", WEXITSTATUS(status));
+  }
+
+  // Takes the next signal, waiting at most `limit` (for ever where there is none); 0 where none came.
+  int NextSignal(std::optional<milliseconds> limit) {
+    if (!limit) return sigwaitinfo(&signals_, nullptr);
+    const timespec time{limit->count() / 1000, (limit->count() % 1000) * 1'000'000};
+    const int got = sigtimedwait(&signals_, nullptr, &time);
+    return got > 0 ? got : 0;
+  }
+
+  // Reaps `child` if it has ended.
+  bool Ended(pid_t child) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) != child) return false;
+    ended_ = status;
+    return true;
+  }
+
+  // Until the child ends (true) or a stop is asked for (false).
+  bool WaitForEnd(pid_t child) {
+    while (!Ended(child)) {
+      const int got = NextSignal(std::nullopt);
+      if (got == SIGTERM || got == SIGINT) return false;
+    }
+    return true;
+  }
+
+  bool EndedWithin(pid_t child, milliseconds limit) {
+    const auto end = SteadyClock::now() + limit;
+    while (!Ended(child)) {
+      const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
+      if (left.count() <= 0) return false;
+      NextSignal(std::min(left, milliseconds(200)));
+    }
+    return true;
+  }
+
+  bool StopAskedWithin(milliseconds limit) {
+    const auto end = SteadyClock::now() + limit;
+    for (;;) {
+      const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
+      if (left.count() <= 0) return false;
+      const int got = NextSignal(left);
+      if (got == SIGTERM || got == SIGINT) return true;
+    }
+  }
+
+  // Lets requests that are under way finish: listeners drain, connections end, then Envoy does.
+  int Stop(pid_t child) {
+    Say("stopping: Envoy drains its listeners");
+    const std::string which =
+        options_.type == "sidecar" ? "?inboundonly&graceful&skip_exit" : "?graceful&skip_exit";
+    if (const auto drained = admin_.Post("/drain_listeners" + which); !drained.ok()) {
+      Say(StrCat("listeners cannot be drained: ", Message(drained.status())));
+    }
+    const bool ended = options_.exit_on_zero_active_connections
+                           ? WaitForConnections(child)
+                           : EndedWithin(child, options_.termination_drain_duration);
+    if (ended) return 0;
+    kill(child, SIGTERM);
+    constexpr milliseconds kLastWait{5'000};
+    if (EndedWithin(child, kLastWait)) return 0;
+    Say("Envoy did not end in time and is killed");
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    return 0;
+  }
+
+  // Until no connection is left, asked each second after the minimum; true if Envoy ended by itself.
+  bool WaitForConnections(pid_t child) {
+    if (EndedWithin(child, options_.minimum_drain_duration)) return true;
+    for (;;) {
+      const auto active = admin_.ActiveConnections(options_.prometheus_port);
+      if (!active.ok() || *active == 0) return false;
+      Say(StrCat(*active, " connections are open"));
+      if (EndedWithin(child, milliseconds(1'000))) return true;
+    }
+  }
+
+  const Options& options_;
+  const Admin admin_;
+  sigset_t signals_;
+  std::optional<int> ended_;  // wait status of the last Envoy
+};
+
+}  // namespace
+
+int RunAgent(const std::vector<std::string>& arguments) {
+  std::vector<std::string> rest = arguments;
+  const bool print = !rest.empty() && rest.front() == "bootstrap";
+  if (!rest.empty() && (print || rest.front() == "proxy")) rest.erase(rest.begin());
+  const auto options = ReadOptions(rest, CurrentEnvironment());
+  if (!options.ok()) {
+    const bool help = options.status().code() == absl::StatusCode::kUnavailable;
+    std::fprintf(help ? stdout : stderr, "%s\n", Message(options.status()).c_str());
+    return help ? 0 : 2;
+  }
+  if (print) {
+    std::printf("%s\n", BuildBootstrap(*options).dump(2).c_str());
+    return 0;
+  }
+  const auto file = WriteBootstrap(*options);
+  if (!file.ok()) {
+    Say(Message(file.status()));
+    return 1;
+  }
+  return Supervisor(*options).Run(EnvoyCommand(*options, *file));
+}
+
+}  // namespace fairlead::agent

@@ -1,0 +1,53 @@
+#ifndef FAIRLEAD_APP_DISCOVERY_OPTIONS_H_
+#define FAIRLEAD_APP_DISCOVERY_OPTIONS_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "app/environment.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fairlead::app {
+
+// What `fairlead discovery` was started with: istiod's flags, with its names and defaults.
+// Source: istio.io/latest/docs/reference/commands/pilot-discovery
+struct DiscoveryOptions {
+  Environment environment;
+
+  std::string config_dir;
+  std::string mesh_config = "./etc/istio/config/mesh";
+  std::string networks_config = "./etc/istio/config/meshNetworks";
+  std::vector<std::string> registries = {"Kubernetes"};
+  std::string kubeconfig;
+  std::string domain = "cluster.local";
+  std::string cluster_id;  // default: the environment's
+  std::string ns;          // default: the environment's
+
+  // Listeners; an empty address turns one off.
+  std::string grpc_addr = ":15010";
+  std::string secure_grpc_addr = ":15012";
+  std::string http_addr = ":8080";
+  std::string https_addr = ":15017";
+  std::string monitoring_addr = ":15014";
+
+  std::string keepalive_interval = "30s";
+  std::string keepalive_timeout = "10s";
+  std::string keepalive_max_connection_age = "";  // "": for ever
+  std::string shutdown_duration = "10s";
+
+  std::string ca_cert_file, tls_cert_file, tls_key_file, tls_min_version;
+  std::vector<std::string> tls_cipher_suites;
+  std::string log_output_level = "default:info";
+};
+
+// Adds the flags to a command. The options must outlive the parsing. Flags that it does not know are
+// left to the caller (CLI::App::remaining), as istiod accepts them.
+void AddDiscoveryFlags(DiscoveryOptions* options, CLI::App* command);
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_DISCOVERY_OPTIONS_H_

@@ -1,0 +1,175 @@
+#include "app/discovery_server.h"
+
+#include <thread>
+#include <utility>
+
+#include "app/ads_service.h"
+#include "app/mesh_model.h"
+#include "app/version.h"
+#include "base/duration.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/strings.h"
+#include "gen/generator.h"
+#include "source/file/file_source.h"
+
+namespace fairlead::app {
+namespace {
+
+LogScope app_log("server");
+
+// Of a flag that was checked when it was read.
+std::chrono::milliseconds Duration(const std::string& text) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*ParseGoDuration(text));
+}
+
+push::Generators MakeGenerators() {
+  push::Generators generators;
+  const auto at = [&](xds::TypeId type) -> auto& { return generators[static_cast<size_t>(type)]; };
+  at(xds::TypeId::kCluster) = gen::NewClusterGenerator();
+  at(xds::TypeId::kEndpoint) = gen::NewEndpointGenerator();
+  at(xds::TypeId::kListener) = gen::NewListenerGenerator();
+  at(xds::TypeId::kRoute) = gen::NewRouteGenerator();
+  at(xds::TypeId::kNameTable) = gen::NewNameTableGenerator();
+  return generators;
+}
+
+}  // namespace
+
+DiscoveryServer::DiscoveryServer(DiscoveryOptions options) : options_(std::move(options)) {}
+
+DiscoveryServer::~DiscoveryServer() { Stop(); }
+
+void DiscoveryServer::MakePusher() {
+  push::PusherOptions options;
+  const int throttle = options_.environment.push_throttle;
+  options.threads =
+      throttle > 0 ? static_cast<size_t>(throttle) : std::max(1u, std::thread::hardware_concurrency());
+  options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
+  options.scope = mesh::ComputeProxyScope;
+  pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators());
+}
+
+void DiscoveryServer::MakeMeshThread() {
+  push::MeshThreadOptions options;
+  options.debounce.quiet =
+      std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_after);
+  options.debounce.max = std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_max);
+  options.debounce_endpoints = options_.environment.debounce_endpoints;
+  mesh_thread_ =
+      std::make_unique<push::MeshThread>(options, std::make_unique<StoreMeshModel>(),
+                                         [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
+                                           OnPublish(std::move(snapshot), reasons);
+                                         });
+}
+
+void DiscoveryServer::MakeSources() {
+  if (options_.config_dir.empty()) return;
+  source::FileSource::Options files;
+  files.folder = options_.config_dir;
+  sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
+}
+
+absl::Status DiscoveryServer::Start() {
+  if (options_.environment.plaintext_identity) {
+    app_log.Warn(
+        "FAIRLEAD_PLAINTEXT_IDENTITY=node: whoever reaches the plaintext port is believed to be the proxy "
+        "that it "
+        "says it is");
+  }
+  if (!options_.secure_grpc_addr.empty()) {
+    app_log.Info("no TLS listener on {}: this version has no certificates yet", options_.secure_grpc_addr);
+  }
+  if (!options_.https_addr.empty()) {
+    app_log.Info("no webhooks on {}: this version has no certificates yet", options_.https_addr);
+  }
+  MakePusher();
+  MakeMeshThread();
+  MakeSources();
+  if (absl::Status status = StartHttp(); !status.ok()) return status;
+
+  // All sinks exist before anything runs: nothing is published until the last source has synced.
+  std::vector<source::Sink*> sinks;
+  for (const auto& source : sources_) sinks.push_back(mesh_thread_->AddSource(source->Name()));
+  source::Sink* settings_sink = mesh_thread_->AddSource("mesh settings");
+  settings_ = std::make_unique<SettingsFiles>(
+      SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
+                             options_.cluster_id, options_.ns},
+      [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
+      [settings_sink](std::vector<config::Diagnostic> all) { settings_sink->OnDiagnostics(std::move(all)); });
+  settings_->Start();
+  settings_sink->OnSynced();
+  mesh_thread_->Start();
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
+  pusher_->Publish(std::move(snapshot), reasons);
+  if (!serving_) OpenGrpc();
+}
+
+// On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
+void DiscoveryServer::OpenGrpc() {
+  absl::Status status;
+  if (!options_.grpc_addr.empty()) {
+    rpc::GrpcServerOptions options;
+    options.addresses = {options_.grpc_addr};
+    options.keepalive.interval = Duration(options_.keepalive_interval);
+    options.keepalive.timeout = Duration(options_.keepalive_timeout);
+    if (!options_.keepalive_max_connection_age.empty()) {
+      options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
+    }
+    options.methods = AdsMethods(pusher_.get());
+    auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
+    status = server->Start();
+    if (status.ok()) grpc_ = std::move(server);
+  }
+  if (status.ok()) {
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
+    app_log.Info("ready after {:.0f}ms; xDS on {}", took.count(),
+                 options_.grpc_addr.empty() ? "none" : options_.grpc_addr);
+    FlushLogs();
+    serving_ = true;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    grpc_status_ = status;
+    grpc_tried_ = true;
+  }
+  opened_.notify_all();
+}
+
+absl::Status DiscoveryServer::WaitUntilServing() {
+  std::unique_lock lock(mutex_);
+  opened_.wait(lock, [this] { return grpc_tried_; });
+  return grpc_status_;
+}
+
+int DiscoveryServer::grpc_port() const {
+  std::lock_guard lock(mutex_);
+  return grpc_ != nullptr && grpc_tried_ ? grpc_->ports().front() : 0;
+}
+
+void DiscoveryServer::Stop() {
+  if (std::exchange(stopped_, true)) return;
+  serving_ = false;  // /ready says so from now on
+  {
+    std::lock_guard lock(mutex_);
+    grpc_tried_ = true;  // or never will be
+  }
+  opened_.notify_all();
+  if (settings_ != nullptr) settings_->Stop();
+  for (const auto& source : sources_) source->Stop();
+  if (mesh_thread_ != nullptr) mesh_thread_->Stop();
+  if (pusher_ != nullptr) pusher_->Stop();
+  if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
+  http_.Stop();
+  monitoring_.Stop();
+  app_log.Info("stopped");
+  FlushLogs();
+}
+
+}  // namespace fairlead::app

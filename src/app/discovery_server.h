@@ -1,0 +1,70 @@
+#ifndef FAIRLEAD_APP_DISCOVERY_SERVER_H_
+#define FAIRLEAD_APP_DISCOVERY_SERVER_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "app/discovery_options.h"
+#include "app/settings_files.h"
+#include "push/mesh_thread.h"
+#include "push/pusher.h"
+#include "rpc/grpc_server.h"
+#include "rpc/http_server.h"
+#include "source/source.h"
+
+namespace fairlead::app {
+
+// `fairlead discovery`: sources, mesh thread, pusher and listeners, wired; the order of start and stop.
+class DiscoveryServer {
+ public:
+  explicit DiscoveryServer(DiscoveryOptions options);
+  ~DiscoveryServer();  // as Stop()
+
+  // Starts everything and returns; the xDS listener opens when every source has synced. Fails where an
+  // address cannot be listened on or a source cannot be read.
+  absl::Status Start();
+  // Waits until the xDS listener is open, or could not be opened.
+  absl::Status WaitUntilServing();
+  // Stops serving within --shutdownDuration: proxies are told to go elsewhere, and keep their configuration.
+  void Stop();
+
+  bool Ready() const { return serving_; }
+  int grpc_port() const;  // 0 where there is no such listener
+  int http_port() const { return http_.port(); }
+  int monitoring_port() const { return monitoring_.port(); }
+
+ private:
+  void MakePusher();
+  void MakeMeshThread();
+  void MakeSources();
+  absl::Status StartHttp();
+  void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
+  void OpenGrpc();
+  rpc::HttpResponse ReadyPage() const;
+
+  const DiscoveryOptions options_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  // In the order in which each uses the ones before it; stopped in reverse.
+  std::unique_ptr<push::Pusher> pusher_;
+  std::unique_ptr<rpc::GrpcServer> grpc_;
+  std::unique_ptr<push::MeshThread> mesh_thread_;
+  std::unique_ptr<SettingsFiles> settings_;
+  std::vector<std::unique_ptr<source::Source>> sources_;
+  rpc::HttpServer http_, monitoring_;
+
+  std::atomic<bool> serving_{false};
+  mutable std::mutex mutex_;
+  std::condition_variable opened_;
+  bool grpc_tried_ = false;   // guarded by mutex_
+  absl::Status grpc_status_;  // guarded by mutex_
+  bool stopped_ = false;
+};
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_DISCOVERY_SERVER_H_

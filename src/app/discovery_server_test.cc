@@ -1,0 +1,269 @@
+#include "app/discovery_server.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/strings.h"
+#include "envoy/config/cluster/v3/cluster.pb.h"
+#include "envoy/config/route/v3/route.pb.h"
+#include "envoy/service/discovery/v3/ads.grpc.pb.h"
+#include "xds/types.h"
+
+// The whole server in this process: a folder of manifests in, gRPC over loopback out.
+namespace fairlead::app {
+namespace {
+
+using envoy::service::discovery::v3::AggregatedDiscoveryService;
+using envoy::service::discovery::v3::DeltaDiscoveryRequest;
+using envoy::service::discovery::v3::DeltaDiscoveryResponse;
+using envoy::service::discovery::v3::DiscoveryRequest;
+using envoy::service::discovery::v3::DiscoveryResponse;
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+using xds::TypeId;
+
+constexpr char kService[] = R"(
+apiVersion: v1
+kind: Service
+metadata: {name: reviews, namespace: shop}
+spec:
+  clusterIP: 10.0.0.10
+  ports: [{name: http, port: 9080}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: reviews-1, namespace: shop, labels: {kubernetes.io/service-name: reviews}}
+addressType: IPv4
+ports: [{name: http, port: 9080}]
+endpoints: [{addresses: [10.1.0.1], conditions: {ready: true}}]
+)";
+
+constexpr char kRoute[] = R"(
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: reviews, namespace: shop}
+spec:
+  hosts: [reviews]
+  http: [{route: [{destination: {host: reviews}}], timeout: %s}]
+)";
+
+std::string Url(TypeId type) { return std::string(xds::InfoOf(type).url); }
+
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest() {
+    std::string pattern = testing::TempDir() + "/serverXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    Write("service.yaml", kService);
+    options_.config_dir = folder_;
+    options_.mesh_config = options_.networks_config = "";
+    options_.grpc_addr = options_.http_addr = options_.monitoring_addr = "127.0.0.1:0";
+    options_.secure_grpc_addr = options_.https_addr = "";
+    options_.shutdown_duration = "1s";
+    options_.cluster_id = "Kubernetes";
+    options_.ns = "istio-system";
+    options_.environment.debounce_after = std::chrono::milliseconds(10);
+  }
+  ~ServerTest() override {
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/.new") << text;
+    std::filesystem::rename(folder_ + "/.new", folder_ + "/" + name);
+  }
+  void WriteRoute(const std::string& timeout) { Write("route.yaml", ReplaceAll(kRoute, "%s", timeout)); }
+  void StartServer() {
+    server_ = std::make_unique<DiscoveryServer>(options_);
+    ASSERT_TRUE(server_->Start().ok());
+    ASSERT_TRUE(server_->WaitUntilServing().ok());
+    channel_ =
+        grpc::CreateChannel(StrCat("127.0.0.1:", server_->grpc_port()), grpc::InsecureChannelCredentials());
+  }
+  std::unique_ptr<AggregatedDiscoveryService::Stub> Stub() {
+    return AggregatedDiscoveryService::NewStub(channel_);
+  }
+
+  std::string folder_;
+  DiscoveryOptions options_;
+  std::unique_ptr<DiscoveryServer> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+// A proxy that speaks state of the world.
+class SotwClient {
+ public:
+  explicit SotwClient(AggregatedDiscoveryService::Stub* stub)
+      : stream_((context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20)),
+                 stub->StreamAggregatedResources(&context_))) {}
+  ~SotwClient() { context_.TryCancel(); }
+  void Ask(TypeId type, std::vector<std::string> names = {}, const DiscoveryResponse* answered = nullptr,
+           std::string error = "") {
+    DiscoveryRequest request;
+    if (!std::exchange(said_who_, true))
+      request.mutable_node()->set_id("sidecar~10.1.0.9~client.shop~shop.svc.cluster.local");
+    request.set_type_url(Url(type));
+    for (auto& name : names) request.add_resource_names(name);
+    if (answered != nullptr) {
+      request.set_response_nonce(answered->nonce());
+      request.set_version_info(answered->version_info());
+    }
+    if (!error.empty()) request.mutable_error_detail()->set_message(error);
+    stream_->Write(request);
+  }
+  DiscoveryResponse Next() {
+    DiscoveryResponse response;
+    EXPECT_TRUE(stream_->Read(&response));
+    return response;
+  }
+  grpc::Status Finish() { return stream_->Finish(); }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<DiscoveryRequest, DiscoveryResponse>> stream_;
+  bool said_who_ = false;
+};
+
+std::set<std::string> ClusterNames(const DiscoveryResponse& response) {
+  std::set<std::string> names;
+  for (const auto& any : response.resources()) {
+    envoy::config::cluster::v3::Cluster cluster;
+    EXPECT_TRUE(any.UnpackTo(&cluster));
+    names.insert(cluster.name());
+  }
+  return names;
+}
+
+TEST_F(ServerTest, ServesAFolderAndPushesItsChanges) {
+  StartServer();
+  auto stub = Stub();
+  SotwClient client(stub.get());
+  client.Ask(TypeId::kCluster);
+  const DiscoveryResponse clusters = client.Next();
+  EXPECT_EQ(clusters.type_url(), Url(TypeId::kCluster));
+  EXPECT_THAT(ClusterNames(clusters), Contains("outbound|9080||reviews.shop.svc.cluster.local"));
+  client.Ask(TypeId::kCluster, {}, &clusters);
+  client.Ask(TypeId::kRoute, {"9080"});
+  const DiscoveryResponse routes = client.Next();
+  ASSERT_EQ(routes.resources_size(), 1);
+  client.Ask(TypeId::kRoute, {"9080"}, &routes);
+
+  WriteRoute("7s");
+  const DiscoveryResponse changed = client.Next();
+  EXPECT_EQ(changed.type_url(), Url(TypeId::kRoute)) << "clusters do not depend on routes";
+  EXPECT_NE(changed.version_info(), routes.version_info());
+  client.Ask(TypeId::kRoute, {"9080"}, &changed, "I do not like it");
+  WriteRoute("8s");
+  const DiscoveryResponse again = client.Next();
+  EXPECT_NE(again.version_info(), changed.version_info());
+  httplib::Client http("127.0.0.1", server_->monitoring_port());
+  const auto metrics = http.Get("/metrics");
+  ASSERT_TRUE(metrics);
+  EXPECT_THAT(metrics->body, testing::HasSubstr("pilot_total_xds_rejects{type=\"rds\"} 1"));
+  EXPECT_THAT(metrics->body, testing::HasSubstr("pilot_services 1"));
+}
+
+TEST_F(ServerTest, VersionsSurviveARestart) {
+  StartServer();
+  auto stub = Stub();
+  std::string before, after;
+  {
+    SotwClient client(stub.get());
+    client.Ask(TypeId::kCluster);
+    before = client.Next().version_info();
+  }
+  StartServer();
+  stub = Stub();
+  SotwClient client(stub.get());
+  client.Ask(TypeId::kCluster);
+  EXPECT_EQ(client.Next().version_info(), before);
+}
+
+TEST_F(ServerTest, AReconnectWithVersionsMovesNoResources) {
+  StartServer();
+  auto stub = Stub();
+  std::map<std::string, std::string> held;
+  for (int round = 0; round < 2; ++round) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    auto stream = stub->DeltaAggregatedResources(&context);
+    DeltaDiscoveryRequest request;
+    request.mutable_node()->set_id("sidecar~10.1.0.9~client.shop~shop.svc.cluster.local");
+    request.set_type_url(Url(TypeId::kCluster));
+    for (const auto& [name, version] : held) (*request.mutable_initial_resource_versions())[name] = version;
+    stream->Write(request);
+    DeltaDiscoveryResponse response;
+    ASSERT_TRUE(stream->Read(&response));
+    if (round == 0) {
+      EXPECT_THAT(response.resources(), Not(IsEmpty()));
+      for (const auto& resource : response.resources()) held[resource.name()] = resource.version();
+    } else {
+      EXPECT_THAT(response.resources(), IsEmpty());
+      EXPECT_THAT(response.removed_resources(), IsEmpty());
+    }
+    context.TryCancel();
+    stream->Finish();
+  }
+}
+
+TEST_F(ServerTest, SaysWhetherItIsReadyAndStopsInTime) {
+  StartServer();
+  httplib::Client http("127.0.0.1", server_->http_port());
+  const auto ready = http.Get("/ready");
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->status, 200);
+  auto stub = Stub();
+  SotwClient client(stub.get());
+  client.Ask(TypeId::kCluster);
+  client.Next();
+  const auto start = std::chrono::steady_clock::now();
+  server_->Stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ServerTest, AnAddressInUseIsAnError) {
+  StartServer();
+  DiscoveryOptions second = options_;
+  second.http_addr = second.monitoring_addr = "";
+  second.grpc_addr = StrCat("127.0.0.1:", server_->grpc_port());
+  DiscoveryServer other(second);
+  ASSERT_TRUE(other.Start().ok());
+  EXPECT_TRUE(absl::IsUnavailable(other.WaitUntilServing()));
+}
+
+TEST_F(ServerTest, AStockEnvoysNodeIsTaken) {
+  StartServer();
+  auto stub = Stub();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  auto stream = stub->StreamAggregatedResources(&context);
+  DiscoveryRequest request;
+  request.mutable_node()->set_id("sidecar~10.1.0.9~client.shop~shop.svc.cluster.local");
+  for (int i = 0; i < 516; ++i) {
+    auto* extension = request.mutable_node()->add_extensions();
+    extension->set_name(StrCat("envoy.filters.http.some_filter_with_a_long_name_", i));
+    extension->set_category("envoy.filters.http");
+    extension->add_type_urls(
+        StrCat("type.googleapis.com/envoy.extensions.filters.http.some_filter.v3.Filter", i));
+  }
+  request.set_type_url(Url(TypeId::kListener));
+  stream->Write(request);
+  DiscoveryResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_GT(response.resources_size(), 0);
+  context.TryCancel();
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,108 @@
+#include "app/environment.h"
+
+#include <charconv>
+
+#include "base/duration.h"
+#include "base/strings.h"
+
+namespace fairlead::app {
+namespace {
+
+// How a variable's text becomes a value; false where it cannot.
+using Setter = bool (*)(std::string_view, Environment*);
+
+template <auto Member>
+bool SetDuration(std::string_view text, Environment* environment) {
+  const auto duration = ParseGoDuration(text);
+  if (!duration || duration->count() < 0) return false;
+  environment->*Member = *duration;
+  return true;
+}
+
+template <auto Member>
+bool SetBool(std::string_view text, Environment* environment) {
+  const std::string lower = AsciiLower(text);
+  const bool yes = lower == "true" || lower == "1" || lower == "t";
+  if (!yes && lower != "false" && lower != "0" && lower != "f") return false;
+  environment->*Member = yes;
+  return true;
+}
+
+template <auto Member>
+bool SetCount(std::string_view text, Environment* environment) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return false;
+  environment->*Member = value;
+  return true;
+}
+
+template <auto Member>
+bool SetText(std::string_view text, Environment* environment) {
+  environment->*Member = std::string(text);
+  return true;
+}
+
+bool SetPlaintextIdentity(std::string_view text, Environment* environment) {
+  environment->plaintext_identity = text == "node";
+  return text == "node" || text.empty();
+}
+
+struct Row {
+  EnvironmentVariable variable;
+  Setter set;
+};
+
+const std::vector<Row>& Rows() {
+  static const auto* rows = new std::vector<Row>{
+      {{"PILOT_DEBOUNCE_AFTER", "100ms", "Quiet time after a change before it is pushed."},
+       SetDuration<&Environment::debounce_after>},
+      {{"PILOT_DEBOUNCE_MAX", "10s", "The longest time that a change waits while others keep coming."},
+       SetDuration<&Environment::debounce_max>},
+      {{"PILOT_ENABLE_EDS_DEBOUNCE", "false", "Whether changes of endpoints wait, too."},
+       SetBool<&Environment::debounce_endpoints>},
+      {{"PILOT_XDS_SEND_TIMEOUT", "5s",
+        "How long a proxy may take for a response, plus a second for each 256 KiB of it, before its stream "
+        "is cut; 0: "
+        "for ever."},
+       SetDuration<&Environment::send_timeout>},
+      {{"PILOT_PUSH_THROTTLE", "0", "Threads that make pushes; 0: one a core."},
+       SetCount<&Environment::push_throttle>},
+      {{"CLUSTER_ID", "Kubernetes", "The default of --clusterID."}, SetText<&Environment::cluster_id>},
+      {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
+       SetText<&Environment::pod_namespace>},
+      {{"POD_NAME", "", "The name of this instance, for introspection."}, SetText<&Environment::pod_name>},
+      {{"FAIRLEAD_PLAINTEXT_IDENTITY", "",
+        "\"node\": on the plaintext port, believe the namespace and service account that a node states. For "
+        "tests and closed "
+        "networks only."},
+       SetPlaintextIdentity},
+  };
+  return *rows;
+}
+
+}  // namespace
+
+const std::vector<EnvironmentVariable>& EnvironmentTable() {
+  static const auto* table = [] {
+    auto* variables = new std::vector<EnvironmentVariable>;
+    for (const Row& row : Rows()) variables->push_back(row.variable);
+    return variables;
+  }();
+  return *table;
+}
+
+absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get) {
+  Environment environment;
+  for (const Row& row : Rows()) {
+    const char* value = get(std::string(row.variable.name).c_str());
+    if (value == nullptr || *value == '\0') continue;
+    if (!row.set(value, &environment)) {
+      return absl::InvalidArgumentError(
+          StrCat(row.variable.name, "=", value, " cannot be read: ", row.variable.meaning));
+    }
+  }
+  return environment;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,42 @@
+#ifndef FAIRLEAD_APP_ENVIRONMENT_H_
+#define FAIRLEAD_APP_ENVIRONMENT_H_
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace fairlead::app {
+
+// What the environment says, by Istio's names where Istio has the variable. Read once at the start and handed
+// down; nothing below calls getenv.
+struct Environment {
+  std::chrono::nanoseconds debounce_after = std::chrono::milliseconds(100);
+  std::chrono::nanoseconds debounce_max = std::chrono::seconds(10);
+  bool debounce_endpoints = false;
+  std::chrono::nanoseconds send_timeout = std::chrono::seconds(5);
+  int push_throttle = 0;  // 0: one thread a core
+  std::string cluster_id = "Kubernetes";
+  std::string pod_namespace = "istio-system";
+  std::string pod_name;
+  bool plaintext_identity = false;
+};
+
+// One variable: its name, default and meaning, for `fairlead environment` and the documentation.
+struct EnvironmentVariable {
+  std::string_view name;
+  std::string_view fallback;
+  std::string_view meaning;
+};
+const std::vector<EnvironmentVariable>& EnvironmentTable();
+
+// Reads the variables; `get` gives null for one that is not set. InvalidArgument names a variable that cannot
+// be read.
+absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get);
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_ENVIRONMENT_H_

@@ -1,0 +1,64 @@
+#include "app/environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace fairlead::app {
+namespace {
+
+absl::StatusOr<Environment> Read(const std::map<std::string, std::string>& set) {
+  return ReadEnvironment([&](const char* name) {
+    auto it = set.find(name);
+    return it == set.end() ? nullptr : it->second.c_str();
+  });
+}
+
+TEST(EnvironmentTest, TheTableSaysTheDefaults) {
+  std::map<std::string, std::string> as_documented;
+  for (const EnvironmentVariable& variable : EnvironmentTable()) {
+    as_documented[std::string(variable.name)] = std::string(variable.fallback);
+  }
+  const auto documented = Read(as_documented);
+  ASSERT_TRUE(documented.ok());
+  const Environment defaults;
+  EXPECT_EQ(documented->debounce_after, defaults.debounce_after);
+  EXPECT_EQ(documented->debounce_max, defaults.debounce_max);
+  EXPECT_EQ(documented->debounce_endpoints, defaults.debounce_endpoints);
+  EXPECT_EQ(documented->send_timeout, defaults.send_timeout);
+  EXPECT_EQ(documented->push_throttle, defaults.push_throttle);
+  EXPECT_EQ(documented->cluster_id, defaults.cluster_id);
+  EXPECT_EQ(documented->pod_namespace, defaults.pod_namespace);
+  EXPECT_FALSE(documented->plaintext_identity);
+}
+
+TEST(EnvironmentTest, ReadsWhatIsSet) {
+  const auto read = Read({{"PILOT_DEBOUNCE_AFTER", "1m30s"},
+                          {"PILOT_ENABLE_EDS_DEBOUNCE", "true"},
+                          {"PILOT_PUSH_THROTTLE", "3"},
+                          {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
+                          {"POD_NAMESPACE", "mesh"}});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
+  EXPECT_TRUE(read->debounce_endpoints);
+  EXPECT_EQ(read->push_throttle, 3);
+  EXPECT_TRUE(read->plaintext_identity);
+  EXPECT_EQ(read->pod_namespace, "mesh");
+}
+
+TEST(EnvironmentTest, NamesWhatItCannotRead) {
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"PILOT_DEBOUNCE_MAX", "soon"},
+                                          {"PILOT_ENABLE_EDS_DEBOUNCE", "maybe"},
+                                          {"PILOT_PUSH_THROTTLE", "-1"},
+                                          {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
+    const auto read = Read({{name, value}});
+    ASSERT_FALSE(read.ok()) << name;
+    EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr(name));
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,40 @@
+#include "app/discovery_server.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/strings.h"
+
+// What the HTTP listeners show.
+namespace fairlead::app {
+
+std::string VersionText() { return StrCat("fairlead ", kVersion); }
+
+rpc::HttpResponse DiscoveryServer::ReadyPage() const {
+  if (serving_) return {200, "", "text/plain; charset=utf-8"};
+  const std::vector<std::string> unsynced = mesh_thread_->Unsynced();
+  return {503, unsynced.empty() ? "not ready\n" : StrCat("not synced: ", Join(unsynced, ", "), "\n"),
+          "text/plain; charset=utf-8"};
+}
+
+absl::Status DiscoveryServer::StartHttp() {
+  const auto version = [](const rpc::HttpRequest&) {
+    return rpc::HttpResponse{200, StrCat(VersionText(), "\n")};
+  };
+  const auto metrics = [](const rpc::HttpRequest&) {
+    return rpc::HttpResponse{200, metrics::ToText(), "text/plain; version=0.0.4; charset=utf-8"};
+  };
+  metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", std::string(kVersion)}})
+      .Set(1);
+  http_.Get("/ready", [this](const rpc::HttpRequest&) { return ReadyPage(); });
+  monitoring_.Get("/metrics", metrics);
+  monitoring_.Get("/version", version);
+  if (!options_.http_addr.empty()) {
+    if (absl::Status status = http_.Start(options_.http_addr); !status.ok()) return status;
+  }
+  if (!options_.monitoring_addr.empty()) {
+    if (absl::Status status = monitoring_.Start(options_.monitoring_addr); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,35 @@
+#include "app/mesh_model.h"
+
+#include "push/push_metrics.h"
+
+namespace fairlead::app {
+
+mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> changes,
+                                         const model::SettingsPtr& settings, push::Reasons* changed) {
+  const std::vector<config::ObjectChange> effective = store_.Apply(changes);
+  for (const config::ObjectChange& change : effective) changed->Add(push::ReasonOf(change.key.kind));
+  const bool first = builder_ == nullptr;
+  const bool new_settings = settings != nullptr && settings != settings_;
+  if (!first && !new_settings && effective.empty()) return nullptr;
+  if (new_settings) settings_ = settings;
+  if (first) {
+    builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_);
+  } else if (new_settings) {
+    builder_->SetSettings(settings_);
+  }
+  const model::RegistryOutput& registry = registries_.Apply(store_, effective, settings_);
+  registry_diagnostics_ = registry.diagnostics;
+  mesh::SnapshotPtr snapshot = builder_->Build(store_, registry);
+  push::Metrics().services.Set(static_cast<double>(snapshot->services->All().size()));
+  push::Metrics().virtual_services.Set(static_cast<double>(store_.All(config::Kind::kVirtualService).size()));
+  return snapshot;
+}
+
+std::vector<config::Diagnostic> StoreMeshModel::Diagnostics() const {
+  std::vector<config::Diagnostic> all = registry_diagnostics_;
+  if (builder_ != nullptr)
+    all.insert(all.end(), builder_->diagnostics().begin(), builder_->diagnostics().end());
+  return all;
+}
+
+}  // namespace fairlead::app

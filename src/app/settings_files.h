@@ -1,0 +1,59 @@
+#ifndef FAIRLEAD_APP_SETTINGS_FILES_H_
+#define FAIRLEAD_APP_SETTINGS_FILES_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/diagnostic.h"
+#include "model/settings.h"
+#include "source/file/watched_file.h"
+
+namespace istio::mesh::v1alpha1 {
+class MeshConfig;
+class MeshNetworks;
+}  // namespace istio::mesh::v1alpha1
+
+namespace fairlead::app {
+
+// The files of --meshConfig and --networksConfig, read and watched. A file that does not exist means the
+// defaults; one that breaks or goes away later keeps what it last said.
+class SettingsFiles {
+ public:
+  struct Options {
+    std::string mesh_config, networks_config;  // paths; "" for none
+    std::string domain, cluster_id, system_namespace;
+  };
+  using OnSettings = std::function<void(model::SettingsPtr)>;
+  using OnDiagnostics = std::function<void(std::vector<config::Diagnostic>)>;
+
+  // The callbacks run on the caller's thread in Start, later on the watchers', one at a time.
+  SettingsFiles(Options options, OnSettings on_settings, OnDiagnostics on_diagnostics);
+  ~SettingsFiles();  // as Stop()
+  // Reads both files and hands the settings out, then watches.
+  void Start();
+  void Stop();
+
+ private:
+  void OnMesh(const absl::StatusOr<std::string>& text);
+  void OnNetworks(const absl::StatusOr<std::string>& text);
+  void HandOut();  // REQUIRES: mutex_ held
+
+  const Options options_;
+  const OnSettings on_settings_;
+  const OnDiagnostics on_diagnostics_;
+
+  std::mutex mutex_;  // guards what follows; held during callbacks, so that they come in order
+  bool started_ = false;
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh_;        // null: the defaults
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks_;  // null: none
+  std::vector<config::Diagnostic> mesh_diagnostics_, networks_diagnostics_;
+  std::unique_ptr<source::WatchedFile> mesh_file_, networks_file_;
+};
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_SETTINGS_FILES_H_

@@ -1,0 +1,28 @@
+#ifndef FAIRLEAD_APP_VERDICT_H_
+#define FAIRLEAD_APP_VERDICT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+
+namespace fairlead::app {
+
+// Whether Istio would admit one object, and why not.
+struct Verdict {
+  std::string file;
+  int line = 0;
+  std::string kind, ns, name;  // "" where the text does not say
+  std::vector<config::Diagnostic> diagnostics;
+  bool valid() const;
+};
+
+// A verdict for each document of the text (of each item of a list), in order. A document whose kind is
+// MeshConfig holds one in its spec; one without apiVersion and kind is a MeshConfig itself. Kinds that a mesh
+// does not read get none.
+std::vector<Verdict> Validate(std::string_view text, const std::string& file);
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_VERDICT_H_
