@@ -1,0 +1,94 @@
+#include "tests/corpus/generate.h"
+
+#include <set>
+
+#include "envoy/config/cluster/v3/cluster.pb.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "google/protobuf/any.pb.h"
+#include "mesh/proxy_scope.h"
+
+namespace fairlead::corpus {
+namespace {
+
+using envoy::config::cluster::v3::Cluster;
+using envoy::config::listener::v3::FilterChain;
+using envoy::config::listener::v3::Listener;
+using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+
+template <typename Message>
+Message Decode(const cache::Resource& resource) {
+  google::protobuf::Any any;
+  any.ParseFromString(resource.any);
+  Message message;
+  any.UnpackTo(&message);
+  return message;
+}
+
+// The names that Envoy goes on to ask for: endpoints of EDS clusters, routes of RDS connection managers.
+std::vector<std::string> EndpointNames(const std::vector<cache::ResourcePtr>& clusters) {
+  std::set<std::string> names;
+  for (const auto& resource : clusters) {
+    const auto cluster = Decode<Cluster>(*resource);
+    if (cluster.type() != Cluster::EDS) continue;
+    const std::string& service = cluster.eds_cluster_config().service_name();
+    names.insert(service.empty() ? cluster.name() : service);
+  }
+  return {names.begin(), names.end()};
+}
+
+void AddRouteNames(const FilterChain& chain, std::set<std::string>* names) {
+  for (const auto& filter : chain.filters()) {
+    HttpConnectionManager manager;
+    if (filter.typed_config().Is<HttpConnectionManager>() && filter.typed_config().UnpackTo(&manager) &&
+        manager.has_rds()) {
+      names->insert(manager.rds().route_config_name());
+    }
+  }
+}
+
+std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& listeners) {
+  std::set<std::string> names;
+  for (const auto& resource : listeners) {
+    const auto listener = Decode<Listener>(*resource);
+    for (const auto& chain : listener.filter_chains()) AddRouteNames(chain, &names);
+    AddRouteNames(listener.default_filter_chain(), &names);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> GoldenNames(const nlohmann::json& golden, const char* kind, const char* key) {
+  std::vector<std::string> names;
+  for (const auto& resource : golden.value(kind, nlohmann::json::array()))
+    names.push_back(resource.value(key, ""));
+  return names;
+}
+
+}  // namespace
+
+Generators::Generators()
+    : clusters_(gen::NewClusterGenerator()),
+      endpoints_(gen::NewEndpointGenerator()),
+      listeners_(gen::NewListenerGenerator()),
+      routes_(gen::NewRouteGenerator()) {}
+
+Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
+                          const nlohmann::json* golden) {
+  const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(snapshot, proxy);
+  Resources out;
+  out["clusters"] = clusters_->Generate({snapshot, *scope, nullptr});
+  const auto endpoints =
+      golden ? GoldenNames(*golden, "endpoints", "cluster_name") : EndpointNames(out["clusters"]);
+  if (!endpoints.empty()) out["endpoints"] = endpoints_->Generate({snapshot, *scope, &endpoints});
+  out["listeners"] = listeners_->Generate({snapshot, *scope, nullptr});
+  const auto routes = golden ? GoldenNames(*golden, "routes", "name") : RouteNames(out["listeners"]);
+  if (!routes.empty()) out["routes"] = routes_->Generate({snapshot, *scope, &routes});
+  return out;
+}
+
+std::map<std::string, std::vector<std::string>> AskedFor(const Resources& resources) {
+  return {{"endpoints", EndpointNames(resources.at("clusters"))},
+          {"routes", RouteNames(resources.at("listeners"))}};
+}
+
+}  // namespace fairlead::corpus

@@ -1,0 +1,112 @@
+#include "tests/corpus/laws.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "base/strings.h"
+#include "tests/corpus/generate.h"
+#include "tests/corpus/mesh_of_objects.h"
+
+namespace fairlead::corpus {
+namespace {
+
+using config::ConfigPtr;
+using Hashes = std::map<std::string, uint64_t>;  // "proxy kind name" -> hash of the bytes
+
+Hashes HashesOf(const Case& one, const mesh::MeshSnapshot& snapshot, Generators* generators) {
+  Hashes hashes;
+  for (const NamedProxy& proxy : one.proxies) {
+    for (const auto& [kind, resources] : generators->For(snapshot, proxy.proxy, nullptr)) {
+      for (const auto& resource : resources)
+        hashes[StrCat(proxy.name, " ", kind, " ", resource->name.str())] = resource->hash;
+    }
+  }
+  return hashes;
+}
+
+// Adds "law: where" if the two differ.
+void Expect(std::string_view law, const Hashes& got, const Hashes& want, std::vector<std::string>* broken) {
+  if (got == want) return;
+  for (const auto& [key, hash] : want) {
+    auto it = got.find(key);
+    if (it == got.end() || it->second != hash) {
+      broken->push_back(StrCat(law, ": ", key, it == got.end() ? " is missing" : " differs"));
+      return;
+    }
+  }
+  for (const auto& [key, hash] : got) {
+    if (!want.contains(key)) {
+      broken->push_back(StrCat(law, ": ", key, " is too much"));
+      return;
+    }
+  }
+}
+
+void CheckOrder(const Case& one, const Hashes& want, std::vector<std::string>* broken) {
+  std::vector<ConfigPtr> objects = one.objects;
+  std::shuffle(objects.begin(), objects.end(), std::mt19937(4711));
+  MeshOfObjects mesh(one.settings);
+  Generators generators;
+  Expect("order", HashesOf(one, *mesh.Apply(objects), &generators), want, broken);
+}
+
+// One mesh and one set of caches go through a life of changes, and must end where a new one starts.
+void CheckChanges(const Case& one, const Hashes& want, std::vector<std::string>* broken) {
+  MeshOfObjects mesh(one.settings);
+  Generators generators;
+  mesh::SnapshotPtr snapshot = mesh.Apply({});
+  for (const ConfigPtr& object : one.objects) {
+    snapshot = mesh.Apply({object});
+    HashesOf(one, *snapshot, &generators);  // fills the caches on the way
+  }
+  Expect("increments", HashesOf(one, *snapshot, &generators), want, broken);
+  Generators fresh;
+  Expect("caches", HashesOf(one, *snapshot, &fresh), want, broken);
+  if (mesh.CountChanges(one.objects) != 0)
+    broken->push_back("re-applied: an unchanged object counts as a change");
+
+  // Deleting every object in turn is quadratic: a spread of them is enough.
+  constexpr size_t kMostDeleted = 12;
+  const size_t step = one.objects.size() / kMostDeleted + 1;
+  for (size_t i = 0; i < one.objects.size(); i += step) {
+    HashesOf(one, *mesh.Remove(one.objects[i]), &generators);
+    snapshot = mesh.Apply({one.objects[i]});
+  }
+  Expect("re-added", HashesOf(one, *snapshot, &generators), want, broken);
+}
+
+void CheckReferences(const Case& one, std::vector<std::string>* broken) {
+  MeshOfObjects mesh(one.settings);
+  Generators generators;
+  const mesh::SnapshotPtr snapshot = mesh.Apply(one.objects);
+  for (const NamedProxy& proxy : one.proxies) {
+    const Resources resources = generators.For(*snapshot, proxy.proxy, nullptr);
+    for (const auto& [kind, asked] : AskedFor(resources)) {
+      std::set<std::string> there;
+      if (auto it = resources.find(kind); it != resources.end()) {
+        for (const auto& resource : it->second) there.insert(resource->name.str());
+      }
+      for (const std::string& name : asked) {
+        if (there.contains(name)) continue;
+        broken->push_back(StrCat("references: ", proxy.name, " ", kind, " ", name, " does not exist"));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> BrokenLaws(const Case& one) {
+  std::vector<std::string> broken;
+  MeshOfObjects mesh(one.settings);
+  Generators generators;
+  const Hashes want = HashesOf(one, *mesh.Apply(one.objects), &generators);
+  CheckOrder(one, want, &broken);
+  CheckChanges(one, want, &broken);
+  CheckReferences(one, &broken);
+  return broken;
+}
+
+}  // namespace fairlead::corpus

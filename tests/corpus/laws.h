@@ -1,0 +1,23 @@
+#ifndef FAIRLEAD_TESTS_CORPUS_LAWS_H_
+#define FAIRLEAD_TESTS_CORPUS_LAWS_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/corpus/case.h"
+
+// What must hold for every mesh, whatever it is made of, checked on a case without its golden:
+//   order        shuffled objects give the same bytes
+//   increments   objects applied one by one equal all at once
+//   caches       cached equals uncached
+//   re-applied   an object that did not change changes nothing
+//   re-added     deleting and adding an object again restores everything
+//   references   every endpoint and route configuration that is asked for exists
+namespace fairlead::corpus {
+
+// The laws that a case breaks, each with the first proxy and resource that shows it; empty: none.
+std::vector<std::string> BrokenLaws(const Case& one);
+
+}  // namespace fairlead::corpus
+
+#endif  // FAIRLEAD_TESTS_CORPUS_LAWS_H_

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Small real workloads for tests and the demo, Python's standard library only.
+
+  apps.py http PORT NAME       HTTP/1.1 server: answers every request with NAME
+  apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
+  apps.py dns PORT HOST=IP …   DNS server (UDP): A records; everything else does not exist
+  apps.py get URL COUNT [HEADER=VALUE …]          requests over 4 connections; prints how often each answer came, as JSON
+  apps.py load URL SECONDS RATE [HEADER=VALUE …]  a steady load; prints {"ok","failed","answers","errors","changes"} as JSON:
+                               changes are [seconds since the epoch, answer] each time an answer not seen before comes
+"""
+import asyncio
+import collections
+import json
+import socket
+import struct
+import sys
+import time
+import urllib.parse
+
+
+async def serve_http(port, name):
+    async def handle(reader, writer):
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = next((int(l.split(b":")[1]) for l in head.split(b"\r\n") if l.lower().startswith(b"content-length:")), 0)
+                if length:
+                    await reader.readexactly(length)
+                body = name.encode()
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(handle, "0.0.0.0", port, backlog=512) as server:
+        await server.serve_forever()
+
+
+async def serve_tcp(port, name):
+    async def handle(reader, writer):
+        try:
+            writer.write(name.encode() + b" ")
+            while line := await reader.readline():
+                writer.write(line)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(handle, "0.0.0.0", port, backlog=512) as server:
+        await server.serve_forever()
+
+
+def answer_dns(query, records):
+    """A response to one query: an A record where the name is known, else no such name (or no data for other types)."""
+    labels, at = [], 12
+    while query[at]:
+        labels.append(query[at + 1:at + 1 + query[at]].decode())
+        at += 1 + query[at]
+    question_end = at + 5
+    kind = struct.unpack("!H", query[at + 1:at + 3])[0]
+    address = records.get(".".join(labels).lower())
+    code, answers = (0, b"") if address else (3, b"")
+    if address and kind == 1:
+        answers = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 5, 4) + socket.inet_aton(address)
+    head = query[:2] + struct.pack("!HHHHH", 0x8580 | code, 1, 1 if answers else 0, 0, 0)
+    return head + query[12:question_end] + answers
+
+
+def serve_dns(port, records):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("0.0.0.0", port))
+        while True:
+            query, peer = s.recvfrom(4096)
+            try:
+                s.sendto(answer_dns(query, records), peer)
+            except (IndexError, struct.error, UnicodeDecodeError):
+                pass  # not a query
+
+
+class Connection:
+    """One keep-alive HTTP/1.1 connection."""
+
+    def __init__(self, url, headers):
+        parts = urllib.parse.urlsplit(url)
+        self.host, self.port = parts.hostname, parts.port or 80
+        address = next((h.split("=", 1)[1] for h in headers if h.startswith("@connect=")), None)
+        self.address = address or self.host
+        extra = "".join("%s: %s\r\n" % tuple(h.split("=", 1)) for h in headers if not h.startswith("@"))
+        authority = parts.netloc
+        self.request = f"GET {parts.path or '/'} HTTP/1.1\r\nhost: {authority}\r\n{extra}\r\n".encode()
+        self.reader = self.writer = None
+
+    async def get(self):
+        """The answer's body, or an error as text that starts with '!'."""
+        try:
+            if self.writer is None:
+                self.reader, self.writer = await asyncio.open_connection(self.address, self.port)
+            self.writer.write(self.request)
+            head = (await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 10)).split(b"\r\n")
+            fields = {k.strip().lower(): v.strip() for k, v in (l.split(b":", 1) for l in head[1:] if l)}
+            body = await self.reader.readexactly(int(fields.get(b"content-length", b"0")))
+            if fields.get(b"connection", b"").lower() == b"close":
+                self.close()
+            status = head[0].split()[1].decode()
+            return body.decode() if status == "200" else f"!{status} {body.decode(errors='replace')[:80]}"
+        except (OSError, asyncio.TimeoutError, asyncio.IncompleteReadError, ValueError, IndexError) as e:
+            self.close()
+            return f"!{type(e).__name__} {e}"
+
+    def close(self):
+        if self.writer:
+            self.writer.close()
+        self.reader = self.writer = None
+
+
+async def get(url, count, headers):
+    answers = collections.Counter()
+
+    async def worker(n):
+        connection = Connection(url, headers)
+        for _ in range(n):
+            answers[await connection.get()] += 1
+        connection.close()
+
+    await asyncio.gather(*(worker(count // 4 + (i < count % 4)) for i in range(4)))
+    return dict(answers)
+
+
+async def load(url, seconds, rate, headers):
+    result = {"ok": 0, "failed": 0, "answers": {}, "errors": {}, "changes": []}
+    lanes = 4
+    start = time.monotonic()
+
+    async def lane(i):
+        connection = Connection(url, headers)
+        n = 0
+        while (due := start + (n * lanes + i) / rate) < start + seconds:
+            await asyncio.sleep(max(0, due - time.monotonic()))
+            answer = await connection.get()
+            n += 1
+            bad = answer.startswith("!")
+            result["failed" if bad else "ok"] += 1
+            kind = result["errors" if bad else "answers"]
+            if answer not in kind:
+                result["changes"].append([time.time(), answer])
+            kind[answer] = kind.get(answer, 0) + 1
+        connection.close()
+
+    await asyncio.gather(*(lane(i) for i in range(lanes)))
+    return result
+
+
+def main():
+    what, *rest = sys.argv[1:]
+    if what == "http":
+        asyncio.run(serve_http(int(rest[0]), rest[1]))
+    elif what == "tcp":
+        asyncio.run(serve_tcp(int(rest[0]), rest[1]))
+    elif what == "dns":
+        serve_dns(int(rest[0]), dict(r.lower().split("=") for r in rest[1:]))
+    elif what == "get":
+        print(json.dumps(asyncio.run(get(rest[0], int(rest[1]), rest[2:]))))
+    elif what == "load":
+        print(json.dumps(asyncio.run(load(rest[0], float(rest[1]), float(rest[2]), rest[3:]))))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        pass

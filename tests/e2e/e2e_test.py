@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""End to end: a folder of manifests, Fairlead, stock Envoys as sidecars, real traffic through iptables.
+
+  client pod -> its sidecar -> server's sidecar -> app
+
+Needs root. FAIRLEAD and ENVOY name other binaries than the build's and the fetched one.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from mesh import APPS, HERE, ROOT, Mesh, in_namespace, wait_until
+
+SPLIT = "reviews-split.yaml"
+
+
+def replace_atomically(path, text):
+    fresh = path.with_name("." + path.name + ".new")
+    fresh.write_text(text)
+    os.replace(fresh, path)
+
+
+class EndToEnd(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.config = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-e2e-"))
+        cls.addClassCleanup(shutil.rmtree, cls.config, ignore_errors=True)
+        for folder in (ROOT / "examples" / "bookinfo", HERE / "manifests"):
+            for manifest in folder.glob("*.yaml"):
+                shutil.copy(manifest, cls.config)
+        cls.mesh = Mesh(cls.config)
+        cls.mesh.__enter__()
+        cls.addClassCleanup(cls.mesh.__exit__, None, None, None)
+        cls.mesh.start_fairlead()
+        cls.start_pods()
+
+    @classmethod
+    def start_pods(cls):
+        mesh = cls.mesh
+        host = lambda name, address: mesh.pod(name, address, {}, sidecar=False)
+        dns = host("dns", "10.77.1.53")
+        dns.start([*APPS, "dns", "53", "backend.library.example.org=10.77.1.21"])
+        inside = lambda name, address, labels: mesh.pod(name, address, labels, nameserver="10.77.1.53")
+        cls.client = inside("client", "10.77.1.10", {"app": "client", "version": "v1"})
+        workloads = {"productpage-v1": 11, "details-v1": 12, "reviews-v1": 13, "reviews-v2": 14, "ratings-v1": 15}
+        cls.sidecars = [cls.client]
+        for name, last in workloads.items():
+            app, version = name.split("-")
+            pod = inside(name, f"10.77.1.{last}", {"app": app, "version": version})
+            mesh.app(pod, "http", 9080, name)
+            cls.sidecars.append(pod)
+        ledger = inside("ledger-v1", "10.77.1.16", {"app": "ledger", "version": "v1"})
+        mesh.app(ledger, "tcp", 7000, "ledger-v1")
+        cls.sidecars.append(ledger)
+        for name, last in (("publisher", 20), ("library", 21)):
+            mesh.app(host(name, f"10.77.1.{last}"), "http", 8080, name)
+        for pod in cls.sidecars:
+            mesh.start_sidecar(pod)
+        mesh.wait_sidecars(cls.sidecars)
+
+    def setUp(self):
+        self.split = (self.config / SPLIT).read_text()
+
+    def tearDown(self):
+        replace_atomically(self.config / SPLIT, self.split)
+        self.assertEqual(self.mesh.rejects(), 0, "NACKs counted by Fairlead")
+        for pod in self.sidecars:
+            self.assertEqual(self.mesh.update_rejections(pod), 0, f"updates rejected by the Envoy of {pod.name}")
+
+    def get(self, url, count, *headers):
+        return self.mesh.client(self.client, "get", url, count, *headers)
+
+    def reviews(self, count, *headers):
+        return self.get("http://reviews:9080/", count, "@connect=10.77.100.13", *headers)
+
+    def start_load(self, seconds, rate):
+        return subprocess.Popen(
+            self.client.command([*APPS, "load", "http://reviews:9080/", str(seconds), str(rate), "@connect=10.77.100.13"]),
+            stdout=subprocess.PIPE, text=True)
+
+    def all_to(self, subset):
+        text = self.split.replace("weight: 75", f"weight: {100 if subset == 'v1' else 0}")
+        return text.replace("weight: 25", f"weight: {0 if subset == 'v1' else 100}")
+
+    def requests_received(self, pod):
+        text = self.mesh.admin(pod, "/stats?filter=downstream_rq_2xx")
+        return sum(int(n) for n in re.findall(r"^http\.inbound_.*downstream_rq_2xx: (\d+)", text, re.M))
+
+    def test_http_goes_through_both_sidecars(self):
+        productpage = next(p for p in self.sidecars if p.name == "productpage-v1")
+        before = self.requests_received(productpage)
+        answers = self.get("http://productpage.bookshop:9080/", 20, "@connect=10.77.100.11")
+        self.assertEqual(answers, {"productpage-v1": 20})
+        self.assertEqual(self.requests_received(productpage) - before, 20)
+
+    def test_tcp(self):
+        def talk():
+            with socket.create_connection(("10.77.100.16", 7000), 5) as s:
+                s.sendall(b"hello\n")
+                got = b""
+                while not got.endswith(b"\n"):
+                    block = s.recv(100)
+                    if not block:
+                        break
+                    got += block
+                return got
+        self.assertEqual(in_namespace(self.client.namespace, talk), b"ledger-v1 hello\n")
+        stats = self.mesh.admin(self.client, "/stats?filter=upstream_cx_total")
+        found = re.search(r"cluster\.outbound\|7000\|\|ledger\.bookshop\.svc\.cluster\.local;?\.upstream_cx_total: (\d+)", stats)
+        self.assertTrue(found and int(found[1]) >= 1, stats)
+
+    def test_static_service_entry(self):
+        answers = self.get("http://publisher.example.com/", 10, "@connect=10.77.200.20")
+        self.assertEqual(answers, {"publisher": 10})
+
+    def test_dns_service_entry(self):
+        wait_until("the DNS cluster is resolved",
+                   lambda: self.get("http://library.example.org/", 1, "@connect=10.77.200.21") == {"library": 1})
+        self.assertEqual(self.get("http://library.example.org/", 10, "@connect=10.77.200.21"), {"library": 10})
+
+    def test_split(self):
+        answers = self.reviews(2000)
+        self.assertEqual(set(answers), {"reviews-v1", "reviews-v2"}, answers)
+        # Binomial(2000, 0.25): mean 500, standard deviation 19.4; five of them either way.
+        self.assertTrue(403 <= answers["reviews-v2"] <= 597, answers)
+
+    def test_header_match(self):
+        self.assertEqual(self.reviews(100, "x-tester=yes"), {"reviews-v2": 100})
+
+    def test_edit_takes_effect_everywhere_in_a_second_under_load(self):
+        replace_atomically(self.config / SPLIT, self.all_to("v1"))
+        wait_until("all requests go to v1", lambda: set(self.reviews(40)) == {"reviews-v1"})
+        load = self.start_load(4, 200)
+        time.sleep(1.5)
+        edited = time.time()
+        replace_atomically(self.config / SPLIT, self.all_to("v2"))
+        pending = {p.name: p for p in self.sidecars}
+        while pending and time.time() < edited + 10:
+            for name, pod in list(pending.items()):
+                routes = json.loads(self.mesh.admin(pod, "/config_dump?resource=dynamic_route_configs"))
+                text = json.dumps(routes)
+                if '"weight": 100' in text and "outbound|9080|v2|reviews" in text and self.only_v2(routes):
+                    del pending[name]
+        took = time.time() - edited
+        result = json.loads(load.communicate(timeout=30)[0])
+        self.assertFalse(pending, f"sidecars without the new route after {took:.1f} s")
+        self.assertLess(took, 1.0)
+        self.assertEqual(result["failed"], 0, result["errors"])
+        self.assertGreater(result["ok"], 600)
+        self.assertEqual(set(result["answers"]), {"reviews-v1", "reviews-v2"})
+        first_v2 = next(at for at, answer in result["changes"] if answer == "reviews-v2")
+        self.assertLess(first_v2 - edited, 1.0)
+
+    @staticmethod
+    def only_v2(routes):
+        """Whether the split route of the dump sends everything to v2."""
+        for entry in routes.get("configs", []):
+            for host in entry["route_config"].get("virtual_hosts", []):
+                for route in host["routes"]:
+                    if route.get("name") == "split":
+                        clusters = route["route"].get("weighted_clusters", {}).get("clusters")
+                        names = {c["name"] for c in clusters if c["weight"]} if clusters else {route["route"]["cluster"]}
+                        return names == {"outbound|9080|v2|reviews.bookshop.svc.cluster.local"}
+        return False
+
+    def test_broken_edit_changes_nothing_and_its_repair_takes_effect(self):
+        log_before = len(self.mesh.log())
+        load = self.start_load(3, 100)
+        broken = self.split.replace("weight: 75", "weigth: 75")
+        line = broken[:broken.index("weigth")].count("\n") + 1
+        replace_atomically(self.config / SPLIT, broken)
+        wait_until("the mistake is reported with file and line",
+                   lambda: re.search(rf"{re.escape(SPLIT)}:{line}\b.*weigth", self.mesh.log()[log_before:]), 5)
+        answers = self.reviews(400)
+        self.assertEqual(set(answers), {"reviews-v1", "reviews-v2"}, answers)
+        self.assertTrue(57 <= answers["reviews-v2"] <= 143, answers)  # mean 100, five standard deviations of 8.7
+        result = json.loads(load.communicate(timeout=30)[0])
+        self.assertEqual(result["failed"], 0, result["errors"])
+        replace_atomically(self.config / SPLIT, self.all_to("v2"))
+        wait_until("the repair takes effect", lambda: set(self.reviews(40)) == {"reviews-v2"}, 5)
+
+    def test_killed_and_restarted_under_load(self):
+        load = self.start_load(6, 150)
+        time.sleep(1)
+        self.mesh.kill_fairlead()
+        time.sleep(1.5)
+        self.mesh.start_fairlead()
+        connected = lambda p: "upstream_cx_active: 1" in self.mesh.admin(p, "/stats?filter=xds-grpc.*upstream_cx_active")
+        for pod in self.sidecars:
+            wait_until(f"{pod.name} is connected again", lambda p=pod: connected(p), 60)
+        result = json.loads(load.communicate(timeout=30)[0])
+        self.assertEqual(result["failed"], 0, result["errors"])
+        self.assertGreater(result["ok"], 600)
+        # The new process is in charge: an edit reaches the client.
+        replace_atomically(self.config / SPLIT, self.all_to("v2"))
+        wait_until("an edit after the restart takes effect", lambda: set(self.reviews(40)) == {"reviews-v2"}, 30)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,193 @@
+"""A mesh of real Envoys in network namespaces: Fairlead on the hub, a stock Envoy sidecar and an application in each pod.
+
+Used by the end-to-end test and by the demo. Needs root, build/fairlead and an Envoy binary.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from podnet import PROXY_UID, PodNetwork
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+HUB = "10.77.0.1"
+XDS, HTTP, MONITORING, ADMIN = 15010, 8080, 15014, 15000
+APPS = [sys.executable, str(HERE / "apps.py")]
+
+
+def envoy_binary():
+    deps = pathlib.Path(os.environ.get("FAIRLEAD_DEPS") or ROOT / ".deps")
+    return os.environ.get("ENVOY") or str((deps / "envoy").resolve())
+
+
+def in_namespace(name, function):
+    """Runs a function in a thread that has entered the network namespace."""
+    box = {}
+
+    def body():
+        with open(f"/var/run/netns/{name}") as handle:
+            if ctypes.CDLL(None, use_errno=True).setns(handle.fileno(), 0x40000000):  # CLONE_NEWNET
+                box["error"] = OSError(ctypes.get_errno(), f"setns {name}")
+                return
+        try:
+            box["value"] = function()
+        except Exception as e:  # carried to the caller's thread
+            box["error"] = e
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if "error" in box:
+        raise box["error"]
+    return box.get("value")
+
+
+def fetch(url, seconds=2):
+    """The body of an answer with a good status; OSError (urllib's HTTPError among them) for everything else."""
+    try:
+        with urllib.request.urlopen(url, timeout=seconds) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as e:
+        with e:
+            raise OSError(f"{url}: {e.code} {e.reason}") from None
+
+
+def wait_until(what, check, seconds=20):
+    """Polls until `check` gives something true; that is the result. Errors of a peer that is not up yet count as false."""
+    end = time.monotonic() + seconds
+    last = None
+    while time.monotonic() < end:
+        try:
+            last = check()
+            if last:
+                return last
+        except OSError as e:
+            last = e
+        time.sleep(0.02)
+    raise AssertionError(f"{what}: not within {seconds} s (last: {last})")
+
+
+class Mesh:
+    """Everything that runs. Use as a context; leaving it stops all that it started."""
+
+    def __init__(self, manifests, fairlead=None):
+        self.fairlead_binary = fairlead or os.environ.get("FAIRLEAD") or str(ROOT / "build" / "fairlead")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-mesh-"))
+        self.folder.chmod(0o755)
+        self.config = pathlib.Path(manifests)
+        self.net = PodNetwork(f"{HUB}/16")
+        self.control_plane = None
+
+    def __enter__(self):
+        self.net.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.net.close()
+        for pod in list(self.net.pods) + ["hub"]:
+            shutil.rmtree(f"/etc/netns/{self.net.prefix}-{pod}", ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # Fairlead
+
+    @property
+    def log_file(self):
+        return self.folder / "fairlead.log"
+
+    def log(self):
+        return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+
+    def start_fairlead(self):
+        self.control_plane = self.net.hub.start(
+            [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--grpcAddr", f"{HUB}:{XDS}",
+             "--httpAddr", f"{HUB}:{HTTP}", "--monitoringAddr", f"{HUB}:{MONITORING}", "--secureGRPCAddr", "",
+             "--httpsAddr", ""], log=self.log_file)
+        wait_until("Fairlead is ready", self.ready)
+
+    def ready(self):
+        if self.control_plane.poll() is not None:
+            raise AssertionError(f"Fairlead ended with {self.control_plane.returncode}:\n{self.log()[-2000:]}")
+        return in_namespace(self.net.hub.namespace, lambda: fetch(f"http://{HUB}:{HTTP}/ready")) is not None
+
+    def kill_fairlead(self):
+        self.net.hub.stop(self.control_plane, signal.SIGKILL)
+
+    def stop_fairlead(self):
+        return self.net.hub.stop(self.control_plane, signal.SIGTERM)
+
+    def metrics(self):
+        return in_namespace(self.net.hub.namespace, lambda: fetch(f"http://{HUB}:{MONITORING}/metrics"))
+
+    def rejects(self):
+        """NACKs that Fairlead has counted, over all types."""
+        return sum(float(v) for v in re.findall(r"^pilot_total_xds_rejects(?:\{[^}]*\})? (\S+)", self.metrics(), re.M))
+
+    # Pods
+
+    def pod(self, name, address, labels, namespace="bookshop", sidecar=True, nameserver=None):
+        """A pod with a sidecar (not yet started) whose traffic is redirected, or a plain host outside of the mesh."""
+        pod = self.net.pod(name, address)
+        pod.labels, pod.kube_namespace = labels, namespace
+        if nameserver:
+            folder = pathlib.Path("/etc/netns") / pod.namespace
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "resolv.conf").write_text(f"nameserver {nameserver}\n")
+        if sidecar:
+            pod.redirect()
+        return pod
+
+    def start_sidecar(self, pod):
+        work = self.folder / pod.name
+        work.mkdir(exist_ok=True)
+        os.chown(work, PROXY_UID, PROXY_UID)
+        proxy_config = {"discoveryAddress": f"{HUB}:{XDS}", "concurrency": 1, "binaryPath": envoy_binary(),
+                        "configPath": str(work), "terminationDrainDuration": "1s"}
+        pod.sidecar = pod.start(
+            ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
+             "sidecar"], log=work / "agent.log",
+            env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
+                 "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
+                 "PROXY_CONFIG": json.dumps(proxy_config)})
+
+    def admin(self, pod, path):
+        return in_namespace(pod.namespace, lambda: fetch(f"http://127.0.0.1:{ADMIN}{path}"))
+
+    def wait_sidecars(self, pods):
+        for pod in pods:
+            try:
+                wait_until(f"{pod.name}'s sidecar is ready", lambda p=pod: self.admin(p, "/ready").strip() == "LIVE", 30)
+            except AssertionError as e:
+                raise AssertionError(f"{e}\n{(self.folder / pod.name / 'agent.log').read_text()[-2000:]}") from None
+
+    def update_rejections(self, pod):
+        """What the sidecar's Envoy has refused, by its own statistics."""
+        text = self.admin(pod, "/stats?filter=update_rejected")
+        return sum(int(n) for n in re.findall(r"update_rejected: (\d+)", text))
+
+    def app(self, pod, kind, port, name):
+        pod.start([*APPS, kind, str(port), name])
+        wait_until(f"{name} listens", lambda: in_namespace(pod.namespace, lambda: _open(port)))
+
+    def client(self, pod, *words, seconds=120):
+        """Runs the load client in a pod; gives what it printed, as JSON."""
+        done = subprocess.run(pod.command([*APPS, *map(str, words)]), capture_output=True, text=True, timeout=seconds)
+        if done.returncode:
+            raise AssertionError(f"client {words}: {done.stderr}")
+        return json.loads(done.stdout)
+
+
+def _open(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,39 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+#include "config/manifests.h"
+
+// For libFuzzer: any bytes may stand in a manifest file. Beyond not crashing: each object is good or broken,
+// not both, is there once, knows its place, and reading the text again gives the same.
+namespace {
+
+using fairlead::config::ConfigPtr;
+using fairlead::config::ObjectKey;
+using fairlead::config::ParseManifests;
+using fairlead::config::ParseResult;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const ParseResult first = ParseManifests(text, "fuzz.yaml");
+  std::set<ObjectKey> keys;
+  for (const ConfigPtr& object : first.objects) {
+    Require(keys.insert(KeyOf(*object)).second);
+    Require(object->origin().line > 0 && !object->name().empty());
+  }
+  for (const ObjectKey& key : first.broken) Require(keys.insert(key).second);
+  const ParseResult second = ParseManifests(text, "fuzz.yaml");
+  Require(first.objects.size() == second.objects.size());
+  for (size_t i = 0; i < first.objects.size(); ++i) {
+    Require(first.objects[i]->content_hash() == second.objects[i]->content_hash());
+  }
+  return 0;
+}
