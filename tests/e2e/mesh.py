@@ -64,7 +64,7 @@ def fetch(url, seconds=2):
             raise OSError(f"{url}: {e.code} {e.reason}") from None
 
 
-def wait_until(what, check, seconds=20):
+def wait_until(what, check, seconds=60):
     """Polls until `check` gives something true; that is the result. Errors of a peer that is not up yet count as false."""
     end = time.monotonic() + seconds
     last = None
@@ -167,7 +167,7 @@ class Mesh:
     def wait_sidecars(self, pods):
         for pod in pods:
             try:
-                wait_until(f"{pod.name}'s sidecar is ready", lambda p=pod: self.admin(p, "/ready").strip() == "LIVE", 30)
+                wait_until(f"{pod.name}'s sidecar is ready", lambda p=pod: self.admin(p, "/ready").strip() == "LIVE", 90)
             except AssertionError as e:
                 raise AssertionError(f"{e}\n{(self.folder / pod.name / 'agent.log').read_text()[-2000:]}") from None
 
