@@ -5,7 +5,8 @@
 #   make test                   builds with assertions and runs every test; PRESET=release tests the release build
 #   make test-asan, test-tsan   the same under the sanitizers
 #   make lint, format           clang-format and clang-tidy
-#   make bench                  the benchmarks, release build
+#   make bench                  the micro benchmarks and bench-scale, release build
+#   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
@@ -15,13 +16,14 @@ PRESET ?= dev
 JOBS ?= $(shell nproc)
 AREA ?=
 SHOW ?= 0
+ONLY ?=
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench tools conformance stock-envoy validation clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance stock-envoy validation clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -62,6 +64,11 @@ format:
 bench: build/release/build.ninja
 	ninja -C build/release -j$(JOBS) benches
 	@for bench in build/release/bin/*_bench; do echo "== $$bench"; $$bench || exit 1; done
+	@$(MAKE) --no-print-directory bench-scale
+
+bench-scale: build tools build/tools/replay
+	python3 -B bench/scale/scale.py --fairlead build/fairlead --tools build/tools --work build/scale \
+	  --json build/scale.json $(if $(ONLY),--only $(ONLY))
 
 tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload) | setup
 
