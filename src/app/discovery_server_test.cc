@@ -173,6 +173,45 @@ TEST_F(ServerTest, ServesAFolderAndPushesItsChanges) {
   EXPECT_THAT(metrics->body, testing::HasSubstr("pilot_services 1"));
 }
 
+// The timeouts of the routes in a response, by virtual host.
+std::map<std::string, std::string> Timeouts(const DiscoveryResponse& response) {
+  std::map<std::string, std::string> timeouts;
+  for (const auto& any : response.resources()) {
+    envoy::config::route::v3::RouteConfiguration routes;
+    EXPECT_TRUE(any.UnpackTo(&routes));
+    for (const auto& host : routes.virtual_hosts()) {
+      if (host.routes(0).name() == "timed")
+        timeouts[host.name()] = StrCat(host.routes(0).route().timeout().seconds(), "s");
+    }
+  }
+  return timeouts;
+}
+
+TEST_F(ServerTest, ARefusedEditKeepsTheLastGoodRouteAndItsRepairCounts) {
+  const std::string reviews = "reviews.shop.svc.cluster.local:9080", ratings = "ratings.shop.svc.cluster.local:9080";
+  Write("ratings.yaml", ReplaceAll(kService, "reviews", "ratings"));
+  const auto write = [&](const std::string& reviews_timeout, const std::string& ratings_timeout) {
+    const std::string route = ReplaceAll(kRoute, "http: [{", "http: [{name: timed, ");
+    Write("route.yaml", ReplaceAll(route, "%s", reviews_timeout) + "---" +
+                            ReplaceAll(ReplaceAll(route, "reviews", "ratings"), "%s", ratings_timeout));
+  };
+  write("1s", "1s");
+  StartServer();
+  auto stub = Stub();
+  SotwClient client(stub.get());
+  client.Ask(TypeId::kRoute, {"9080"});
+  const DiscoveryResponse good = client.Next();
+  EXPECT_EQ(Timeouts(good), (std::map<std::string, std::string>{{reviews, "1s"}, {ratings, "1s"}}));
+  client.Ask(TypeId::kRoute, {"9080"}, &good);
+  write("0.1ms", "2s");  // Istio wants a millisecond at least
+  const DiscoveryResponse broken = client.Next();
+  EXPECT_EQ(Timeouts(broken), (std::map<std::string, std::string>{{reviews, "1s"}, {ratings, "2s"}}));
+  client.Ask(TypeId::kRoute, {"9080"}, &broken);
+  write("3s", "2s");
+  const DiscoveryResponse repaired = client.Next();
+  EXPECT_EQ(Timeouts(repaired), (std::map<std::string, std::string>{{reviews, "3s"}, {ratings, "2s"}}));
+}
+
 TEST_F(ServerTest, VersionsSurviveARestart) {
   StartServer();
   auto stub = Stub();

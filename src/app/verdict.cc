@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/strings.h"
@@ -11,25 +12,74 @@
 #include "config/metadata.h"
 #include "config/report.h"
 #include "config/yaml.h"
-#include "google/protobuf/message.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/mesh/v1alpha1/network.pb.h"
 #include "model/mesh_config.h"
 
 namespace fairlead::app {
 namespace {
 
+using config::Diagnostic;
 using config::Node;
+using config::Report;
+using config::Severity;
+
+void Append(std::vector<Diagnostic> more, std::vector<Diagnostic>* all) {
+  all->insert(all->end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void ReportProblems(const std::vector<config::YamlProblem>& problems, Report& report) {
+  for (const config::YamlProblem& problem : problems)
+    report.Error(problem.code, problem.line, problem.path, problem.message);
+}
+
+bool IsIstios(std::string_view api_version) {
+  return api_version.substr(0, api_version.find('/')).ends_with(".istio.io");
+}
+
+std::string_view Trimmed(std::string_view line) {
+  while (line.starts_with(' ')) line.remove_prefix(1);
+  while (line.ends_with(' ') || line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+// The mesh's settings in one node. Fields that are unknown, and providers that are wrong, are no warnings of
+// Istio's, so they are notes.
+class Settings {
+ public:
+  explicit Settings(const std::string& file) : reading_(file), checks_(file), providers_(file) {}
+
+  void MeshConfig(Node document) {
+    const auto mesh = model::ReadMeshConfig(document, reading_);
+    if (mesh == nullptr) return;
+    config::check::CheckMeshConfig(*mesh, document, checks_);
+    config::check::CheckExtensionProviders(*mesh, document, providers_);
+  }
+  void MeshNetworks(Node document) {
+    if (const auto networks = model::ReadMeshNetworks(document, reading_))
+      config::check::CheckMeshNetworks(*networks, document, checks_);
+  }
+  void MoveTo(Verdict* verdict) {
+    for (Diagnostic& one : reading_.Take())
+      (one.severity == Severity::kError ? verdict->diagnostics : verdict->notes).push_back(std::move(one));
+    Append(checks_.Take(), &verdict->diagnostics);
+    Append(providers_.Take(), &verdict->notes);
+  }
+
+ private:
+  Report reading_, checks_, providers_;
+};
 
 class Validation {
  public:
-  explicit Validation(const std::string& file) : file_(file) {}
+  Validation(std::string_view text, const std::string& file) : file_(file), lines_(Split(text, '\n')) {}
 
   std::vector<Verdict> Take() { return std::move(verdicts_); }
 
   void Unreadable(const std::vector<config::YamlProblem>& problems) {
-    config::Report report(file_);
+    Report report(file_);
     ReportProblems(problems, report);
-    verdicts_.push_back({file_, problems.empty() ? 0 : problems[0].line, "", "", "", report.Take()});
+    verdicts_.push_back({file_, problems.empty() ? 0 : problems[0].line, "", "", "", report.Take(), {}});
   }
 
   void Document(Node document, const std::vector<config::YamlProblem>& problems) {
@@ -38,34 +88,39 @@ class Validation {
       for (Node item : document.Find("items").elements()) Document(item, problems);
       return;
     }
-    config::Report report(file_);
+    Report report(file_);
     ReportProblems(problems, report);
-    Verdict verdict{file_, document.line(), std::string(kind), "", "", {}};
-    if (kind == "MeshConfig" || (!document.Find("kind") && !document.Find("apiVersion"))) {
-      verdict.kind = "MeshConfig";
-      MeshConfig(kind.empty() ? document : document.Find("spec"), report);
-    } else if (!Object(document, report, &verdict)) {
-      return;
-    }
-    const Node metadata = document.Find("metadata");
-    if (verdict.name.empty()) verdict.name = metadata.Find("name").text();
-    verdict.diagnostics = report.Take();
+    Verdict verdict{file_, document.line(), std::string(kind), "", "", {}, {}};
+    verdict.name = document.Find("metadata").Find("name").text();
+    if (!IsSettings(document, &verdict) && !Object(document, report, &verdict)) return;
+    Append(report.Take(), &verdict.diagnostics);
+    Sort(&verdict.diagnostics);
+    Sort(&verdict.notes);
     verdicts_.push_back(std::move(verdict));
   }
 
  private:
-  static void ReportProblems(const std::vector<config::YamlProblem>& problems, config::Report& report) {
-    for (const config::YamlProblem& problem : problems)
-      report.Error(problem.code, problem.line, problem.path, problem.message);
+  // In the order of the lines: maps of the API have none.
+  static void Sort(std::vector<Diagnostic>* diagnostics) {
+    std::sort(diagnostics->begin(), diagnostics->end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return std::tie(a.line, a.path, a.message) < std::tie(b.line, b.path, b.message);
+    });
   }
 
-  static void MeshConfig(Node document, config::Report& report) {
-    const auto mesh = model::ReadMeshConfig(document, report);
-    if (mesh != nullptr) config::check::CheckMeshConfig(*mesh, document, report);
+  bool IsSettings(Node document, Verdict* verdict) const {
+    const bool bare = !document.Find("kind") && !document.Find("apiVersion");
+    const bool networks = bare ? static_cast<bool>(document.Find("networks")) : verdict->kind == "MeshNetworks";
+    if (!bare && !networks && verdict->kind != "MeshConfig") return false;
+    verdict->kind = networks ? "MeshNetworks" : "MeshConfig";
+    Settings settings(file_);
+    const Node spec = bare ? document : document.Find("spec");
+    networks ? settings.MeshNetworks(spec) : settings.MeshConfig(spec);
+    settings.MoveTo(verdict);
+    return true;
   }
 
   // False for kinds that are none of ours.
-  static bool Object(Node document, config::Report& report, Verdict* verdict) {
+  bool Object(Node document, Report& report, Verdict* verdict) const {
     const std::string_view api_version = document.Find("apiVersion").String();
     const config::KindInfo* kind = config::FindKind(api_version, verdict->kind);
     if (kind == nullptr) {
@@ -81,18 +136,47 @@ class Validation {
     verdict->ns = key->ns;
     verdict->name = key->name;
     report.SetObject(*key);
-    const config::ConfigPtr object = config::ParseObject(*kind, *key, document, report);
-    if (object != nullptr && kind->payload == config::PayloadType::kProto)
-      config::check::CheckObject(*kind, object->meta(), document, object->Spec<google::protobuf::Message>(),
-                                 report);
+    config::AdmitObject(*kind, *key, document, report);
+    if (kind->kind == config::Kind::kConfigMap && (key->name == "istio" || key->name.str().starts_with("istio-")))
+      MeshOfConfigMap(document.Find("data"), verdict);
     return true;
   }
 
-  static bool IsIstios(std::string_view api_version) {
-    return api_version.substr(0, api_version.find('/')).ends_with(".istio.io");
+  void MeshOfConfigMap(Node data, Verdict* verdict) const {
+    for (const std::string_view name : {"mesh", "meshNetworks"}) {
+      const Node text = data.Find(name);
+      if (!text.IsString()) continue;
+      const config::YamlDocument document = config::ParseYamlDocument(text.text());
+      Report report(file_);
+      ReportProblems(document.problems, report);
+      Settings settings(file_);
+      const Node root = document.tree.root();
+      name == "mesh" ? settings.MeshConfig(root) : settings.MeshNetworks(root);
+      Verdict inner;
+      inner.diagnostics = report.Take();
+      settings.MoveTo(&inner);
+      for (auto* list : {&inner.diagnostics, &inner.notes}) {
+        for (Diagnostic& one : *list) Relocate(text, name, &one);
+      }
+      Append(std::move(inner.diagnostics), &verdict->diagnostics);
+      Append(std::move(inner.notes), &verdict->notes);
+    }
   }
 
-  std::string file_;
+  // From the place in a text to the one in the file. A block scalar's lines stand behind its header's; where the
+  // text was written otherwise, it has the line it begins at.
+  void Relocate(Node text, std::string_view name, Diagnostic* diagnostic) const {
+    const std::string_view dot = diagnostic->path.empty() || diagnostic->path[0] == '[' ? "" : ".";
+    diagnostic->path = StrCat("data.", name, dot, diagnostic->path);
+    const std::vector<std::string_view> inner = Split(text.text(), '\n');
+    const size_t line = static_cast<size_t>(diagnostic->line), outer = static_cast<size_t>(text.line()) + line;
+    const bool same = line >= 1 && line <= inner.size() && outer <= lines_.size() &&
+                      Trimmed(lines_[outer - 1]) == Trimmed(inner[line - 1]);
+    diagnostic->line = same ? static_cast<int>(outer) : text.line();
+  }
+
+  const std::string file_;
+  const std::vector<std::string_view> lines_;
   std::vector<Verdict> verdicts_;
 };
 
@@ -100,11 +184,11 @@ class Validation {
 
 bool Verdict::valid() const {
   return std::none_of(diagnostics.begin(), diagnostics.end(),
-                      [](const config::Diagnostic& one) { return one.severity == config::Severity::kError; });
+                      [](const Diagnostic& one) { return one.severity == Severity::kError; });
 }
 
 std::vector<Verdict> Validate(std::string_view text, const std::string& file) {
-  Validation validation(file);
+  Validation validation(text, file);
   config::YamlStream stream(text);
   for (;;) {
     const config::YamlStream::Step step = stream.Next();

@@ -2,23 +2,30 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "config/manifests.h"
 
-// Every input of the conformance cases is read without a word.
+// Every input of the conformance cases is read and admitted; what Istio warns about is known.
 namespace fairlead::config {
 namespace {
 
-TEST(CorpusTest, IsReadWithoutADiagnostic) {
+const std::set<std::string_view> kWarnings = {"deprecated", "no-effect", "unreachable", "unstable"};
+
+TEST(CorpusTest, IsAdmitted) {
   size_t files = 0, objects = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/conformance")) {
     if (entry.path().filename() != "input.yaml") continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     const ParseResult result = ParseManifests(text.str(), entry.path().string());
-    for (const Diagnostic& diagnostic : result.diagnostics) ADD_FAILURE() << ToText(diagnostic);
+    for (const Diagnostic& diagnostic : result.diagnostics) {
+      if (diagnostic.severity == Severity::kError || !kWarnings.contains(diagnostic.code))
+        ADD_FAILURE() << ToText(diagnostic);
+    }
     ++files;
     objects += result.objects.size();
   }

@@ -24,7 +24,7 @@ const KindInfo* FindKindOfAnyVersion(std::string_view api_version, std::string_v
 
 class ManifestParser {
  public:
-  explicit ManifestParser(const Interned& file) : report_(file) {}
+  ManifestParser(const Interned& file, Admission admission) : report_(file), admission_(admission) {}
 
   ParseResult Parse(std::string_view text) {
     YamlStream stream(text);
@@ -78,7 +78,8 @@ class ManifestParser {
                            StrCat("the same object is at line ", seen->second, ", which counts"));
     }
     ReportProblems(problems);
-    ConfigPtr object = ParseObject(info, key, document, report_);
+    ConfigPtr object = admission_ == Admission::kChecked ? AdmitObject(info, key, document, report_)
+                                                         : ParseObject(info, key, document, report_);
     if (object == nullptr || !problems.empty()) {
       result_.broken.push_back(key);
     } else {
@@ -116,14 +117,15 @@ class ManifestParser {
   }
 
   Report report_;
+  const Admission admission_;
   ParseResult result_;
   absl::flat_hash_map<ObjectKey, int> lines_;
 };
 
 }  // namespace
 
-ParseResult ParseManifests(std::string_view text, const Interned& file) {
-  return ManifestParser(file).Parse(text);
+ParseResult ParseManifests(std::string_view text, const Interned& file, Admission admission) {
+  return ManifestParser(file, admission).Parse(text);
 }
 
 }  // namespace fairlead::config

@@ -19,14 +19,20 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;
 };
 
+// Whether objects are checked as an API server and Istio's webhook would, or have passed those.
+enum class Admission { kChecked, kPassed };
+
 // Reads manifests, YAML or JSON, any number of documents, `kind: List` included. Strict: an object with an
-// unknown field, a wrong type or a duplicate key is left out, with a diagnostic for each mistake; the others
-// count. What an API server would fill in is filled in. Kinds that a mesh does not read are passed over: in
+// unknown field, a wrong type or a duplicate key, or that Istio would not admit (check/check.h), is left out,
+// with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds that a mesh does not read are passed over: in
 // silence if they are Kubernetes' own, else with a warning. An object that is there twice counts the first
 // time. Thread-safe; distinct texts may be parsed at once.
-ParseResult ParseManifests(std::string_view text, const Interned& file);
+ParseResult ParseManifests(std::string_view text, const Interned& file,
+                           Admission admission = Admission::kChecked);
 
 // Reads one document of a kind that is known, as ParseManifests does; null where it has mistakes.
+ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
+// The same for an object that has been admitted elsewhere: only what cannot be read is a mistake.
 ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
 
 }  // namespace fairlead::config

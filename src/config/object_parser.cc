@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "config/check/check.h"
 #include "config/content_hash.h"
 #include "config/crd_schema.h"
 #include "config/kubernetes_reader.h"
@@ -86,6 +87,14 @@ ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document,
   Origin origin{report.file(), document.line(), document.Find("apiVersion").String()};
   return std::make_shared<const ConfigObject>(kind.kind, std::move(meta), std::move(origin),
                                               std::move(payload.value), hash.value(), std::move(status));
+}
+
+ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report) {
+  ConfigPtr object = ParseObject(kind, key, document, report);
+  if (object == nullptr || kind.payload != PayloadType::kProto) return object;
+  const size_t errors_before = report.errors();
+  check::CheckObject(kind, object->meta(), document, object->Spec<google::protobuf::Message>(), report);
+  return report.errors() == errors_before ? object : nullptr;
 }
 
 }  // namespace fairlead::config

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "config/check/check.h"
 #include "config/proto_reader.h"
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -104,8 +105,13 @@ bool MergeProxyConfig(Node node, const FieldPath& path, Report& report, ProxyCon
 MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file) {
   Report report(file);
   const config::YamlDocument document = ReadDocument(text, report);
-  auto mesh = ReadMeshConfig(document.tree.root(), report);
-  if (report.errors() > 0) return {nullptr, report.Take()};
+  const Node root = document.tree.root();
+  auto mesh = ReadMeshConfig(root, report);
+  if (mesh != nullptr) {
+    config::check::CheckMeshConfig(*mesh, root, report);
+    config::check::CheckExtensionProviders(*mesh, root, report);
+  }
+  if (report.errors() > 0) mesh = nullptr;
   return {std::move(mesh), report.Take()};
 }
 
@@ -119,11 +125,18 @@ std::shared_ptr<const MeshConfig> ReadMeshConfig(Node root, Report& report) {
 MeshNetworksResult ParseMeshNetworks(std::string_view text, const Interned& file) {
   Report report(file);
   const config::YamlDocument document = ReadDocument(text, report);
-  auto networks = std::make_shared<MeshNetworks>();
   const Node root = document.tree.root();
-  if (!root.IsNull()) config::ReadProto(root, FieldPath(), report, networks.get(), UnknownFields::kWarning);
-  if (report.errors() > 0) return {nullptr, report.Take()};
+  auto networks = ReadMeshNetworks(root, report);
+  if (networks != nullptr) config::check::CheckMeshNetworks(*networks, root, report);
+  if (report.errors() > 0) networks = nullptr;
   return {std::move(networks), report.Take()};
+}
+
+std::shared_ptr<const MeshNetworks> ReadMeshNetworks(Node root, Report& report) {
+  const size_t errors_before = report.errors();
+  auto networks = std::make_shared<MeshNetworks>();
+  if (!root.IsNull()) config::ReadProto(root, FieldPath(), report, networks.get(), UnknownFields::kWarning);
+  return report.errors() == errors_before ? networks : nullptr;
 }
 
 SettingsPtr MakeSettings(std::shared_ptr<const MeshConfig> mesh, std::shared_ptr<const MeshNetworks> networks,

@@ -28,10 +28,11 @@ struct MeshConfigResult {
 
 // The text over DefaultMeshConfig(), by Istio's rules (mesh.ApplyMeshConfig): a field replaces the default's,
 // whole messages and lists too, but defaultConfig and defaultProviders are merged field by field,
-// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default.
+// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default. Settings that
+// Istio refuses (config/check/check.h) are mistakes too.
 MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file);
 
-// The same of a document that was read before; null where it has mistakes.
+// The same of a document that was read before, without Istio's checks; null where it cannot be read.
 std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> ReadMeshConfig(config::Node root,
                                                                         config::Report& report);
 
@@ -40,8 +41,12 @@ struct MeshNetworksResult {
   std::vector<config::Diagnostic> diagnostics;
 };
 
-// An empty text means no networks.
+// An empty text means no networks. Networks that Istio refuses are mistakes.
 MeshNetworksResult ParseMeshNetworks(std::string_view text, const Interned& file);
+
+// The same of a document that was read before, without Istio's checks; null where it cannot be read.
+std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> ReadMeshNetworks(config::Node root,
+                                                                            config::Report& report);
 
 // Lays a ProxyConfig in text over another one as defaultConfig is laid over the default's; for the annotation
 // proxy.istio.io/config too. Returns whether there were no mistakes; with some, `proxy` is of no use.

@@ -166,13 +166,15 @@ class EndToEnd(unittest.TestCase):
         return names
 
     def test_broken_edit_changes_nothing_and_its_repair_takes_effect(self):
-        log_before = len(self.mesh.log())
         load = self.start_load(3, 100)
-        broken = self.split.replace("weight: 75", "weigth: 75")
-        line = broken[:broken.index("weigth")].count("\n") + 1
-        replace_atomically(self.config / SPLIT, broken)
-        wait_until("the mistake is reported with file and line",
-                   lambda: re.search(rf"{re.escape(SPLIT)}:{line}\b.*weigth", self.mesh.log()[log_before:]), 60)
+        line = self.split[:self.split.index("weight: 75")].count("\n") + 1
+        # What cannot be read, and what Istio would not admit.
+        for wrong, path in (("weigth: 75", "weigth"), ("weight: -75", "weight")):
+            log_before = len(self.mesh.log())
+            replace_atomically(self.config / SPLIT, self.split.replace("weight: 75", wrong))
+            wait_until("the mistake is reported with file, line and path", lambda: re.search(
+                rf"{re.escape(SPLIT)}:{line}: error: VirtualService bookshop/reviews: spec\.http\[1\]\.route\[0\]\.{path}\b",
+                self.mesh.log()[log_before:]), 60)
         answers = self.reviews(400)
         self.assertEqual(set(answers), {"reviews-v1", "reviews-v2"}, answers)
         self.assertTrue(57 <= answers["reviews-v2"] <= 143, answers)  # mean 100, five standard deviations of 8.7

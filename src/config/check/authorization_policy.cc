@@ -207,10 +207,6 @@ bool HasTcp(const Source& source) {
 void CheckRule(const Rule& rule, bool deny, const Spot& at) {
   bool from_tcp = false, to_tcp = false;
   const Spot froms(at, "from"), tos(at, "to"), whens(at, "when");
-  if (rule.from_size() == 0 && froms.Written().IsSequence())
-    froms.Error("missing-field", "this list may not be empty");
-  if (rule.to_size() == 0 && tos.Written().IsSequence())
-    tos.Error("missing-field", "this list may not be empty");
   bool any_from = false, any_to = false;
   for (int i = 0; i < rule.from_size(); ++i) {
     const Spot here(froms, static_cast<size_t>(i));
@@ -248,7 +244,7 @@ void CheckAuthorizationPolicy(const google::protobuf::Message& message, const Sp
   const Spot rules(spec, "rules");
   const bool custom = policy.action() == AuthorizationPolicy::CUSTOM;
   const bool deny = policy.action() == AuthorizationPolicy::DENY;
-  const bool none = policy.rules_size() == 0 && !rules.Written().IsSequence();
+  const bool none = policy.rules_size() == 0;
   if ((custom || deny) && none)
     rules.Error("missing-field",
                 "without rules this never applies; write an empty rule {} for every request");

@@ -11,7 +11,8 @@ class Message;
 }
 namespace istio::mesh::v1alpha1 {
 class MeshConfig;
-}
+class MeshNetworks;
+}  // namespace istio::mesh::v1alpha1
 
 namespace fairlead::config::check {
 
@@ -24,6 +25,10 @@ void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
 
 // The mesh's own settings, merged over the defaults; `document` is what the user wrote of them.
 void CheckMeshConfig(const istio::mesh::v1alpha1::MeshConfig& mesh, Node document, Report& report);
+// Its extension providers: all findings are warnings, since Istio takes the settings all the same and logs them.
+void CheckExtensionProviders(const istio::mesh::v1alpha1::MeshConfig& mesh, Node document, Report& report);
+// The networks; `document` is what they were read from.
+void CheckMeshNetworks(const istio::mesh::v1alpha1::MeshNetworks& networks, Node document, Report& report);
 
 }  // namespace fairlead::config::check
 

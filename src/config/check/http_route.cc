@@ -127,7 +127,6 @@ void CheckFault(const net::HTTPFaultInjection& fault, const Spot& at) {
       abort.Field("http2Error").Error("unsupported", "this is not supported");
       break;
     case Abort::ERROR_TYPE_NOT_SET:
-      abort.Warn("no-effect", "an abort without a status does nothing");
       break;
   }
 }

@@ -165,6 +165,19 @@ void CheckTraffic(const MeshConfig& mesh, const Spot& root) {
                           Spot(policy, "outlierDetection"));
 }
 
+// Of the routes to a sidecar's own workload: there is one endpoint to try.
+void CheckInboundRetries(const net::HTTPRetry& retries, const Spot& at) {
+  CheckRetries(retries, at);
+  if (retries.attempts() == 0 && retries.has_backoff())
+    at.Field("backoff").Error("conflict", "attempts: 0 means no retries, so nothing else is set");
+  const auto ignored = [&](bool set, std::string_view name) {
+    if (set) at.Field(name).Warn("no-effect", "this means nothing for inbound requests");
+  };
+  ignored(retries.has_per_try_timeout(), "perTryTimeout");
+  ignored(retries.has_retry_remote_localities(), "retryRemoteLocalities");
+  ignored(retries.has_retry_ignore_previous_hosts(), "retryIgnorePreviousHosts");
+}
+
 }  // namespace
 
 void CheckMeshConfig(const MeshConfig& mesh, Node document, Report& report) {
@@ -185,6 +198,8 @@ void CheckMeshConfig(const MeshConfig& mesh, Node document, Report& report) {
     mtls.Field("ecdhCurves").Error("unsupported", "curves are set in tlsDefaults");
   CheckTlsDefaults(mesh, Spot(root, "tlsDefaults"));
   CheckTraffic(mesh, root);
+  if (mesh.has_default_inbound_http_retry_policy())
+    CheckInboundRetries(mesh.default_inbound_http_retry_policy(), Spot(root, "defaultInboundHttpRetryPolicy"));
 }
 
 }  // namespace fairlead::config::check

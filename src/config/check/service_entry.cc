@@ -182,9 +182,11 @@ void CheckProbe(const net::ReadinessProbe& probe, const Spot& at) {
       if (probe.exec().command_size() == 0)
         exec.Field("command").Error("missing-field", "this field is required");
       break;
-    default:
-      if (probe.health_check_method_case() == Probe::HEALTH_CHECK_METHOD_NOT_SET)
-        at.Error("missing-field", "a probe has one of httpGet, tcpSocket and exec");
+    case Probe::kGrpc:
+      at.Field("grpc").Error("unsupported", "a probe has one of httpGet, tcpSocket and exec");
+      break;
+    case Probe::HEALTH_CHECK_METHOD_NOT_SET:
+      at.Error("missing-field", "a probe has one of httpGet, tcpSocket and exec");
   }
 }
 
@@ -195,8 +197,7 @@ void CheckServiceEntry(const google::protobuf::Message& message, const Spot& spe
   const Spot selector(spec, "workloadSelector"), addresses(spec, "addresses");
   if (entry.has_workload_selector())
     CheckSelectedLabels(entry.workload_selector().labels(), Spot(selector, "labels"));
-  if (entry.has_workload_selector() &&
-      (entry.endpoints_size() > 0 || spec.Field("endpoints").Written().IsSequence()))
+  if (entry.has_workload_selector() && entry.endpoints_size() > 0)
     selector.Error("conflict", "only one of workloadSelector and endpoints may be set");
   CheckHosts(entry, Spot(spec, "hosts"));
   bool range = false;

@@ -44,6 +44,10 @@ void CheckTracing(const Telemetry& telemetry, const Spot& at) {
 
 void CheckOverride(const MetricsOverrides& override, const Spot& at) {
   const Spot tags(at, "tagOverrides"), match(at, "match");
+  // What is read as a map leaves out entries that are null.
+  for (const Node::Entry& entry : tags.Written().entries()) {
+    if (entry.value.IsNull()) tags.Field(entry.key).Error("missing-field", "operation UPSERT wants a value");
+  }
   for (const auto& [name, tag] : override.tag_overrides()) {
     const Spot here(tags, name);
     if (name.empty()) tags.Warn("no-effect", "a tag's name may not be empty");

@@ -122,10 +122,9 @@ void CheckServerTls(const Server& tls, const Spot& at) {
 void CheckClientTls(const Client& tls, std::string_view ns, const Spot& at) {
   const std::string& name = tls.credential_name();
   if (name.starts_with("configmap://")) CheckConfigMapName(name, ns, Spot(at, "credentialName"));
-  const bool names = at.Field("subjectAltNames").Written().IsSequence() || tls.subject_alt_names_size() > 0;
   const bool simple = tls.mode() == Client::SIMPLE, mutual = tls.mode() == Client::MUTUAL;
   if (tls.insecure_skip_verify().value() && (simple || mutual) &&
-      (!tls.ca_certificates().empty() || names || (simple && !name.empty()))) {
+      (!tls.ca_certificates().empty() || tls.subject_alt_names_size() > 0 || (simple && !name.empty()))) {
     at.Field("insecureSkipVerify").Error("conflict", "there is something to verify the server with");
   }
   if ((simple || mutual) && !name.empty()) {

@@ -170,8 +170,7 @@ void CheckOutlierDetection(const net::OutlierDetection& outlier, Warnings warnin
 
 void CheckTrafficPolicy(const net::TrafficPolicy& policy, Warnings warnings, const Spot& at) {
   const bool empty = !HasParts(policy) && policy.port_level_settings().empty() && !policy.has_tunnel() &&
-                     !policy.has_proxy_protocol() && !policy.has_retry_budget() &&
-                     !at.Field("portLevelSettings").Written().IsSequence();
+                     !policy.has_proxy_protocol() && !policy.has_retry_budget();
   if (empty) return at.Error("missing-field", "a policy has at least one setting");
   if (policy.has_tunnel() && policy.has_proxy_protocol())
     return at.Error("conflict", "only one of tunnel and proxyProtocol may be set");

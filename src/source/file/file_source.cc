@@ -13,11 +13,6 @@
 namespace fairlead::source {
 namespace {
 
-bool IsManifest(std::string_view name) {
-  return !name.starts_with('.') &&
-         (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
-}
-
 int ThreadCount(int wanted) {
   const int processors = static_cast<int>(std::thread::hardware_concurrency());
   return wanted > 0 ? wanted : std::clamp(processors, 1, 8);
@@ -27,7 +22,7 @@ WatchOptions WatchOf(const FileSource::Options& options) {
   WatchOptions watch = options.watch;
   watch.folder = options.folder;
   watch.recursive = true;
-  watch.wants = IsManifest;
+  watch.wants = IsManifestName;
   return watch;
 }
 
@@ -67,6 +62,11 @@ config::Diagnostic ToDiagnostic(const PathProblem& problem) {
 }
 
 }  // namespace
+
+bool IsManifestName(std::string_view name) {
+  return !name.starts_with('.') &&
+         (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
+}
 
 FileSource::FileSource(Options options) : options_(std::move(options)) {}
 

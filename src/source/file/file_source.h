@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "source/source.h"
 
 namespace fairlead::source {
+
+// Whether a file of this name is read in a folder: *.yaml, *.yml and *.json, but none that begins with a dot.
+bool IsManifestName(std::string_view name);
 
 // Manifests in a folder and the folders below: *.yaml, *.yml and *.json, names beginning with a dot left out.
 // Follows changes (see FolderWatcher); one batch for each that has settled. A file or object that breaks

@@ -245,6 +245,25 @@ TEST_P(FileSourceTest, ABrokenEditKeepsTheLastGoodObjects) {
   EXPECT_TRUE(sink_.WaitForDiagnostic(""));
 }
 
+TEST_P(FileSourceTest, AnEditThatIstioWouldRefuseKeepsTheLastGoodObject) {
+  const auto route = [](std::string_view name, std::string_view v, std::string_view timeout) {
+    return StrCat("---\napiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: ", name,
+                  "\n  labels: {v: \"", v, "\"}\nspec:\n  hosts: [a.example.com]\n  http:\n  - timeout: ", timeout,
+                  "\n    route: [{destination: {host: a.example.com}}]\n");
+  };
+  folder_.Write("a.yaml", route("r", "1", "1s") + route("s", "1", "1s"));
+  Start();
+  EXPECT_EQ(sink_.Objects(), "r=1 s=1");
+  EXPECT_THAT(sink_.Diagnostics(), IsEmpty());
+  folder_.Replace("a.yaml", route("r", "2", "0.1ms") + route("s", "2", "2s"));
+  EXPECT_TRUE(sink_.WaitForObjects("r=1 s=2"));
+  EXPECT_TRUE(sink_.WaitForDiagnostic(
+      "a.yaml:10: error: VirtualService default/r: spec.http[0].timeout: a duration is at least 1ms"));
+  folder_.Replace("a.yaml", route("r", "3", "3s") + route("s", "2", "2s"));
+  EXPECT_TRUE(sink_.WaitForObjects("r=3 s=2"));
+  EXPECT_TRUE(sink_.WaitForDiagnostic(""));
+}
+
 TEST_P(FileSourceTest, TheFirstPathWinsAnObjectInTwoFiles) {
   folder_.Write("b.yaml", NamespaceText("x", "b"));
   folder_.Write("c.yaml", "# two\n" + NamespaceText("x", "c"));
