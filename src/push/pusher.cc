@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -72,12 +73,21 @@ size_t Pusher::StreamCount() const {
   return streams_.size();
 }
 
+size_t Pusher::BusyStreams() const {
+  const std::vector<StreamPtr> streams = Streams();
+  return static_cast<size_t>(
+      std::count_if(streams.begin(), streams.end(), [](const StreamPtr& stream) { return stream->Busy(); }));
+}
+
 void Pusher::KeepHouse() {
   std::unique_lock lock(mutex_);
   for (int round = 1; !stop_.wait_for(lock, kHousekeeping, [this] { return stopping_; }); ++round) {
     lock.unlock();
     const Clock::time_point now = Clock::now();
-    for (const StreamPtr& stream : Streams()) stream->CheckDeadline(now);
+    for (const StreamPtr& stream : Streams()) {
+      stream->CheckDeadline(now);
+      stream->CheckQuiet(now);
+    }
     if (round % kBodiesEvery == 0) xds::ResourceList::DropIdleBodies();
     lock.lock();
   }

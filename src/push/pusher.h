@@ -24,6 +24,9 @@ struct PusherOptions {
   // bytes of it, is cut (Istio's PILOT_XDS_SEND_TIMEOUT). Zero: never.
   Clock::duration send_timeout = std::chrono::seconds(5);
   size_t slowest_rate = 256 << 10;
+  // How long a stream is to be idle before its client is sent what it goes on asking for although nothing
+  // refers to it any more (see xds::StreamCore::HoldsBack).
+  Clock::duration time_to_let_go = std::chrono::seconds(2);
   // mesh::ComputeProxyScope, or a test's own.
   std::function<mesh::ProxyScopePtr(const mesh::MeshSnapshot&, const model::ProxyPtr&,
                                     const mesh::ProxyScopePtr& previous)>
@@ -41,6 +44,9 @@ class Pusher {
   // A new stream. The caller keeps it until it has called OnClosed.
   StreamPtr Open(xds::Framing framing, std::string peer);
   size_t StreamCount() const;
+  // The streams at which a request, a push or a message is under way; 0: all proxies were sent what is
+  // published, and all that they asked for.
+  size_t BusyStreams() const;
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
   void Stop();
 

@@ -56,8 +56,9 @@ void Stream::OnSent(bool ok) {
     std::lock_guard lock(mutex_);
     sending_ = false;
     Metrics().send_time.Observe(Seconds(Clock::now() - send_start_));
+    if (!ok || !MarkScheduled()) return;
   }
-  if (ok) Schedule();
+  Submit(UrgencyNow());
 }
 
 void Stream::OnClosed() {
@@ -86,6 +87,22 @@ void Stream::CheckDeadline(Clock::time_point now) {
   connection->Abort();
 }
 
+void Stream::CheckQuiet(Clock::time_point now) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!holds_back_ || scheduled_ || sending_ || now - idle_since_ < pusher_->options_.time_to_let_go) return;
+    holds_back_ = false;
+    quiet_ = true;
+    if (!MarkScheduled()) return;
+  }
+  Submit(UrgencyNow());
+}
+
+bool Stream::Busy() const {
+  std::lock_guard lock(mutex_);
+  return connection_ != nullptr && (scheduled_ || sending_ || request_.has_value());
+}
+
 void Stream::Close(const absl::Status& status) {
   std::shared_ptr<Connection> connection;
   {
@@ -98,16 +115,25 @@ void Stream::Close(const absl::Status& status) {
 void Stream::Schedule() {
   {
     std::lock_guard lock(mutex_);
-    if (connection_ == nullptr) return;
-    if (scheduled_) {
-      again_ = true;
-      return;
-    }
-    scheduled_ = true;
+    if (!MarkScheduled()) return;
   }
-  // A proxy that has its configuration and waits for a change goes before those that are still being set up:
-  // a thousand new streams must not hold up a change for the others.
-  Submit(pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient);
+  Submit(UrgencyNow());
+}
+
+// REQUIRES: mutex_ held.
+bool Stream::MarkScheduled() {
+  if (connection_ == nullptr) return false;
+  if (scheduled_) {
+    again_ = true;
+    return false;
+  }
+  return scheduled_ = true;
+}
+
+// A proxy that has its configuration and waits for a change goes before those that are still being set up: a
+// thousand new streams must not hold up a change for the others.
+Urgency Stream::UrgencyNow() const {
+  return pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient;
 }
 
 void Stream::Submit(Urgency urgency) {
@@ -117,10 +143,13 @@ void Stream::Submit(Urgency urgency) {
 void Stream::Run() {
   while (Step()) {
   }
+  const bool holds_back = core_.HoldsBack();
   {
     std::lock_guard lock(mutex_);
     if (!again_) {
       scheduled_ = false;
+      holds_back_ = holds_back;
+      idle_since_ = Clock::now();
       return;
     }
     again_ = false;
@@ -130,12 +159,18 @@ void Stream::Run() {
 
 bool Stream::Step() {
   if (TakeRequest()) return true;
+  bool quiet;
   {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr || sending_) return false;
+    quiet = std::exchange(quiet_, false);
   }
   if (proxy_ == nullptr) return false;
-  if (!pushing_ && !AtNewest()) BeginPush();
+  if (!pushing_ && !AtNewest()) {
+    BeginPush();
+  } else if (quiet) {
+    core_.OnQuiet();
+  }
   const auto wanted = core_.Next();
   if (!wanted) {
     if (!pushing_) return false;

@@ -55,12 +55,19 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void OnPublished();
   // Cuts the stream if a message has been under way for too long; called every now and then.
   void CheckDeadline(Clock::time_point now);
+  // Sends what was held back if the client has had time enough to let go of it (see StreamCore::HoldsBack);
+  // called every now and then.
+  void CheckQuiet(Clock::time_point now);
+  // Whether a request, a push or a message is under way.
+  bool Busy() const;
   void Close(const absl::Status& status);
 
  private:
   friend class Pusher;
   void Schedule();
+  bool MarkScheduled();  // true: to be submitted
   void Run();
+  Urgency UrgencyNow() const;
   void Submit(Urgency urgency);
   bool Step();  // false: nothing to do for now
   bool TakeRequest();
@@ -77,12 +84,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const uint64_t number_;
   const std::string peer_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::shared_ptr<Connection> connection_;  // null: closed
   std::optional<std::string> request_;      // that waits for Run
   bool scheduled_ = false, again_ = false;
   Clock::time_point send_start_{}, send_deadline_{};
   bool sending_ = false;
+  Clock::time_point idle_since_{};  // when the last work was done
+  bool holds_back_ = false;         // as the core said then
+  bool quiet_ = false;              // to be told to the core
 
   // What follows is Run's alone: no lock.
   xds::StreamCore core_;

@@ -90,6 +90,7 @@ class Script {
     return Say(type, std::move(names), LastNonce(type), {}, {}, "bad");
   }
   void Change() { core_.OnChange(); }
+  void Quiet() { core_.OnQuiet(); }
 
   // Lets the server send all it wants to: one line a response, "CDS a b -gone".
   Names Sent() {

@@ -126,14 +126,12 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   state.wildcard = wish.wildcard;
   state.names = wish.names;
   if (!state.Subscribed()) {
-    state.sent = nullptr;
+    state.Forget();
     state.due = state.removals_due = state.respond = false;
-    state.again.clear();
     return Verdict::kUnsubscribe;
   }
   if (starts) {
-    state.sent = nullptr;
-    state.again.clear();
+    state.Forget();
     state.due = state.respond = true;
     return Verdict::kSubscribe;
   }

@@ -57,6 +57,12 @@ class StreamCore {
   Verdict OnRequest(const Request& request);
   void OnChange();
 
+  // Whether something that the client asks for differs and was not sent, because in the last push it became
+  // something that nothing refers to any more: most clients let go of it once they have taken that over.
+  bool HoldsBack() const;
+  // The client has had time to let go and has not: what is held back becomes due.
+  void OnQuiet();
+
   struct Wanted {
     TypeId type;
     NameSetPtr names;  // null: everything
@@ -84,12 +90,20 @@ class StreamCore {
     ResourceSetPtr sent;                  // what the client was last told; null: nothing
     std::vector<std::string>
         again;  // sent even if unchanged: the client asked anew, or warms what refers to it
-    std::vector<std::string>
-        orphans;  // what referred to these is gone in this push: the client will let go of them
+    // What referred to these is gone in this push: the client will let go of them. After their type was
+    // offered, those that it was not told of for that reason.
+    std::vector<std::string> orphans;
     std::vector<std::string> dropped;  // the client let go of these itself: not reported as removed
     std::string error;
 
     bool Subscribed() const { return wildcard || !names->empty(); }
+    bool Asks(std::string_view name) const { return wildcard || names->Contains(name); }
+    // Nothing that was said before counts any more.
+    void Forget() {
+      sent = nullptr;
+      again.clear();
+      orphans.clear();
+    }
   };
 
   TypeState& StateOf(TypeId type) { return states_[static_cast<size_t>(type)]; }
@@ -106,6 +120,7 @@ class StreamCore {
                                      const ResourceSetPtr& now);
   std::optional<Response> OfferChanged(const TypeInfo& type, TypeState& state, Difference difference,
                                        const ResourceSetPtr& now);
+  ResourceSetPtr LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now);
   Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
   void PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now);
 

@@ -169,6 +169,60 @@ TEST_F(Delta, WhatNothingRefersToAnyMoreIsLeftAlone) {
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
 
+TEST_F(Delta, WhoStillAsksForAnOrphanWhenThingsAreQuietHearsOfIt) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.mesh[kE].erase("a");
+  s.mesh[kL].erase("l");
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS -l", "CDS -a"));
+  EXPECT_TRUE(s.core().HoldsBack());
+  s.Quiet();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS -a", "RDS r"));
+  EXPECT_FALSE(s.core().HoldsBack());
+  s.Quiet();
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, WhoLetsGoOfAnOrphanHearsNothing) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.mesh[kE].erase("a");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+  s.Say(kE, {}, "", {"a"});
+  EXPECT_FALSE(s.core().HoldsBack());
+  s.Quiet();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, AnOrphanThatIsAskedForAnewIsAnswered) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+  s.Say(kE, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+  EXPECT_FALSE(s.core().HoldsBack());
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, AnOrphanThatIsReferredToAgainIsSentWithWhatRefersToIt) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+  s.Put(kC, "a", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a", "EDS a"));
+  EXPECT_FALSE(s.core().HoldsBack());
+}
+
 TEST_F(Delta, ExtensionsAreNeverReportedAsRemoved) {
   s.Put(TypeId::kExtension, "x", "1");
   s.Say(TypeId::kExtension, {"x"});

@@ -167,6 +167,46 @@ TEST_F(Sotw, WhoStillAsksForAnOrphanGetsItInTheNextPush) {
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
 
+TEST_F(Sotw, WhoStillAsksForAnOrphanWhenThingsAreQuietGetsIt) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.mesh[kL].erase("l");
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS", "CDS b"));
+  EXPECT_TRUE(s.core().HoldsBack());
+  s.Ack(kE, {"b"});  // lets go of a, but not of r
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Quiet();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+  EXPECT_FALSE(s.core().HoldsBack());
+  s.Quiet();
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Sotw, AnOrphanThatIsAsItWasIsNotSentAgain) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+  s.Put(kE, "a", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty()) << "the client has it";
+}
+
+TEST_F(Sotw, ATypeThatIsStartedAnewHasNoOrphans) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+  s.Say(kE, {"a", "b"});
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a b"));
+}
+
 TEST_F(Sotw, ASubscriptionGrowsByANewNameAlone) {
   s.Say(kE, {"a"});
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));

@@ -18,18 +18,21 @@ ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
   return std::make_shared<ResourceSet>(std::move(parts));
 }
 
-// Takes orphans out of what is to be sent; those that are not among it need no memory.
-void LeaveOrphans(std::vector<std::string>& orphans, Difference* difference) {
-  if (orphans.empty()) return;
-  StringSet left;
-  const auto leave = [&](const ResourcePtr& resource) {
-    if (std::find(orphans.begin(), orphans.end(), resource->name.str()) == orphans.end()) return false;
-    left.insert(resource->name.str());
-    return true;
-  };
-  std::erase_if(difference->changed, leave);
-  std::erase_if(difference->removed, leave);
-  orphans.assign(left.begin(), left.end());
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// `set` without the resources of some names.
+ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
+  std::vector<ResourceListPtr> parts;
+  for (const ResourceListPtr& part : set.parts()) {
+    std::vector<ResourcePtr> kept;
+    for (const ResourcePtr& resource : part->resources()) {
+      if (!names.contains(resource->name.str())) kept.push_back(resource);
+    }
+    parts.push_back(kept.size() == part->size() ? part : ResourceList::Of(std::move(kept)));
+  }
+  return std::make_shared<ResourceSet>(std::move(parts));
 }
 
 // Adds what is asked for anew and exists; what does not exist goes to `unknown`.
@@ -55,10 +58,21 @@ void AddAgain(const std::vector<std::string>& again, const ResourceSet& now, con
 void StreamCore::OnChange() {
   for (TypeState& state : states_) {
     if (state.Subscribed()) state.due = true;
-    // Whom the client still asks for after the push that made it an orphan gets what it missed.
-    std::move(state.orphans.begin(), state.orphans.end(), std::back_inserter(state.again));
-    state.orphans.clear();
+    state.orphans.clear();  // for the push that made them; what the client missed differs from what it has
   }
+}
+
+void StreamCore::OnQuiet() {
+  for (TypeState& state : states_) {
+    for (const std::string& name : std::exchange(state.orphans, {})) state.due |= state.Asks(name);
+  }
+}
+
+bool StreamCore::HoldsBack() const {
+  return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
+    return std::any_of(state.orphans.begin(), state.orphans.end(),
+                       [&](const std::string& name) { return state.Asks(name); });
+  });
 }
 
 std::optional<StreamCore::Wanted> StreamCore::Next() const {
@@ -128,20 +142,19 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
 
 std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState& state,
                                                  Difference difference, const ResourceSetPtr& now) {
-  LeaveOrphans(state.orphans, &difference);
+  std::erase_if(difference.removed, [&](const ResourcePtr& resource) {
+    return Contains(state.dropped, resource->name.str());
+  });
+  ResourceSetPtr whole = LeaveOrphans(state, &difference, now);
   std::vector<Interned> removed;
   const bool has_all = state.sent == nullptr && now->size() >= state.again.size() && !state.wildcard;
-  const auto wanted = [&](const std::string& name) { return state.wildcard || state.names->Contains(name); };
+  const auto wanted = [&](const std::string& name) { return state.Asks(name); };
   if (!has_all) AddAgain(state.again, *now, wanted, &difference.changed, &removed);
-  std::erase_if(difference.removed, [&](const ResourcePtr& resource) {
-    return std::find(state.dropped.begin(), state.dropped.end(), resource->name.str()) != state.dropped.end();
-  });
-  ResourceSetPtr whole = now;
   if (framing_ == Framing::kStateOfTheWorld || type.never_removed) {
     removed.clear();
   } else if (!difference.removed.empty() && type.removed_last && OthersDue(type.id)) {
     state.removals_due = true;
-    whole = With(*now, std::move(difference.removed));
+    whole = With(*whole, std::move(difference.removed));
   } else {
     for (const ResourcePtr& resource : difference.removed) {
       if (std::find(removed.begin(), removed.end(), resource->name) == removed.end())
@@ -165,10 +178,31 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
   return response;
 }
 
+// Takes the orphans that differ out of what is to be sent, and gives what the client has once it got the
+// rest: those as they were. The other orphans need no memory, nor do those that the client asked for anew.
+ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now) {
+  StringSet left;
+  std::vector<ResourcePtr> as_they_were;
+  const auto leave = [&](const ResourcePtr& resource) {
+    const std::string& name = resource->name.str();
+    if (!Contains(state.orphans, name) || Contains(state.again, name)) return false;
+    left.insert(name);
+    if (ResourcePtr had = state.sent->Find(name)) as_they_were.push_back(std::move(had));
+    return true;
+  };
+  if (!state.orphans.empty()) {
+    std::erase_if(difference->changed, leave);
+    // In state of the world there is no way to say that one is gone.
+    if (framing_ == Framing::kDelta) std::erase_if(difference->removed, leave);
+  }
+  state.orphans.assign(left.begin(), left.end());
+  return left.empty() ? now : With(*Without(*now, left), std::move(as_they_were));
+}
+
 // Before the types that this one refers to are looked at: what a changed resource refers to is sent again
 // with it. And what nothing refers to any more is left alone for the rest of this push, as the client is
 // about to let go of it; it must not see, say, a cluster without endpoints as long as its old routes still
-// lead there.
+// lead there. A client that does not let go gets it with the next push, or in OnQuiet.
 void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now) {
   if (type.children == 0) return;
   const auto child_of = [&](const Reference& reference) -> TypeState* {
