@@ -90,7 +90,8 @@ void Stream::CheckDeadline(Clock::time_point now) {
 void Stream::CheckQuiet(Clock::time_point now) {
   {
     std::lock_guard lock(mutex_);
-    if (!holds_back_ || scheduled_ || sending_ || now - idle_since_ < pusher_->options_.time_to_let_go) return;
+    if (!holds_back_ || scheduled_ || sending_ || now - idle_since_ < pusher_->options_.time_to_let_go)
+      return;
     holds_back_ = false;
     quiet_ = true;
     if (!MarkScheduled()) return;
@@ -132,9 +133,7 @@ bool Stream::MarkScheduled() {
 
 // A proxy that has its configuration and waits for a change goes before those that are still being set up: a
 // thousand new streams must not hold up a change for the others.
-Urgency Stream::UrgencyNow() const {
-  return pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient;
-}
+Urgency Stream::UrgencyNow() const { return pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient; }
 
 void Stream::Submit(Urgency urgency) {
   pusher_->executor_.Submit(urgency, [self = shared_from_this()] { self->Run(); });

@@ -142,9 +142,8 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
 
 std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState& state,
                                                  Difference difference, const ResourceSetPtr& now) {
-  std::erase_if(difference.removed, [&](const ResourcePtr& resource) {
-    return Contains(state.dropped, resource->name.str());
-  });
+  std::erase_if(difference.removed,
+                [&](const ResourcePtr& resource) { return Contains(state.dropped, resource->name.str()); });
   ResourceSetPtr whole = LeaveOrphans(state, &difference, now);
   std::vector<Interned> removed;
   const bool has_all = state.sent == nullptr && now->size() >= state.again.size() && !state.wildcard;

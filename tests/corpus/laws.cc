@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "tests/corpus/fold.h"
 #include "tests/corpus/generate.h"
 #include "tests/corpus/mesh_of_objects.h"
 
@@ -44,6 +45,13 @@ void Expect(std::string_view law, const Hashes& got, const Hashes& want, std::ve
   }
 }
 
+// About so many of the objects: deleting every one in turn would be quadratic.
+std::vector<ConfigPtr> Spread(const std::vector<ConfigPtr>& objects, size_t most) {
+  std::vector<ConfigPtr> some;
+  for (size_t i = 0; i < objects.size(); i += objects.size() / most + 1) some.push_back(objects[i]);
+  return some;
+}
+
 void CheckOrder(const Case& one, const Hashes& want, std::vector<std::string>* broken) {
   std::vector<ConfigPtr> objects = one.objects;
   std::shuffle(objects.begin(), objects.end(), std::mt19937(4711));
@@ -67,14 +75,29 @@ void CheckChanges(const Case& one, const Hashes& want, std::vector<std::string>*
   if (mesh.CountChanges(one.objects) != 0)
     broken->push_back("re-applied: an unchanged object counts as a change");
 
-  // Deleting every object in turn is quadratic: a spread of them is enough.
-  constexpr size_t kMostDeleted = 12;
-  const size_t step = one.objects.size() / kMostDeleted + 1;
-  for (size_t i = 0; i < one.objects.size(); i += step) {
-    HashesOf(one, *mesh.Remove(one.objects[i]), &generators);
-    snapshot = mesh.Apply({one.objects[i]});
+  for (const ConfigPtr& object : Spread(one.objects, 12)) {
+    HashesOf(one, *mesh.Remove(object), &generators);
+    snapshot = mesh.Apply({object});
   }
   Expect("re-added", HashesOf(one, *snapshot, &generators), want, broken);
+}
+
+// Clients that stay connected through a life of changes hold after each of them what a new one would get.
+void CheckFold(const Case& one, const Case& before, std::vector<std::string>* broken) {
+  FoldingClients clients(one);
+  MeshOfObjects mesh(before.settings);
+  const auto holds = [&](const std::string& when, const mesh::SnapshotPtr& snapshot) {
+    const std::string stale = clients.Follow(snapshot);
+    if (!stale.empty()) broken->push_back(StrCat("fold: ", when, ": ", stale));
+    return stale.empty();
+  };
+  if (!holds(StrCat("connected to ", before.name), mesh.Apply(before.objects))) return;
+  if (!holds(StrCat("changed from ", before.name), mesh.Become(one.objects, one.settings))) return;
+  for (const ConfigPtr& object : Spread(one.objects, 4)) {
+    const std::string what = StrCat(config::InfoOf(object->kind()).name, " ", object->name().str());
+    if (!holds(StrCat("without ", what), mesh.Remove(object))) return;
+    if (!holds(StrCat("again with ", what), mesh.Apply({object}))) return;
+  }
 }
 
 void CheckReferences(const Case& one, std::vector<std::string>* broken) {
@@ -98,7 +121,7 @@ void CheckReferences(const Case& one, std::vector<std::string>* broken) {
 
 }  // namespace
 
-std::vector<std::string> BrokenLaws(const Case& one) {
+std::vector<std::string> BrokenLaws(const Case& one, const Case& before) {
   std::vector<std::string> broken;
   MeshOfObjects mesh(one.settings);
   Generators generators;
@@ -106,6 +129,7 @@ std::vector<std::string> BrokenLaws(const Case& one) {
   CheckOrder(one, want, &broken);
   CheckChanges(one, want, &broken);
   CheckReferences(one, &broken);
+  CheckFold(one, before, &broken);
   return broken;
 }
 

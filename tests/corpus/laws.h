@@ -13,10 +13,14 @@
 //   re-applied   an object that did not change changes nothing
 //   re-added     deleting and adding an object again restores everything
 //   references   every endpoint and route configuration that is asked for exists
+//   fold         what a connected proxy was told, folded, is at any time what a new one gets: both variants
+//   of
+//                the protocol, all types, whether or not the proxy lets go of what nothing refers to any more
 namespace fairlead::corpus {
 
-// The laws that a case breaks, each with the first proxy and resource that shows it; empty: none.
-std::vector<std::string> BrokenLaws(const Case& one);
+// The laws that a case breaks, each with the first proxy and resource that shows it; empty: none. `before` is
+// any other case: a mesh that becomes this one's under connected proxies.
+std::vector<std::string> BrokenLaws(const Case& one, const Case& before);
 
 }  // namespace fairlead::corpus
 

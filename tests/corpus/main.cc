@@ -87,10 +87,12 @@ void PrintTable(const Tally& tally, size_t passed, size_t asked) {
 // The laws of laws.h on every case; how many cases break one.
 int CheckLaws(const Options& options, const std::vector<std::string>& names) {
   int wrong = 0;
+  auto before = LoadCase(options.cases, names.back());
   for (const std::string& name : names) {
-    const auto one = LoadCase(options.cases, name);
-    const auto broken =
-        one.ok() ? BrokenLaws(*one) : std::vector<std::string>{std::string(FromAbsl(one.status().message()))};
+    auto one = LoadCase(options.cases, name);
+    const auto broken = one.ok() ? BrokenLaws(*one, before.ok() ? *before : *one)
+                                 : std::vector<std::string>{std::string(FromAbsl(one.status().message()))};
+    before = std::move(one);
     for (const std::string& law : broken) std::printf("%s: %s\n", name.c_str(), law.c_str());
     wrong += !broken.empty();
   }

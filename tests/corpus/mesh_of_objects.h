@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_TESTS_CORPUS_MESH_OF_OBJECTS_H_
 #define FAIRLEAD_TESTS_CORPUS_MESH_OF_OBJECTS_H_
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,21 @@ class MeshOfObjects {
   mesh::SnapshotPtr Apply(const std::vector<config::ConfigPtr>& objects) { return Build(Changes(objects)); }
   mesh::SnapshotPtr Remove(const config::ConfigPtr& object) {
     return Build({{config::KeyOf(*object), nullptr}});
+  }
+  // All objects and settings are replaced, in one change.
+  mesh::SnapshotPtr Become(const std::vector<config::ConfigPtr>& objects, model::SettingsPtr settings) {
+    auto changes = Changes(objects);
+    std::set<config::ObjectKey> kept;
+    for (const config::ObjectChange& change : changes) kept.insert(change.key);
+    for (const config::KindInfo& kind : config::AllKinds()) {
+      for (const auto& [name, object] : store_.All(kind.kind)) {
+        const config::ObjectKey key = config::KeyOf(*object);
+        if (!kept.contains(key)) changes.push_back({key, nullptr});
+      }
+    }
+    settings_ = std::move(settings);
+    builder_.SetSettings(settings_);
+    return Build(changes);
   }
   // How many of these objects differ from what is there.
   size_t CountChanges(const std::vector<config::ConfigPtr>& objects) {
