@@ -3,9 +3,9 @@
 #include <thread>
 #include <utility>
 
-#include "app/ads_service.h"
 #include "app/mesh_model.h"
 #include "app/version.h"
+#include "app/xds_methods.h"
 #include "base/duration.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -30,6 +30,7 @@ push::Generators MakeGenerators() {
   at(xds::TypeId::kEndpoint) = gen::NewEndpointGenerator();
   at(xds::TypeId::kListener) = gen::NewListenerGenerator();
   at(xds::TypeId::kRoute) = gen::NewRouteGenerator();
+  at(xds::TypeId::kVirtualHost) = gen::NewVirtualHostGenerator(at(xds::TypeId::kRoute).get());
   at(xds::TypeId::kNameTable) = gen::NewNameTableGenerator();
   return generators;
 }
@@ -122,7 +123,8 @@ void DiscoveryServer::OpenGrpc() {
     if (!options_.keepalive_max_connection_age.empty()) {
       options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
     }
-    options.methods = AdsMethods(pusher_.get());
+    options.methods = XdsMethods(pusher_.get());
+    options.refuse = RefuseMethod;
     auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
     if (status.ok()) grpc_ = std::move(server);

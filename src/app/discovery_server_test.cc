@@ -1,21 +1,15 @@
-#include "app/discovery_server.h"
-
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
+#include "app/server_fixture.h"
 #include "base/strings.h"
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
-#include "envoy/service/discovery/v3/ads.grpc.pb.h"
-#include "xds/types.h"
 
 // The whole server in this process: a folder of manifests in, gRPC over loopback out.
 namespace fairlead::app {
@@ -30,75 +24,6 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 using xds::TypeId;
-
-constexpr char kService[] = R"(
-apiVersion: v1
-kind: Service
-metadata: {name: reviews, namespace: shop}
-spec:
-  clusterIP: 10.0.0.10
-  ports: [{name: http, port: 9080}]
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: {name: reviews-1, namespace: shop, labels: {kubernetes.io/service-name: reviews}}
-addressType: IPv4
-ports: [{name: http, port: 9080}]
-endpoints: [{addresses: [10.1.0.1], conditions: {ready: true}}]
-)";
-
-constexpr char kRoute[] = R"(
-apiVersion: networking.istio.io/v1
-kind: VirtualService
-metadata: {name: reviews, namespace: shop}
-spec:
-  hosts: [reviews]
-  http: [{route: [{destination: {host: reviews}}], timeout: %s}]
-)";
-
-std::string Url(TypeId type) { return std::string(xds::InfoOf(type).url); }
-
-class ServerTest : public testing::Test {
- protected:
-  ServerTest() {
-    std::string pattern = testing::TempDir() + "/serverXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    Write("service.yaml", kService);
-    options_.config_dir = folder_;
-    options_.mesh_config = options_.networks_config = "";
-    options_.grpc_addr = options_.http_addr = options_.monitoring_addr = "127.0.0.1:0";
-    options_.secure_grpc_addr = options_.https_addr = "";
-    options_.shutdown_duration = "1s";
-    options_.cluster_id = "Kubernetes";
-    options_.ns = "istio-system";
-    options_.environment.debounce_after = std::chrono::milliseconds(10);
-  }
-  ~ServerTest() override {
-    server_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  void Write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/.new") << text;
-    std::filesystem::rename(folder_ + "/.new", folder_ + "/" + name);
-  }
-  void WriteRoute(const std::string& timeout) { Write("route.yaml", ReplaceAll(kRoute, "%s", timeout)); }
-  void StartServer() {
-    server_ = std::make_unique<DiscoveryServer>(options_);
-    ASSERT_TRUE(server_->Start().ok());
-    ASSERT_TRUE(server_->WaitUntilServing().ok());
-    channel_ =
-        grpc::CreateChannel(StrCat("127.0.0.1:", server_->grpc_port()), grpc::InsecureChannelCredentials());
-  }
-  std::unique_ptr<AggregatedDiscoveryService::Stub> Stub() {
-    return AggregatedDiscoveryService::NewStub(channel_);
-  }
-
-  std::string folder_;
-  DiscoveryOptions options_;
-  std::unique_ptr<DiscoveryServer> server_;
-  std::shared_ptr<grpc::Channel> channel_;
-};
 
 // A proxy that speaks state of the world.
 class SotwClient {

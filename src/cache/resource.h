@@ -13,7 +13,9 @@ namespace fairlead::cache {
 struct Resource {
   Interned name;
   uint64_t hash = 0;  // of `any`, the same in every process and replica (XXH3): the resource's version
-  std::string any;    // a serialized google.protobuf.Any, type URL included
+  // A serialized google.protobuf.Any, type URL included. Empty: there is nothing by this name, and the client
+  // waits to be told (on-demand virtual hosts).
+  std::string any;
 };
 using ResourcePtr = std::shared_ptr<const Resource>;
 

@@ -61,6 +61,8 @@ std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS
 std::unique_ptr<Generator> NewEndpointGenerator();  // gen/endpoint: EDS
 std::unique_ptr<Generator> NewListenerGenerator();  // gen/listener: LDS
 std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
+// gen/route: VHDS, the virtual hosts that requests ask for, of what `routes` makes; it must outlive this.
+std::unique_ptr<Generator> NewVirtualHostGenerator(Generator* routes);
 // gen/name_table: NDS, one resource without a name, for agents that capture DNS.
 std::unique_ptr<Generator> NewNameTableGenerator();
 

@@ -32,6 +32,7 @@ class Epoch {
 
   uint64_t number() const { return number_; }  // counts publications, from 1
   const mesh::MeshSnapshot& snapshot() const { return *snapshot_; }
+  const mesh::SnapshotPtr& snapshot_ptr() const { return snapshot_; }
   const Reasons& reasons() const { return reasons_; }
 
   // The resources of a type for a proxy; `names` null: all of them.

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,9 +57,9 @@ EpochPtr Pusher::Newest() const {
   return newest_;
 }
 
-StreamPtr Pusher::Open(xds::Framing framing, std::string peer) {
+StreamPtr Pusher::Open(StreamOptions options) {
   std::lock_guard lock(mutex_);
-  auto stream = std::make_shared<Stream>(this, framing, ++last_stream_, std::move(peer));
+  auto stream = std::make_shared<Stream>(this, ++last_stream_, std::move(options));
   streams_.insert(stream);
   return stream;
 }
@@ -77,6 +78,22 @@ size_t Pusher::BusyStreams() const {
   const std::vector<StreamPtr> streams = Streams();
   return static_cast<size_t>(
       std::count_if(streams.begin(), streams.end(), [](const StreamPtr& stream) { return stream->Busy(); }));
+}
+
+std::vector<StreamReport> Pusher::Report() const {
+  std::vector<StreamReport> reports;
+  for (const StreamPtr& stream : Streams()) {
+    if (auto report = stream->Report()) reports.push_back(*std::move(report));
+  }
+  std::sort(reports.begin(), reports.end(), [](const StreamReport& a, const StreamReport& b) {
+    return std::tie(a.connection, a.number) < std::tie(b.connection, b.number);
+  });
+  return reports;
+}
+
+mesh::SnapshotPtr Pusher::Snapshot() const {
+  const EpochPtr newest = Newest();
+  return newest == nullptr ? nullptr : newest->snapshot_ptr();
 }
 
 void Pusher::KeepHouse() {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "base/executor.h"
@@ -42,11 +44,18 @@ class Pusher {
   // The next snapshot: every stream is brought to it. To be called from one thread.
   void Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons);
   // A new stream. The caller keeps it until it has called OnClosed.
-  StreamPtr Open(xds::Framing framing, std::string peer);
+  StreamPtr Open(StreamOptions options);
+  StreamPtr Open(xds::Framing framing, std::string peer) {
+    return Open({.framing = framing, .peer = std::move(peer)});
+  }
   size_t StreamCount() const;
   // The streams at which a request, a push or a message is under way; 0: all proxies were sent what is
   // published, and all that they asked for.
   size_t BusyStreams() const;
+  // The streams whose clients have said who they are, by connection name.
+  std::vector<StreamReport> Report() const;
+  // The newest snapshot; null before the first.
+  mesh::SnapshotPtr Snapshot() const;
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
   void Stop();
 

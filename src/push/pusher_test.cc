@@ -152,6 +152,45 @@ TEST_F(PusherTest, AProxyThatComesBackGetsOnlyTheNewest) {
   proxy->HangUp();
 }
 
+TEST_F(PusherTest, EachStreamReportsWhatItsProxyTook) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  EXPECT_THAT(pusher->Report(), testing::IsEmpty()) << "it has not said who it is";
+  proxy->Ask(TypeId::kCluster);
+  const auto first = proxy->Await(0);
+  envoy::service::discovery::v3::DiscoveryRequest answer;
+  answer.set_type_url(std::string(xds::InfoOf(TypeId::kCluster).url));
+  answer.set_response_nonce(first.nonce());
+  proxy->Say(answer.SerializeAsString());
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  const auto second = proxy->Await(1);
+  answer.set_response_nonce(second.nonce());
+  answer.mutable_error_detail()->set_message("no");
+  proxy->Say(answer.SerializeAsString());
+  proxy->Ask(TypeId::kRoute, {"x"}, "");  // taken in order: the NACK has been read when this is
+  const auto nacked = [&] { return pusher->Report().at(0).Of(TypeId::kCluster).status.nacks == 1; };
+  while (!nacked()) std::this_thread::yield();
+
+  const StreamReport report = pusher->Report().at(0);
+  EXPECT_EQ(report.connection, "a.default-1");
+  EXPECT_EQ(report.scope->proxy->id, "a.default");
+  const StreamReport::OfType& clusters = report.Of(TypeId::kCluster);
+  EXPECT_TRUE(clusters.status.wildcard);
+  EXPECT_EQ(clusters.status.nonce_acked, first.nonce());
+  EXPECT_EQ(clusters.status.version_acked, first.version_info());
+  EXPECT_EQ(clusters.status.nonce_sent, second.nonce());
+  EXPECT_EQ(clusters.status.version_nacked, second.version_info());
+  EXPECT_EQ(clusters.status.error, "no");
+  EXPECT_GT(clusters.times.acked, report.connected_at);
+  EXPECT_GT(clusters.times.nacked, clusters.times.acked);
+  ASSERT_NE(clusters.status.sent, nullptr);
+  EXPECT_NE(clusters.status.sent->Find("a"), nullptr);
+  proxy->HangUp();
+  EXPECT_THAT(pusher->Report(), testing::IsEmpty());
+}
+
 TEST_F(PusherTest, StoppingSendsProxiesElsewhere) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

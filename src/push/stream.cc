@@ -19,13 +19,27 @@ std::string NoncePrefix(uint64_t stream) {
   return StrCat(start % 1000000007, "-", stream, "-");
 }
 
+xds::Answers AnswersOf(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::kStream:
+      return xds::Answers::kWhatDiffers;
+    case Exchange::kFetch:
+      return xds::Answers::kAlways;
+    case Exchange::kPoll:
+      return xds::Answers::kNewVersionOnly;
+  }
+  return xds::Answers::kWhatDiffers;
+}
+
 }  // namespace
 
-Stream::Stream(Pusher* pusher, xds::Framing framing, uint64_t number, std::string peer)
+Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
     : pusher_(pusher),
       number_(number),
-      peer_(std::move(peer)),
-      core_(framing, pusher->served_, NoncePrefix(number)) {}
+      options_(std::move(options)),
+      core_(options_.framing,
+            options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
+            NoncePrefix(number), AnswersOf(options_.exchange)) {}
 
 Stream::~Stream() {
   if (connected_ != nullptr) connected_->Add(-1);
@@ -38,6 +52,10 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
   }
   if (pusher_->Newest() == nullptr) {
     Close(absl::UnavailableError("server is not ready to serve discovery information"));
+    return;
+  }
+  if (options_.only && (pusher_->served_ & xds::MaskOf(*options_.only)) == 0) {
+    Close(absl::UnimplementedError(StrCat(xds::InfoOf(*options_.only).url, " is not served")));
     return;
   }
   connection->Read();
@@ -56,8 +74,9 @@ void Stream::OnSent(bool ok) {
     std::lock_guard lock(mutex_);
     sending_ = false;
     Metrics().send_time.Observe(Seconds(Clock::now() - send_start_));
-    if (!ok || !MarkScheduled()) return;
+    if (!ok || (options_.exchange == Exchange::kStream && !MarkScheduled())) return;
   }
+  if (options_.exchange != Exchange::kStream) return Close(absl::OkStatus());
   Submit(UrgencyNow());
 }
 
@@ -83,7 +102,7 @@ void Stream::CheckDeadline(Clock::time_point now) {
     connection = connection_;
   }
   Metrics().write_timeouts.Add();
-  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, peer_);
+  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer);
   connection->Abort();
 }
 
@@ -157,6 +176,7 @@ void Stream::Run() {
 }
 
 bool Stream::Step() {
+  std::lock_guard work(work_mutex_);
   if (TakeRequest()) return true;
   bool quiet;
   {
@@ -211,6 +231,24 @@ void Stream::Enter(EpochPtr epoch) {
   scope_ = pusher_->options_.scope(epoch_->snapshot(), proxy_, scope_);
 }
 
+std::optional<StreamReport> Stream::Report() const {
+  std::lock_guard work(work_mutex_);
+  if (proxy_ == nullptr) return std::nullopt;
+  StreamReport report;
+  report.number = number_;
+  report.connection = name_;
+  report.peer = options_.peer;
+  report.connected_at = connected_at_;
+  report.framing = core_.framing();
+  report.only = options_.only;
+  report.scope = scope_;
+  for (const xds::TypeInfo& type : xds::kTypes) {
+    const size_t i = static_cast<size_t>(type.id);
+    report.types[i] = {core_.Status(type.id), times_[i]};
+  }
+  return report;
+}
+
 void Stream::Send(const xds::Response& response, Clock::time_point start) {
   xds::Frame frame = xds::Encode(core_.framing(), response);
   const size_t size = xds::SizeOf(frame);
@@ -222,6 +260,7 @@ void Stream::Send(const xds::Response& response, Clock::time_point start) {
   metrics.config_size.Observe(static_cast<double>(size));
   if (!pushing_) Metrics().requests_triggered.Add();
   pushed_any_ = true;
+  times_[static_cast<size_t>(response.type)].sent = std::chrono::system_clock::now();
 
   const bool quiet = pushing_ && epoch_->reasons().Only(Reason::kEndpoint);
   if (ads_log.Enabled(quiet ? LogLevel::kDebug : LogLevel::kInfo)) {

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_PUSH_STREAM_H_
 #define FAIRLEAD_PUSH_STREAM_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "mesh/proxy_scope.h"
 #include "model/proxy.h"
 #include "push/epoch.h"
+#include "push/stream_report.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
 
@@ -36,13 +38,27 @@ class Connection {
   virtual void Abort() = 0;
 };
 
+// How requests and responses follow each other.
+enum class Exchange : uint8_t {
+  kStream,  // any number of both, as long as the client stays
+  kFetch,   // one request, answered at once
+  kPoll,    // one request, answered when there is another version than the one that it names
+};
+
+struct StreamOptions {
+  xds::Framing framing = xds::Framing::kStateOfTheWorld;
+  std::optional<xds::TypeId> only = std::nullopt;  // the one type that is spoken of; none: all
+  Exchange exchange = Exchange::kStream;
+  std::string peer = {};  // "ipv4:10.0.0.1:43210", for logs
+};
+
 // One xDS stream: feeds the protocol core, makes what it wants from the newest snapshot, and sends. An actor:
 // events come from any thread and are noted; the work is done by one executor thread at a time. While a
 // message is under way nothing is made, so that a slow proxy has at most one push pending, and that of the
 // newest snapshot.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Pusher* pusher, xds::Framing framing, uint64_t number, std::string peer);
+  Stream(Pusher* pusher, uint64_t number, StreamOptions options);
   ~Stream();
 
   // Begins to read. The stream keeps the connection until OnClosed.
@@ -61,6 +77,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Whether a request, a push or a message is under way.
   bool Busy() const;
   void Close(const absl::Status& status);
+  // Nothing before the client has said who it is. Waits for what is being made for the stream.
+  std::optional<StreamReport> Report() const;
 
  private:
   friend class Pusher;
@@ -72,6 +90,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Step();  // false: nothing to do for now
   bool TakeRequest();
   void Handle(std::string_view bytes);
+  bool CheckType(xds::Request* request);
   bool Identify(const xds::Request& request);
   void Note(const xds::Request& request, const xds::Verdict& verdict);
   bool AtNewest() const;
@@ -82,7 +101,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   Pusher* const pusher_;
   const uint64_t number_;
-  const std::string peer_;
+  const StreamOptions options_;
+  const WallTime connected_at_ = std::chrono::system_clock::now();
 
   mutable std::mutex mutex_;
   std::shared_ptr<Connection> connection_;  // null: closed
@@ -94,7 +114,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool holds_back_ = false;         // as the core said then
   bool quiet_ = false;              // to be told to the core
 
-  // What follows is Run's alone: no lock.
+  // What follows is Run's, which holds the lock for a step at a time, and Report's.
+  mutable std::mutex work_mutex_;
   xds::StreamCore core_;
   model::ProxyPtr proxy_;                  // null before the first request
   std::string name_;                       // of the proxy, for logs: "reviews-v1-1.default-7"
@@ -105,6 +126,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
+  std::array<TypeTimes, xds::kTypeCount> times_;
 };
 using StreamPtr = std::shared_ptr<Stream>;
 

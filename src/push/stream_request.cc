@@ -31,7 +31,7 @@ bool Stream::TakeRequest() {
     connection = connection_;
   }
   Handle(bytes);
-  connection->Read();
+  if (options_.exchange == Exchange::kStream) connection->Read();
   return true;
 }
 
@@ -39,15 +39,32 @@ void Stream::Handle(std::string_view bytes) {
   if (static_cast<double>(bytes.size()) > Metrics().largest_request.Value()) {
     Metrics().largest_request.Set(static_cast<double>(bytes.size()));
   }
-  const auto request = xds::DecodeRequest(core_.framing(), bytes);
+  auto request = xds::DecodeRequest(core_.framing(), bytes);
   if (!request.ok()) return Close(request.status());
   if (request->type_url == kHealthInformation) return;
-  if (request->type_url.starts_with(kVersion2Prefix)) {
-    return Close(absl::InvalidArgumentError(
-        StrCat("xDS v2 is not served: ask for the v3 type instead of ", request->type_url)));
-  }
+  if (!CheckType(&*request)) return;
   if (proxy_ == nullptr && !Identify(*request)) return;
   Note(*request, core_.OnRequest(*request));
+  if (options_.exchange != Exchange::kStream && !core_.Subscribed(*options_.only)) {
+    Close(absl::InvalidArgumentError(
+        StrCat("resources of ", request->type_url, " have to be asked for by name")));
+  }
+}
+
+// On a stream of one type, requests need not name it.
+bool Stream::CheckType(xds::Request* request) {
+  if (request->type_url.starts_with(kVersion2Prefix)) {
+    Close(absl::InvalidArgumentError(
+        StrCat("xDS v2 is not served: ask for the v3 type instead of ", request->type_url)));
+    return false;
+  }
+  if (!options_.only) return true;
+  const std::string_view url = xds::InfoOf(*options_.only).url;
+  if (request->type_url.empty()) request->type_url = url;
+  if (request->type_url == url) return true;
+  Close(absl::InvalidArgumentError(
+      StrCat("this is a service of ", url, ", which does not have ", request->type_url)));
+  return false;
 }
 
 // The first request says who the client is. Its node may be large (a stock Envoy lists 500 extensions): it is
@@ -61,7 +78,7 @@ bool Stream::Identify(const xds::Request& request) {
   }
   auto proxy = model::ParseProxy(node);
   if (!proxy.ok()) {
-    ads_log.Warn("refusing {} of {}: {}", node.id(), peer_, std::string(proxy.status().message()));
+    ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer, std::string(proxy.status().message()));
     Close(proxy.status());
     return false;
   }
@@ -71,13 +88,20 @@ bool Stream::Identify(const xds::Request& request) {
   const std::string& version = proxy_->metadata.istio_version;
   connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
   connected_->Add(1);
-  ads_log.Info("new {} connection for node:{} from {}",
-               core_.framing() == xds::Framing::kDelta ? "delta" : "ADS", name_, peer_);
+  if (options_.exchange != Exchange::kStream) return true;  // polls come every few seconds
+  const std::string_view service = options_.only ? xds::InfoOf(*options_.only).name : "ADS";
+  ads_log.Info("new {}{} connection for node:{} from {}",
+               core_.framing() == xds::Framing::kDelta ? "delta " : "", service, name_, options_.peer);
   return true;
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
   const std::string_view type = xds::InfoOf(verdict.type).name;
+  TypeTimes& times = times_[static_cast<size_t>(verdict.type)];
+  const bool answers = verdict.kind != xds::Verdict::kStale && verdict.kind != xds::Verdict::kUnknownType;
+  if (!request.nonce.empty() && answers) {
+    (request.rejected ? times.nacked : times.acked) = std::chrono::system_clock::now();
+  }
   switch (verdict.kind) {
     case xds::Verdict::kNack:
       CountReject(verdict.type, proxy_->id, request.error_code);

@@ -29,26 +29,36 @@ std::string ToGrpcAddress(const std::string& address) {
   return address.starts_with(':') ? StrCat("[::]", address) : address;
 }
 
+// Ends a call with a status.
+class Refusal : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit Refusal(const absl::Status& status) {
+    Finish({static_cast<grpc::StatusCode>(status.code()), std::string(status.message())});
+  }
+  void OnDone() override { delete this; }
+};
+
 class Service : public grpc::CallbackGenericService {
  public:
-  explicit Service(const std::vector<GrpcMethod>& methods) : methods_(methods) {}
+  explicit Service(const GrpcServerOptions& options) : options_(options) {}
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
-    for (const GrpcMethod& method : methods_) {
+    for (const GrpcMethod& method : options_.methods) {
       if (method.path == context->method()) return GenericStream::Open(context, method.open);
     }
     grpc_log.Debug("{} calls {}, which is not served", context->peer(), context->method());
-    return grpc::CallbackGenericService::CreateReactor(context);
+    if (!options_.refuse) return grpc::CallbackGenericService::CreateReactor(context);
+    return new Refusal(options_.refuse(context->method()));
   }
 
  private:
-  const std::vector<GrpcMethod>& methods_;
+  const GrpcServerOptions& options_;
 };
 
 }  // namespace
 
 class GrpcServer::Impl {
  public:
-  explicit Impl(GrpcServerOptions options) : options_(std::move(options)), service_(options_.methods) {}
+  explicit Impl(GrpcServerOptions options) : options_(std::move(options)), service_(options_) {}
 
   absl::Status Start() {
     grpc::EnableDefaultHealthCheckService(true);

@@ -63,7 +63,9 @@ struct KeepaliveOptions {
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
   KeepaliveOptions keepalive;
-  std::vector<GrpcMethod> methods;  // an unknown method is answered with Unimplemented
+  std::vector<GrpcMethod> methods;
+  // What an unknown method is answered with, from its path.
+  std::function<absl::Status(std::string_view path)> refuse;
 };
 
 class GrpcServer {

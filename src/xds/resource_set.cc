@@ -234,12 +234,14 @@ void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std:
   }
   const std::string version = ToHex(resource.hash);
   const std::string& name = resource.name.str();
-  const size_t length = StringFieldSize(kVersion, version.size()) + StringFieldSize(kName, name.size()) + 1 +
-                        VarintSize(resource.any.size()) + resource.any.size();
-  AppendLengthPrefix(kResources, length, out);
+  const size_t any_size = resource.any.size();
+  const size_t any_field = any_size == 0 ? 0 : 1 + VarintSize(any_size) + any_size;
+  AppendLengthPrefix(
+      kResources, StringFieldSize(kVersion, version.size()) + StringFieldSize(kName, name.size()) + any_field,
+      out);
   AppendString(kVersion, version, out);
   AppendString(kName, name, out);
-  AppendLengthPrefix(kResource, resource.any.size(), out);
+  if (any_field != 0) AppendLengthPrefix(kResource, any_size, out);
 }
 
 }  // namespace fairlead::xds

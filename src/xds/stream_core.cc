@@ -76,8 +76,8 @@ ResourceSetPtr Restrict(const ResourceSetPtr& set, const NameSet& names) {
 
 }  // namespace
 
-StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix)
-    : framing_(framing), served_(served), nonce_prefix_(std::move(nonce_prefix)) {}
+StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix, Answers answers)
+    : framing_(framing), served_(served), nonce_prefix_(std::move(nonce_prefix)), answers_(answers) {}
 
 std::string StreamCore::NonceText(uint64_t nonce) const {
   return nonce == 0 ? std::string() : StrCat(nonce_prefix_, nonce);
@@ -86,7 +86,9 @@ std::string StreamCore::NonceText(uint64_t nonce) const {
 Verdict StreamCore::OnRequest(const Request& request) {
   const TypeInfo* type = FindType(request.type_url);
   if (type == nullptr || (served_ & MaskOf(type->id)) == 0) return {Verdict::kUnknownType, TypeId::kCluster};
+  if (type->delta_only && framing_ != Framing::kDelta) return {Verdict::kUnknownType, type->id};
   TypeState& state = StateOf(type->id);
+  if (answers_ == Answers::kNewVersionOnly) polled_version_ = std::string(request.version);
   const Verdict::Kind kind =
       framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
   return {kind, type->id};
@@ -96,6 +98,8 @@ bool StreamCore::TakeAnswer(const Request& request, TypeState& state) {
   if (state.nonce == 0 || request.nonce != NonceText(state.nonce)) return false;
   if (request.rejected) {
     ++state.nacks;
+    state.nacked_nonce = state.nonce;
+    state.nacked_version = state.version;
     state.error = std::string(request.error_message);
   } else {
     state.error.clear();
@@ -191,10 +195,15 @@ TypeStatus StreamCore::Status(TypeId type) const {
   const TypeState& state = StateOf(type);
   TypeStatus status;
   status.subscribed = state.Subscribed();
+  status.wildcard = state.wildcard;
+  status.names = state.names;
+  status.sent = state.sent;
   status.nonce_sent = NonceText(state.nonce);
   status.nonce_acked = NonceText(state.acked_nonce);
   if (state.nonce != 0) status.version_sent = ToHex(state.version);
   if (state.acked_nonce != 0) status.version_acked = ToHex(state.acked_version);
+  status.nonce_nacked = NonceText(state.nacked_nonce);
+  if (state.nacked_nonce != 0) status.version_nacked = ToHex(state.nacked_version);
   status.error = state.error;
   status.nacks = state.nacks;
   return status;

@@ -33,12 +33,22 @@ struct Verdict {
 // What the stream's client last said and was told about a type, for introspection.
 struct TypeStatus {
   bool subscribed = false;
-  std::string version_sent, version_acked, nonce_sent, nonce_acked;
+  bool wildcard = false;               // to everything
+  NameSetPtr names = NameSet::Empty();  // by name
+  ResourceSetPtr sent;                 // what the client has, if it took everything; null: nothing
+  std::string version_sent, version_acked, version_nacked, nonce_sent, nonce_acked, nonce_nacked;
   std::string error;  // of the last NACK; "" after an ACK
   uint64_t nacks = 0;
 };
 
-// The xDS protocol of one aggregated stream: subscriptions, nonces, versions, and what has to be sent. It has
+// When a state-of-the-world client is answered.
+enum class Answers : uint8_t {
+  kWhatDiffers,     // a stream: what the client lacks, as soon as there is any
+  kAlways,          // a single request: at once, whatever there is
+  kNewVersionOnly,  // a poll: when the version differs from the one in the request
+};
+
+// The xDS protocol of one stream, aggregated or of one type: subscriptions, nonces, versions, and what has to be sent. It has
 // no I/O, no clock and no mesh. Not thread-safe: its owner calls it from one thread at a time.
 //
 // The owner feeds requests in with OnRequest and calls OnChange when resources may have changed. Then,
@@ -52,7 +62,8 @@ class StreamCore {
  public:
   // `served` is a mask of types (MaskOf). `nonce_prefix` must differ between the streams of a process, so
   // that an answer to another stream's response is seen to be stale.
-  StreamCore(Framing framing, uint32_t served, std::string nonce_prefix);
+  StreamCore(Framing framing, uint32_t served, std::string nonce_prefix,
+             Answers answers = Answers::kWhatDiffers);
 
   Verdict OnRequest(const Request& request);
   void OnChange();
@@ -85,6 +96,7 @@ class StreamCore {
     bool respond = false;       // even if nothing differs
     uint64_t nonce = 0, acked_nonce = 0, nacks = 0;  // nonces count over the stream; 0: none
     uint64_t version = 0, acked_version = 0;
+    uint64_t nacked_nonce = 0, nacked_version = 0;
     uint64_t request_hash = 0;            // of the names in the last state-of-the-world request, as they came
     NameSetPtr names = NameSet::Empty();  // asked for by name
     ResourceSetPtr sent;                  // what the client was last told; null: nothing
@@ -127,6 +139,8 @@ class StreamCore {
   const Framing framing_;
   const uint32_t served_;
   const std::string nonce_prefix_;
+  const Answers answers_;
+  std::string polled_version_;  // kNewVersionOnly: what the client has
   uint64_t last_nonce_ = 0;
   std::array<TypeState, kTypeCount> states_;
 };

@@ -99,6 +99,10 @@ bool StreamCore::OthersDue(TypeId type) const {
 std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) {
   const TypeInfo& type = InfoOf(id);
   TypeState& state = StateOf(id);
+  if (answers_ == Answers::kNewVersionOnly && ToHex(now->hash()) == polled_version_) {
+    state.due = false;
+    return std::nullopt;
+  }
   Difference difference = Compare(state.sent == nullptr ? *ResourceSet::Empty() : *state.sent, *now);
   if (state.due) PrepareChildren(type, difference, *now);  // not again for the removals at the end
   state.due = state.removals_due = false;
@@ -162,8 +166,8 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
   }
   state.sent = whole;
   // An empty answer says something where the client asked for everything, or in delta for names that do not
-  // exist.
-  const bool must = state.respond && framing_ == Framing::kDelta;
+  // exist, or where there is but one answer.
+  const bool must = state.respond && (framing_ == Framing::kDelta || answers_ != Answers::kWhatDiffers);
   if (difference.changed.empty() && removed.empty() && !must) return std::nullopt;
 
   Response response = Begin(type, state, whole->hash());

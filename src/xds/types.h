@@ -11,8 +11,17 @@
 // break).
 namespace fairlead::xds {
 
-enum class TypeId : uint8_t { kCluster, kEndpoint, kListener, kRoute, kSecret, kExtension, kNameTable };
-inline constexpr size_t kTypeCount = 7;
+enum class TypeId : uint8_t {
+  kCluster,
+  kEndpoint,
+  kListener,
+  kRoute,
+  kSecret,
+  kExtension,
+  kNameTable,
+  kVirtualHost,
+};
+inline constexpr size_t kTypeCount = 8;
 
 inline constexpr uint32_t MaskOf(TypeId type) { return 1u << static_cast<unsigned>(type); }
 
@@ -31,6 +40,8 @@ struct TypeInfo {
   // Delta: a resource that is gone is never reported as removed. Envoy drops what it no longer refers to by
   // itself, and takes an early removal for an error (envoyproxy/envoy#32823).
   bool never_removed;
+  // Known in the incremental variant only.
+  bool delta_only;
   // The types, as a mask, that a resource of this type makes a proxy ask for (see references.h). What a
   // changed resource refers to is sent again with it: a proxy warms the one until the others come, even if it
   // has them (envoyproxy/envoy#13009, #33607).

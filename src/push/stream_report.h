@@ -1,0 +1,43 @@
+#ifndef FAIRLEAD_PUSH_STREAM_REPORT_H_
+#define FAIRLEAD_PUSH_STREAM_REPORT_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "mesh/proxy_scope.h"
+#include "xds/stream_core.h"
+
+namespace fairlead::push {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+// When something of a type last happened on a stream; the epoch where it has not.
+struct TypeTimes {
+  WallTime sent{}, acked{}, nacked{};
+};
+
+// One stream at a moment, for introspection: a copy that shares the resources.
+struct StreamReport {
+  uint64_t number = 0;     // counts the streams of the process
+  std::string connection;  // "reviews-v1-1.default-7"
+  std::string peer;        // "ipv4:10.0.0.1:43210"
+  WallTime connected_at{};
+  xds::Framing framing = xds::Framing::kStateOfTheWorld;
+  std::optional<xds::TypeId> only;  // of a stream of one type
+  mesh::ProxyScopePtr scope;        // the proxy in the snapshot that it is being brought to; never null
+
+  struct OfType {
+    xds::TypeStatus status;
+    TypeTimes times;
+  };
+  std::array<OfType, xds::kTypeCount> types;
+
+  const OfType& Of(xds::TypeId type) const { return types[static_cast<size_t>(type)]; }
+};
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_STREAM_REPORT_H_
