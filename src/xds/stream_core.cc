@@ -96,6 +96,7 @@ Verdict StreamCore::OnRequest(const Request& request) {
 
 bool StreamCore::TakeAnswer(const Request& request, TypeState& state) {
   if (state.nonce == 0 || request.nonce != NonceText(state.nonce)) return false;
+  state.answered_nonce = state.nonce;
   if (request.rejected) {
     ++state.nacks;
     state.nacked_nonce = state.nonce;

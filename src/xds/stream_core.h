@@ -69,7 +69,8 @@ class StreamCore {
   void OnChange();
 
   // Whether something that the client asks for differs and was not sent, because in the last push it became
-  // something that nothing refers to any more: most clients let go of it once they have taken that over.
+  // something that nothing refers to any more: most clients let go of it when they take that over. False
+  // until the client has answered everything.
   bool HoldsBack() const;
   // The client has had time to let go and has not: what is held back becomes due.
   void OnQuiet();
@@ -94,7 +95,8 @@ class StreamCore {
     bool due = false;           // to be made and compared
     bool removals_due = false;  // again, at the end of the push, to send what is gone
     bool respond = false;       // even if nothing differs
-    uint64_t nonce = 0, acked_nonce = 0, nacks = 0;  // nonces count over the stream; 0: none
+    // Nonces count over the stream; 0: none. Answered is ACKed or NACKed.
+    uint64_t nonce = 0, acked_nonce = 0, answered_nonce = 0, nacks = 0;
     uint64_t version = 0, acked_version = 0;
     uint64_t nacked_nonce = 0, nacked_version = 0;
     uint64_t request_hash = 0;            // of the names in the last state-of-the-world request, as they came

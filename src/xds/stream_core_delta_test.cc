@@ -177,6 +177,9 @@ TEST_F(Delta, WhoStillAsksForAnOrphanWhenThingsAreQuietHearsOfIt) {
   s.Put(kR, "r", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("LDS -l", "CDS -a"));
+  s.Nack(kL);
+  EXPECT_FALSE(s.core().HoldsBack()) << "the clusters are not answered yet";
+  s.Ack(kC);
   EXPECT_TRUE(s.core().HoldsBack());
   s.Quiet();
   EXPECT_THAT(s.Sent(), ElementsAre("EDS -a", "RDS r"));
@@ -192,6 +195,8 @@ TEST_F(Delta, WhoLetsGoOfAnOrphanHearsNothing) {
   s.mesh[kE].erase("a");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("CDS -a"));
+  s.Ack(kC);
+  EXPECT_TRUE(s.core().HoldsBack());
   s.Say(kE, {}, "", {"a"});
   EXPECT_FALSE(s.core().HoldsBack());
   s.Quiet();

@@ -175,9 +175,13 @@ TEST_F(Sotw, WhoStillAsksForAnOrphanWhenThingsAreQuietGetsIt) {
   s.Put(kR, "r", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("LDS", "CDS b"));
+  s.Ack(kL);
+  EXPECT_FALSE(s.core().HoldsBack()) << "the clusters are not answered yet";
+  s.Ack(kC);
   EXPECT_TRUE(s.core().HoldsBack());
   s.Ack(kE, {"b"});  // lets go of a, but not of r
   EXPECT_THAT(s.Sent(), IsEmpty());
+  EXPECT_TRUE(s.core().HoldsBack());
   s.Quiet();
   EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
   EXPECT_FALSE(s.core().HoldsBack());

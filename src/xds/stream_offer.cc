@@ -69,6 +69,9 @@ void StreamCore::OnQuiet() {
 }
 
 bool StreamCore::HoldsBack() const {
+  for (const TypeState& state : states_) {
+    if (state.answered_nonce != state.nonce) return false;
+  }
   return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
     return std::any_of(state.orphans.begin(), state.orphans.end(),
                        [&](const std::string& name) { return state.Asks(name); });
