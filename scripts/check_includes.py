@@ -23,6 +23,7 @@ ALLOWED = {
     "gen": "cache mesh model proto",
     "cache": "base",
     "xds": "cache proto",
+    "simulate": "gen",
     "push": "gen cache mesh source xds",
     "ca": "kube config model xds rpc",
     "webhook": "kube config model gen rpc",

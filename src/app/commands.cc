@@ -13,6 +13,7 @@
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
 #include "app/environment.h"
+#include "app/simulate_command.h"
 #include "app/validate_command.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -105,6 +106,7 @@ constexpr Command kCommands[] = {
     {"agent", agent::RunAgent, "run Envoy beside a workload, or print its bootstrap"},
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
+    {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
     {"validate", RunValidate, "say whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };

@@ -1,0 +1,97 @@
+#include "app/mesh_folder.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "app/mesh_model.h"
+#include "source/file/file_source.h"
+
+namespace fairlead::app {
+namespace {
+
+// Keeps what a source says until it has said all that was there when it started.
+class FirstBatch : public source::Sink {
+ public:
+  void OnChanges(std::vector<config::ObjectChange> changes) override {
+    std::lock_guard lock(mutex_);
+    changes_.insert(changes_.end(), changes.begin(), changes.end());
+  }
+  void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
+    std::lock_guard lock(mutex_);
+    diagnostics_ = std::move(diagnostics);
+  }
+  void OnSynced() override {
+    std::lock_guard lock(mutex_);
+    synced_ = true;
+    changed_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return synced_; });
+  }
+  // After the source has stopped.
+  std::vector<config::ObjectChange> TakeChanges() { return std::move(changes_); }
+  std::vector<config::Diagnostic> TakeDiagnostics() { return std::move(diagnostics_); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool synced_ = false;
+  std::vector<config::ObjectChange> changes_;
+  std::vector<config::Diagnostic> diagnostics_;
+};
+
+model::SettingsPtr ReadSettings(const SettingsFiles::Options& options,
+                                std::vector<config::Diagnostic>* diagnostics) {
+  std::mutex mutex;
+  model::SettingsPtr settings;
+  SettingsFiles files(
+      options,
+      [&](model::SettingsPtr now) {
+        std::lock_guard lock(mutex);
+        settings = std::move(now);
+      },
+      [&](std::vector<config::Diagnostic> all) {
+        std::lock_guard lock(mutex);
+        *diagnostics = std::move(all);
+      });
+  files.Start();
+  files.Stop();
+  return settings;
+}
+
+}  // namespace
+
+std::vector<config::ConfigPtr> LoadedMesh::Of(config::Kind kind) const {
+  std::vector<config::ConfigPtr> out;
+  for (const auto& [key, object] : objects) {
+    if (key.kind == kind) out.push_back(object);
+  }
+  return out;
+}
+
+absl::StatusOr<LoadedMesh> LoadMesh(const std::string& folder, const SettingsFiles::Options& settings) {
+  source::FileSource::Options files;
+  files.folder = folder;
+  FirstBatch batch;
+  source::FileSource source(std::move(files));
+  if (absl::Status status = source.Start(&batch); !status.ok()) return status;
+  batch.Wait();
+  source.Stop();
+
+  LoadedMesh mesh;
+  const model::SettingsPtr read = ReadSettings(settings, &mesh.diagnostics);
+  const std::vector<config::ObjectChange> changes = batch.TakeChanges();
+  for (const config::ObjectChange& change : changes) {
+    if (change.object != nullptr) mesh.objects[change.key] = change.object;
+  }
+  StoreMeshModel model;
+  push::Reasons reasons;
+  mesh.snapshot = model.Update(changes, read, &reasons);
+  for (auto&& all : {batch.TakeDiagnostics(), model.Diagnostics()})
+    mesh.diagnostics.insert(mesh.diagnostics.end(), all.begin(), all.end());
+  return mesh;
+}
+
+}  // namespace fairlead::app

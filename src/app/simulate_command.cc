@@ -1,0 +1,110 @@
+#include "app/simulate_command.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/mesh_folder.h"
+#include "app/simulated_call.h"
+#include "app/simulated_proxy.h"
+#include "app/simulation_report.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "mesh/proxy_scope.h"
+#include "simulate/objects.h"
+#include "simulate/simulate.h"
+
+namespace fairlead::app {
+namespace {
+
+constexpr int kWrongCall = 2;
+
+struct Options {
+  std::string folder;
+  SettingsFiles::Options settings = {.mesh_config = "",
+                                     .networks_config = "",
+                                     .domain = "cluster.local",
+                                     .cluster_id = "Kubernetes",
+                                     .system_namespace = "istio-system"};
+  ProxyChoice proxy;
+  CallOptions call;
+  std::string output = "text";
+};
+
+void AddFlags(Options* o, CLI::App* command) {
+  command->add_option("--configDir", o->folder, "folder of manifests that is the mesh")->required();
+  command->add_option("--meshConfig", o->settings.mesh_config, "file of the MeshConfig");
+  command->add_option("--networksConfig", o->settings.networks_config, "file of the MeshNetworks");
+  command->add_option("--domain", o->settings.domain, "DNS domain suffix")->capture_default_str();
+  command->add_option("--clusterID", o->settings.cluster_id, "ID of the manifests' cluster")
+      ->capture_default_str();
+  command->add_option("-n,--namespace", o->settings.system_namespace, "namespace of the control plane")
+      ->capture_default_str();
+  auto* name =
+      command->add_option("--proxy", o->proxy.name,
+                          "POD.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+  auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
+  name->excludes(file);
+  command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
+      ->expected(1);
+  command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  AddCallFlags(&o->call, command);
+}
+
+int Fail(const absl::Status& status) {
+  FlushLogs();
+  std::cerr << "fairlead simulate: " << FromAbsl(status.message()) << std::endl;
+  return kWrongCall;
+}
+
+// Mistakes in the manifests go to the standard error: an object that does not count is often the answer.
+void TellDiagnostics(const LoadedMesh& mesh) {
+  for (const config::Diagnostic& one : mesh.diagnostics) {
+    if (one.severity == config::Severity::kError) std::cerr << ToText(one) << "\n";
+  }
+}
+
+int Run(const Options& options) {
+  const absl::StatusOr<LoadedMesh> mesh = LoadMesh(options.folder, options.settings);
+  if (!mesh.ok()) return Fail(mesh.status());
+  TellDiagnostics(*mesh);
+  const absl::StatusOr<model::ProxyPtr> proxy = ChooseProxy(*mesh, options.proxy);
+  if (!proxy.ok()) return Fail(proxy.status());
+  const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh->snapshot, *proxy);
+  const absl::StatusOr<SimulatedCall> call = MakeCall(options.call, *mesh->snapshot, *scope);
+  if (!call.ok()) return Fail(call.status());
+  absl::StatusOr<simulate::Outcome> outcome =
+      simulate::Simulate(simulate::ResourcesOf(*mesh->snapshot, *scope), call->request);
+  if (!outcome.ok()) return Fail(outcome.status());
+  simulate::AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication),
+                           call->request, &*outcome);
+  outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
+  const Simulation simulation{*mesh, **proxy, call->request, *outcome};
+  FlushLogs();
+  if (options.output == "json") {
+    std::cout << ToJson(simulation).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << std::endl;
+  } else {
+    PrintReport(simulation, std::cout);
+  }
+  return outcome->reached() ? 0 : 1;
+}
+
+}  // namespace
+
+int RunSimulate(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App command("Says where a request ends, and because of which objects", "fairlead simulate");
+  AddFlags(&options, &command);
+  try {
+    command.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? 0 : kWrongCall;
+  }
+  if (options.proxy.name.empty() && options.proxy.file.empty())
+    return Fail(absl::InvalidArgumentError("--proxy or --node is required"));
+  return Run(options);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,27 @@
+#ifndef FAIRLEAD_SIMULATE_HTTP_FILTERS_H_
+#define FAIRLEAD_SIMULATE_HTTP_FILTERS_H_
+
+#include "envoy/config/route/v3/route.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "simulate/outcome.h"
+#include "simulate/request.h"
+
+namespace fairlead::simulate {
+
+// What a route was found in; the route configuration and virtual host settings that it falls back to.
+struct RoutePlace {
+  const envoy::config::route::v3::RouteConfiguration& configuration;
+  const envoy::config::route::v3::VirtualHost& host;
+  const envoy::config::route::v3::Route& route;
+};
+
+// Runs the filters before the router: CORS and faults. Whether one of them answers the request, the outcome
+// then says how. A fault that is injected into a share of the requests is noted as a change; filters that are
+// not simulated and may answer (RBAC, JWT, external authorization, Wasm, …) as notes.
+bool AnsweredByFilter(
+    const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
+    const RoutePlace& place, const Request& request, Outcome* outcome);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_HTTP_FILTERS_H_

@@ -1,0 +1,112 @@
+#include "simulate/name_resolution.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/ip_address.h"
+#include "base/strings.h"
+
+namespace fairlead::simulate {
+namespace {
+
+constexpr int kMaxAliases = 8;  // as many ExternalNames in a row are followed
+constexpr int kSearchDots = 5;  // Kubernetes' ndots: names with fewer dots try the search domains first
+
+using Services = std::vector<model::ServicePtr>;
+
+std::vector<std::string> SearchNames(const model::Proxy& proxy, std::string_view name) {
+  std::vector<std::string> names;
+  if (std::count(name.begin(), name.end(), '.') < kSearchDots && !name.ends_with('.')) {
+    std::string_view domain = proxy.domain;  // "default.svc.cluster.local", then "svc.cluster.local", …
+    for (int i = 0; i < 3 && !domain.empty(); ++i) {
+      names.push_back(StrCat(name, ".", domain));
+      const size_t dot = domain.find('.');
+      domain = dot == domain.npos ? std::string_view() : domain.substr(dot + 1);
+    }
+  }
+  names.emplace_back(name.substr(0, name.find_last_not_of('.') + 1));
+  return names;
+}
+
+// Of the namespaces that have the host the one that the proxy sees, else any.
+model::ServicePtr FindService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                              std::string_view host) {
+  if (model::ServicePtr visible = scope.sidecar->FindService(host)) return visible;
+  const Services& all = snapshot.services->ByHost(host);
+  return all.empty() ? nullptr : all.front();
+}
+
+// The ServiceEntry with the longest wildcard host that covers the name.
+model::ServicePtr FindWildcard(const mesh::MeshSnapshot& snapshot, std::string_view name) {
+  model::ServicePtr best;
+  for (const model::ServicePtr& one : snapshot.services->All()) {
+    const std::string_view host = one->hostname.str();
+    if (!host.starts_with("*.") || !name.ends_with(host.substr(1))) continue;
+    if (best == nullptr || host.size() > best->hostname.str().size()) best = one;
+  }
+  return best;
+}
+
+std::optional<std::string> EndpointAddress(const mesh::MeshSnapshot& snapshot, const model::Service& service,
+                                           std::string_view pod) {
+  const auto endpoints = snapshot.endpoints->Find(service.hostname.str(), service.ns.str());
+  if (endpoints == nullptr) return std::nullopt;
+  for (const model::EndpointShard& shard : endpoints->shards) {
+    for (const model::Endpoint& one : shard.endpoints) {
+      if (one.addresses.empty() || (!pod.empty() && one.workload->hostname.str() != pod)) continue;
+      return one.addresses.front().str();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> AddressOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                                     const model::Service& service) {
+  const bool has_own = !service.address.empty() && service.address != "0.0.0.0";
+  if (has_own) return service.address.substr(0, service.address.find('/'));
+  if (service.headless()) return EndpointAddress(snapshot, service, "");
+  const bool allocates = scope.proxy->metadata.dns_capture && !service.auto_allocated_ipv4.empty();
+  return allocates ? std::optional(service.auto_allocated_ipv4) : std::nullopt;
+}
+
+// "pod.service": a pod of a headless service by its hostname.
+std::optional<std::string> PodAddress(const mesh::MeshSnapshot& snapshot, std::string_view name) {
+  const size_t dot = name.find('.');
+  if (dot == name.npos) return std::nullopt;
+  for (const model::ServicePtr& one : snapshot.services->ByHost(name.substr(dot + 1))) {
+    if (one->headless()) return EndpointAddress(snapshot, *one, name.substr(0, dot));
+  }
+  return std::nullopt;
+}
+
+ResolvedName Unknown(std::string_view name) {
+  return {std::string(kUnknownAddress),
+          StrCat("the mesh does not know the address of ", name, ": ", kUnknownAddress, " stands for it")};
+}
+
+ResolvedName Resolve(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope, std::string_view name,
+                     int aliases) {
+  if (IsIpAddress(name)) return {std::string(name), ""};
+  for (const std::string& candidate : SearchNames(*scope.proxy, name)) {
+    if (const model::ServicePtr service = FindService(snapshot, scope, candidate)) {
+      if (service->resolution == model::Resolution::kAlias && aliases > 0)
+        return Resolve(snapshot, scope, service->external_name, aliases - 1);
+      if (const auto address = AddressOf(snapshot, scope, *service)) return {*address, ""};
+      return Unknown(candidate);
+    }
+    if (const auto address = PodAddress(snapshot, candidate)) return {*address, ""};
+  }
+  const model::ServicePtr wildcard = FindWildcard(snapshot, name);
+  const auto address = wildcard == nullptr ? std::nullopt : AddressOf(snapshot, scope, *wildcard);
+  return address ? ResolvedName{*address, ""} : Unknown(name);
+}
+
+}  // namespace
+
+ResolvedName ResolveName(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                         std::string_view name) {
+  return Resolve(snapshot, scope, AsciiLower(name), kMaxAliases);
+}
+
+}  // namespace fairlead::simulate

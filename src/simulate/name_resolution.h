@@ -1,0 +1,30 @@
+#ifndef FAIRLEAD_SIMULATE_NAME_RESOLUTION_H_
+#define FAIRLEAD_SIMULATE_NAME_RESOLUTION_H_
+
+#include <string>
+#include <string_view>
+
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::simulate {
+
+// What a workload that asks for a name connects to.
+struct ResolvedName {
+  std::string address;  // an IP
+  std::string note;     // why it is a guess; "" where it is what the cluster's DNS says
+};
+
+// An address that stands for "somewhere outside": of TEST-NET-1 (RFC 5737).
+inline constexpr std::string_view kUnknownAddress = "192.0.2.1";
+
+// Resolves as a pod does: the cluster's search domains for short names, then the services of the mesh
+// (virtual IP; an endpoint of a headless service or, by "pod.service", that one; the target of an
+// ExternalName), the address of a ServiceEntry (the one that was allocated to it where the proxy answers
+// DNS). An IP is itself. kUnknownAddress, with a note, where only the Internet's DNS would know.
+ResolvedName ResolveName(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                         std::string_view name);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_NAME_RESOLUTION_H_

@@ -1,0 +1,27 @@
+#ifndef FAIRLEAD_SIMULATE_OBJECTS_H_
+#define FAIRLEAD_SIMULATE_OBJECTS_H_
+
+#include <vector>
+
+#include "config/object.h"
+#include "envoy/config/core/v3/base.pb.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+#include "simulate/outcome.h"
+#include "simulate/request.h"
+
+// Which of the mesh's objects decided.
+namespace fairlead::simulate {
+
+// The object that a resource's metadata names (filter_metadata.istio.config), if any.
+void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome);
+
+// What resources do not tell: the services behind the destinations, the Sidecar that gives the proxy its
+// scope, and for inbound traffic the PeerAuthentications that hold for the workload. `policies` are all
+// PeerAuthentications of the mesh.
+void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                    const std::vector<config::ConfigPtr>& policies, const Request& request, Outcome* outcome);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_OBJECTS_H_

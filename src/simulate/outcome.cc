@@ -1,0 +1,83 @@
+#include "simulate/outcome.h"
+
+#include <charconv>
+
+#include "base/strings.h"
+
+namespace fairlead::simulate {
+namespace {
+
+std::string Shares(const std::vector<Destination>& destinations) {
+  std::vector<std::string> parts;
+  for (const Destination& one : destinations) {
+    parts.push_back(destinations.size() == 1 ? one.cluster
+                                             : StrCat(one.cluster, " ", ToText(one.percent), "%"));
+  }
+  return Join(parts, ", ");
+}
+
+void AddValues(const std::vector<Fact>& facts, std::string_view key, std::vector<std::string>* out) {
+  for (const Fact& fact : facts) {
+    if (fact.key == key) out->push_back(fact.value);
+  }
+}
+
+}  // namespace
+
+std::string_view ToText(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHttp:
+      return "http";
+    case Verdict::kTcp:
+      return "tcp";
+    case Verdict::kRedirect:
+      return "redirect";
+    case Verdict::kDirectResponse:
+      return "direct response";
+    case Verdict::kNotFound:
+      return "not found";
+    case Verdict::kUnavailable:
+      return "unavailable";
+    case Verdict::kClosed:
+      return "closed";
+  }
+  return "";
+}
+
+std::string ToText(double number) {
+  char digits[32];
+  constexpr int kPrecision = 4;
+  const auto [end, error] =
+      std::to_chars(digits, digits + sizeof digits, number, std::chars_format::general, kPrecision);
+  return error == std::errc() ? std::string(digits, end) : std::string();
+}
+
+std::string ToText(const ObjectName& object) {
+  return StrCat(object.kind, " ", object.ns, object.ns.empty() ? "" : "/", object.name);
+}
+
+std::string Outcome::Summary() const {
+  if (reached()) return Shares(destinations);
+  if (verdict == Verdict::kRedirect) return StrCat("redirect ", status, " ", location);
+  if (verdict == Verdict::kClosed) return StrCat("closed: ", reason);
+  return StrCat("response ", status, reason.empty() ? "" : ": ", reason);
+}
+
+std::vector<std::string> Outcome::Values(std::string_view key) const {
+  std::vector<std::string> out;
+  AddValues(steps, key, &out);
+  AddValues(changes, key, &out);
+  if (key == "object") {
+    for (const ObjectName& object : objects) out.push_back(ToText(object));
+  }
+  for (const Destination& destination : destinations) {
+    AddValues(destination.changes, key, &out);
+    for (const Candidate& one : destination.candidates) {
+      if (key == "endpoint") out.push_back(one.address);
+      if (key == "transport") out.push_back(one.transport);
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::simulate

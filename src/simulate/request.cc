@@ -1,0 +1,22 @@
+#include "simulate/request.h"
+
+#include "base/strings.h"
+
+namespace fairlead::simulate {
+
+std::optional<std::string> Request::Header(std::string_view name) const {
+  if (name == ":method") return method;
+  if (name == ":path") return path;
+  if (name == ":scheme") return scheme;
+  if (EqualsIgnoreCase(name, ":authority") || EqualsIgnoreCase(name, "host")) {
+    return authority.empty() ? std::nullopt : std::optional(authority);
+  }
+  std::optional<std::string> joined;
+  for (const auto& [key, value] : headers) {
+    if (!EqualsIgnoreCase(key, name)) continue;
+    joined = joined ? StrCat(*joined, ",", value) : value;
+  }
+  return joined;
+}
+
+}  // namespace fairlead::simulate

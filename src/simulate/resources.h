@@ -1,0 +1,35 @@
+#ifndef FAIRLEAD_SIMULATE_RESOURCES_H_
+#define FAIRLEAD_SIMULATE_RESOURCES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "envoy/config/cluster/v3/cluster.pb.h"
+#include "envoy/config/endpoint/v3/endpoint.pb.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/config/route/v3/route.pb.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::simulate {
+
+// What one proxy was sent, decoded. Load assignments are by cluster_name, everything else by name.
+struct ProxyResources {
+  std::vector<envoy::config::listener::v3::Listener> listeners;
+  std::map<std::string, envoy::config::route::v3::RouteConfiguration, std::less<>> routes;
+  std::map<std::string, envoy::config::cluster::v3::Cluster, std::less<>> clusters;
+  std::map<std::string, envoy::config::endpoint::v3::ClusterLoadAssignment, std::less<>> endpoints;
+
+  // Decodes one resource as it is on the wire. InvalidArgument where it is of another type or broken.
+  absl::Status Add(const google::protobuf::Any& resource);
+};
+
+// What the generators make for a proxy that asks as Envoy does: clusters and listeners all, endpoints and
+// routes by the names that those hold.
+ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_RESOURCES_H_
