@@ -47,7 +47,7 @@ void AddFlags(Options* o, CLI::App* command) {
   auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
   name->excludes(file);
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
-      ->expected(1);
+      ->allow_extra_args(false);
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
   AddCallFlags(&o->call, command);
 }

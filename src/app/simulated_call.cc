@@ -169,8 +169,9 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
 void AddCallFlags(CallOptions* o, CLI::App* command) {
   command->add_option("url", o->url, "[http|https|tcp|tls://]HOST[:PORT][/PATH]")->required();
   command->add_option("-X,--request", o->method, "HTTP method (GET)");
-  command->add_option("-H,--header", o->headers, "\"NAME: VALUE\"; may be given often")->expected(1);
-  command->add_option("-b,--cookie", o->cookies, "NAME=VALUE; may be given often")->expected(1);
+  command->add_option("-H,--header", o->headers, "\"NAME: VALUE\"; may be given often")
+      ->allow_extra_args(false);
+  command->add_option("-b,--cookie", o->cookies, "NAME=VALUE; may be given often")->allow_extra_args(false);
   command->add_flag("-0,--http1.0", o->http10, "HTTP/1.0");
   command->add_flag("--http2", o->http2, "HTTP/2, without TLS by prior knowledge");
   command->add_flag("--inbound", o->inbound, "the call comes to the proxy's workload, it does not leave it");

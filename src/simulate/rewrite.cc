@@ -32,6 +32,9 @@ std::string_view RedirectHost(const RedirectAction& redirect, const Request& req
 std::string RedirectPath(const Route& route, const Request& request) {
   const RedirectAction& redirect = route.redirect();
   const std::string_view query = redirect.strip_query() ? std::string_view() : QueryOf(request.path);
+  // Empty texts, as Istio sends them, leave the path as it is.
+  if (redirect.path_redirect().empty() && redirect.prefix_rewrite().empty() && !redirect.has_regex_rewrite())
+    return StrCat(PathOnly(request.path), query);
   switch (redirect.path_rewrite_specifier_case()) {
     case RedirectAction::kPathRedirect: {
       const bool has_query = redirect.path_redirect().find('?') != std::string::npos;
@@ -40,10 +43,8 @@ std::string RedirectPath(const Route& route, const Request& request) {
     case RedirectAction::kPrefixRewrite:
       return WithPrefixRewritten(route.match(), redirect.prefix_rewrite(),
                                  StrCat(PathOnly(request.path), query));
-    case RedirectAction::kRegexRewrite:
-      return WithRegexRewritten(redirect.regex_rewrite(), StrCat(PathOnly(request.path), query));
     default:
-      return StrCat(PathOnly(request.path), query);
+      return WithRegexRewritten(redirect.regex_rewrite(), StrCat(PathOnly(request.path), query));
   }
 }
 

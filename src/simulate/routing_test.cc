@@ -182,6 +182,7 @@ TEST(RedirectLocation, ReplacesWhatItNames) {
   EXPECT_EQ(Redirected("host_redirect: 'b' path_redirect: '/x'", "a", "/p?q=1"), "http://b/x?q=1");
   EXPECT_EQ(Redirected("path_redirect: '/x?z'", "a", "/p?q=1"), "http://a/x?z");
   EXPECT_EQ(Redirected("path_redirect: '/x' strip_query: true", "a", "/p?q=1"), "http://a/x");
+  EXPECT_EQ(Redirected("path_redirect: '' port_redirect: 81", "a", "/p?q=1"), "http://a:81/p?q=1");
   EXPECT_EQ(Redirected("prefix_rewrite: '/n'", "a", "/p/r?q=1"), "http://a/n/r?q=1");
   EXPECT_EQ(Redirected("regex_rewrite { pattern { regex: '/p/(.)' } substitution: '/\\\\1' }", "a", "/p/r?q"),
             "http://a/r?q");

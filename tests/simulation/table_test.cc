@@ -195,6 +195,17 @@ std::vector<std::string> AllTables() {
   return names;
 }
 
+// A table that is not found, or a row that is taken for a comment, would pass unnoticed.
+TEST(CallTables, AreAllThere) {
+  size_t rows = 0;
+  for (const std::string& name : AllTables()) {
+    const Table table = ReadTable(Tables() / name / "calls");
+    EXPECT_FALSE(table.rows.empty()) << name;
+    rows += table.rows.size();
+  }
+  EXPECT_GE(rows, 200u);
+}
+
 std::string NameOf(const testing::TestParamInfo<std::string>& info) {
   return ReplaceAll(info.param, "-", "_");
 }
