@@ -11,6 +11,8 @@
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "gen/generator.h"
+#include "gen/grpc/generators.h"
+#include "model/proxyless.h"
 #include "source/file/file_source.h"
 
 namespace fairlead::app {
@@ -35,6 +37,16 @@ push::Generators MakeGenerators() {
   return generators;
 }
 
+push::GeneratorVariants MakeGeneratorVariants() {
+  push::GeneratorVariants variants;
+  push::Generators& grpc = variants[std::string(model::kGrpcGenerator)];
+  const auto at = [&](xds::TypeId type) -> auto& { return grpc[static_cast<size_t>(type)]; };
+  at(xds::TypeId::kCluster) = gen::NewGrpcClusterGenerator();
+  at(xds::TypeId::kListener) = gen::NewGrpcListenerGenerator();
+  at(xds::TypeId::kRoute) = gen::NewGrpcRouteGenerator();
+  return variants;
+}
+
 }  // namespace
 
 DiscoveryServer::DiscoveryServer(DiscoveryOptions options) : options_(std::move(options)) {}
@@ -48,7 +60,7 @@ void DiscoveryServer::MakePusher() {
       throttle > 0 ? static_cast<size_t>(throttle) : std::max(1u, std::thread::hardware_concurrency());
   options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
   options.scope = mesh::ComputeProxyScope;
-  pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators());
+  pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators(), MakeGeneratorVariants());
 }
 
 void DiscoveryServer::MakeMeshThread() {

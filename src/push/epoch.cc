@@ -13,7 +13,7 @@ uint32_t ServedTypes(const Generators& generators) {
   return served;
 }
 
-xds::ResourceSetPtr Epoch::Make(xds::TypeId type, gen::Generator& generator, const mesh::ProxyScope& scope,
+xds::ResourceSetPtr Epoch::Make(gen::Generator& generator, const mesh::ProxyScope& scope,
                                 const xds::NameSetPtr& names) {
   const gen::Request request{*snapshot_, scope, names == nullptr ? nullptr : &names->names()};
   std::vector<xds::ResourceListPtr> parts;
@@ -26,7 +26,7 @@ xds::ResourceSetPtr Epoch::Make(xds::TypeId type, gen::Generator& generator, con
     std::shared_ptr<Slot> slot;
     {
       std::lock_guard lock(mutex_);
-      auto& entry = parts_[Key{type, part, std::move(*sharing), names}];
+      auto& entry = parts_[Key{&generator, part, std::move(*sharing), names}];
       if (entry == nullptr) entry = std::make_shared<Slot>();
       slot = entry;
     }

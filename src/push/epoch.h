@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,8 @@ namespace fairlead::push {
 
 // The generators by type; null where a type is not served.
 using Generators = std::array<std::unique_ptr<gen::Generator>, xds::kTypeCount>;
+// Generators that proxies have instead whose metadata names them (GENERATOR); null: the type's usual one.
+using GeneratorVariants = std::map<std::string, Generators, std::less<>>;
 // The types that have one, as a mask of xds::MaskOf.
 uint32_t ServedTypes(const Generators& generators);
 
@@ -35,20 +38,20 @@ class Epoch {
   const mesh::SnapshotPtr& snapshot_ptr() const { return snapshot_; }
   const Reasons& reasons() const { return reasons_; }
 
-  // The resources of a type for a proxy; `names` null: all of them.
-  xds::ResourceSetPtr Make(xds::TypeId type, gen::Generator& generator, const mesh::ProxyScope& scope,
+  // The resources of a generator's type for a proxy; `names` null: all of them.
+  xds::ResourceSetPtr Make(gen::Generator& generator, const mesh::ProxyScope& scope,
                            const xds::NameSetPtr& names);
 
  private:
   struct Key {
-    xds::TypeId type;
+    const gen::Generator* generator;
     size_t part;
     std::string sharing;
     xds::NameSetPtr names;
     friend bool operator==(const Key&, const Key&) = default;
     template <typename H>
     friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.type, key.part, key.sharing, key.names.get());
+      return H::combine(std::move(h), key.generator, key.part, key.sharing, key.names.get());
     }
   };
   struct Slot {

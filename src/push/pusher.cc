@@ -20,9 +20,10 @@ LogScope ads_log("ads");
 
 }  // namespace
 
-Pusher::Pusher(PusherOptions options, Generators generators)
+Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants variants)
     : options_(std::move(options)),
       generators_(std::move(generators)),
+      variants_(std::move(variants)),
       served_(ServedTypes(generators_)),
       executor_("push", options_.threads),
       housekeeper_([this] {
@@ -47,9 +48,20 @@ void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons) {
     newest_number_.store(number, std::memory_order_release);
   }
   for (const StreamPtr& stream : Streams()) stream->OnPublished();
-  for (const auto& generator : generators_) {
-    if (generator != nullptr) generator->Sweep();
-  }
+  const auto sweep = [](const Generators& generators) {
+    for (const auto& generator : generators) {
+      if (generator != nullptr) generator->Sweep();
+    }
+  };
+  sweep(generators_);
+  for (const auto& [name, generators] : variants_) sweep(generators);
+}
+
+gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const {
+  const auto index = static_cast<size_t>(type);
+  const auto variant = variants_.find(proxy.metadata.generator);
+  const bool own = variant != variants_.end() && variant->second[index] != nullptr;
+  return own ? *variant->second[index] : *generators_[index];
 }
 
 EpochPtr Pusher::Newest() const {

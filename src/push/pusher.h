@@ -38,7 +38,8 @@ struct PusherOptions {
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
 class Pusher {
  public:
-  Pusher(PusherOptions options, Generators generators);
+  // A variant may have no type that `generators` lack.
+  Pusher(PusherOptions options, Generators generators, GeneratorVariants variants = {});
   ~Pusher();  // as Stop()
 
   // The next snapshot: every stream is brought to it. To be called from one thread.
@@ -62,12 +63,14 @@ class Pusher {
  private:
   friend class Stream;
   EpochPtr Newest() const;
+  gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
   void Forget(const StreamPtr& stream);
   void KeepHouse();
   std::vector<StreamPtr> Streams() const;
 
   const PusherOptions options_;
   const Generators generators_;
+  const GeneratorVariants variants_;
   const uint32_t served_;
 
   mutable std::mutex mutex_;

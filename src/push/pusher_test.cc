@@ -54,6 +54,38 @@ TEST_F(PusherTest, ARequestIsAnsweredAndAChangePushed) {
   EXPECT_EQ(pusher->StreamCount(), 0u);
 }
 
+envoy::service::discovery::v3::DiscoveryRequest RequestOf(const std::string& generator) {
+  envoy::service::discovery::v3::DiscoveryRequest request;
+  request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");
+  (*request.mutable_node()->mutable_metadata()->mutable_fields())["GENERATOR"].set_string_value(generator);
+  return request;
+}
+
+// A variant replaces some types, and what it makes is never shared with the usual proxies.
+TEST_F(PusherTest, ProxiesGetTheGeneratorsThatTheirMetadataNames) {
+  FakeMesh other;
+  other.Put(TypeId::kCluster, "a", "other");
+  mesh.Put(TypeId::kEndpoint, "a", "1");
+  GeneratorVariants variants;
+  variants["other"][static_cast<size_t>(TypeId::kCluster)] =
+      std::make_unique<FakeGenerator>(&other, TypeId::kCluster);
+  Pusher pusher(MakeFakeOptions(), MakeFakeGenerators(&mesh), std::move(variants));
+  pusher.Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  for (const auto& [generator, cluster] :
+       {std::pair("", "a=1"), std::pair("other", "a=other"), std::pair("unknown", "a=1")}) {
+    auto proxy = Connect(&pusher);
+    auto request = RequestOf(generator);
+    request.set_type_url(std::string(xds::InfoOf(TypeId::kCluster).url));
+    proxy->Say(request.SerializeAsString());
+    EXPECT_THAT(Values(proxy->Await(0)), ElementsAre(cluster));
+    request.set_type_url(std::string(xds::InfoOf(TypeId::kEndpoint).url));
+    request.add_resource_names("a");
+    proxy->Say(request.SerializeAsString());
+    EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=1"));
+    proxy->HangUp();
+  }
+}
+
 TEST_F(PusherTest, EqualProxiesShareOneGeneration) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

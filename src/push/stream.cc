@@ -37,8 +37,7 @@ Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
     : pusher_(pusher),
       number_(number),
       options_(std::move(options)),
-      core_(options_.framing,
-            options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
+      core_(options_.framing, options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
             NoncePrefix(number), AnswersOf(options_.exchange)) {}
 
 Stream::~Stream() {
@@ -197,8 +196,8 @@ bool Stream::Step() {
     return true;
   }
   const Clock::time_point start = Clock::now();
-  gen::Generator& generator = *pusher_->generators_[static_cast<size_t>(wanted->type)];
-  const xds::ResourceSetPtr now = epoch_->Make(wanted->type, generator, *scope_, wanted->names);
+  gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
+  const xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names);
   if (const auto response = core_.Offer(wanted->type, now)) Send(*response, start);
   return true;
 }

@@ -8,6 +8,9 @@
 namespace envoy::config::cluster::v3 {
 class Cluster;
 }
+namespace istio::networking::v1alpha3 {
+class LoadBalancerSettings;
+}
 
 // Pure: inputs become messages, ready to be patched or encoded.
 namespace fairlead::gen {
@@ -16,6 +19,13 @@ namespace fairlead::gen {
 std::optional<envoy::config::cluster::v3::Cluster> BuildOutbound(const OutboundInputs& inputs);
 envoy::config::cluster::v3::Cluster BuildInbound(const InboundInputs& inputs);
 envoy::config::cluster::v3::Cluster BuildFixed(const FixedInputs& inputs);
+
+// Parts of clusters that are the same for Envoys and for gRPC clients.
+// The ring or table of a policy with consistent hashing.
+void SetConsistentHash(const istio::networking::v1alpha3::LoadBalancerSettings& settings,
+                       envoy::config::cluster::v3::Cluster* cluster);
+// A service with sticky sessions keeps sending a client to its endpoint while that drains.
+void KeepDraining(const model::Service& service, envoy::config::cluster::v3::Cluster* cluster);
 
 }  // namespace fairlead::gen
 

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_GEN_CLUSTER_COLLECT_H_
 #define FAIRLEAD_GEN_CLUSTER_COLLECT_H_
 
+#include <string>
 #include <vector>
 
 #include "gen/cluster/inputs.h"
@@ -17,6 +18,11 @@ ClusterTraits CollectTraits(const mesh::MeshSnapshot& snapshot, const model::Pro
 // own.
 std::vector<OutboundInputs> CollectOutbound(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                                             const ClusterTraits& traits, bool dns_srv);
+
+// Whom mutual TLS expects at a service: the identities of its endpoints and those that the service names, in
+// every trust domain that is an alias of ours; sorted. `endpoints` are the service's, or null.
+std::vector<std::string> IdentitiesOf(const mesh::MeshSnapshot& snapshot, const model::Service& service,
+                                      const model::ServiceEndpoints* endpoints);
 
 // Clusters for what the workload itself serves: its Sidecar's ingress listeners, else the ports that services
 // lead to.

@@ -53,6 +53,19 @@ bool NoneRefusesMutualTls(const model::ServiceEndpoints* endpoints, const model:
   return any && !refused;
 }
 
+// Of several services with one host in one namespace, the youngest is the one whose names count.
+const model::Service& NamingService(const mesh::MeshSnapshot& snapshot, const model::Service& service) {
+  const model::Service* chosen = nullptr;
+  for (const model::ServicePtr& other : snapshot.services->ByHost(service.hostname)) {
+    if (other->ns != service.ns) continue;
+    if (chosen == nullptr ||
+        std::tie(chosen->creation_time, chosen->name) <= std::tie(other->creation_time, other->name)) {
+      chosen = other.get();
+    }
+  }
+  return chosen != nullptr ? *chosen : service;
+}
+
 // One service on its way to its clusters' inputs.
 class ServiceCollector {
  public:
@@ -68,7 +81,7 @@ class ServiceCollector {
     endpoints_ = snapshot.endpoints->Find(service->hostname, service->ns);
     forward_proxy_ =
         service->resolution == model::Resolution::kDynamicDns && model::IsWildcard(service->hostname);
-    if (!dns_srv && !forward_proxy_) base_.identities = Identities();
+    if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(snapshot, *service, endpoints_.get());
   }
 
   void Collect() {
@@ -128,41 +141,6 @@ class ServiceCollector {
     return snapshot_.peer_authentications->ForNamespace(service_->ns) != mesh::MutualTlsMode::kDisable;
   }
 
-  // The identities of the endpoints and those that the service names, in every trust domain that is an alias
-  // of ours.
-  std::vector<std::string> Identities() const {
-    std::vector<std::string> all;
-    if (endpoints_ != nullptr) all = endpoints_->service_accounts;
-    const model::Service& named = NamingService();
-    all.insert(all.end(), named.service_accounts.begin(), named.service_accounts.end());
-    constexpr std::string_view kSpiffe = "spiffe://";
-    const auto& aliases = snapshot_.settings->mesh->trust_domain_aliases();
-    for (size_t i = 0, count = all.size(); i < count && !aliases.empty(); ++i) {
-      // spiffe://domain/ns/namespace/sa/account
-      if (!all[i].starts_with(kSpiffe)) continue;
-      const std::vector<std::string_view> parts = Split(std::string_view(all[i]).substr(kSpiffe.size()), '/');
-      if (parts.size() != 5 || parts[1] != "ns" || parts[3] != "sa") continue;
-      const std::string path = StrCat("/ns/", parts[2], "/sa/", parts[4]);
-      for (const std::string& alias : aliases) all.push_back(StrCat(kSpiffe, alias, path));
-    }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
-  }
-
-  // Of several services with one host in one namespace, the youngest is the one whose names count.
-  const model::Service& NamingService() const {
-    const model::Service* chosen = nullptr;
-    for (const model::ServicePtr& other : snapshot_.services->ByHost(service_->hostname)) {
-      if (other->ns != service_->ns) continue;
-      if (chosen == nullptr ||
-          std::tie(chosen->creation_time, chosen->name) <= std::tie(other->creation_time, other->name)) {
-        chosen = other.get();
-      }
-    }
-    return chosen != nullptr ? *chosen : *service_;
-  }
-
   const mesh::MeshSnapshot& snapshot_;
   const mesh::ProxyScope& scope_;
   const model::ServicePtr& service_;
@@ -173,6 +151,27 @@ class ServiceCollector {
 };
 
 }  // namespace
+
+std::vector<std::string> IdentitiesOf(const mesh::MeshSnapshot& snapshot, const model::Service& service,
+                                      const model::ServiceEndpoints* endpoints) {
+  std::vector<std::string> all;
+  if (endpoints != nullptr) all = endpoints->service_accounts;
+  const model::Service& named = NamingService(snapshot, service);
+  all.insert(all.end(), named.service_accounts.begin(), named.service_accounts.end());
+  constexpr std::string_view kSpiffe = "spiffe://";
+  const auto& aliases = snapshot.settings->mesh->trust_domain_aliases();
+  for (size_t i = 0, count = all.size(); i < count && !aliases.empty(); ++i) {
+    // spiffe://domain/ns/namespace/sa/account
+    if (!all[i].starts_with(kSpiffe)) continue;
+    const std::vector<std::string_view> parts = Split(std::string_view(all[i]).substr(kSpiffe.size()), '/');
+    if (parts.size() != 5 || parts[1] != "ns" || parts[3] != "sa") continue;
+    const std::string path = StrCat("/ns/", parts[2], "/sa/", parts[4]);
+    for (const std::string& alias : aliases) all.push_back(StrCat(kSpiffe, alias, path));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
 
 std::vector<OutboundInputs> CollectOutbound(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                                             const ClusterTraits& traits, bool dns_srv) {

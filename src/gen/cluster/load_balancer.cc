@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "gen/cluster/build.h"
 #include "gen/cluster/draft.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -58,27 +59,6 @@ void SetPassthrough(cl::Cluster* cluster) {
   cluster->clear_load_assignment();
 }
 
-void SetConsistentHash(const Settings::ConsistentHashLB& hash, cl::Cluster* cluster) {
-  constexpr uint64_t kDefaultRingSize = 1024;
-  if (hash.has_maglev()) {
-    cluster->set_lb_policy(cl::Cluster::MAGLEV);
-    if (const uint64_t size = hash.maglev().table_size(); size != 0) {
-      cluster->mutable_maglev_lb_config()->mutable_table_size()->set_value(size);
-    }
-    return;
-  }
-  cluster->set_lb_policy(cl::Cluster::RING_HASH);
-  if (hash.has_ring_hash()) {
-    if (const uint64_t size = hash.ring_hash().minimum_ring_size(); size != 0) {
-      cluster->mutable_ring_hash_lb_config()->mutable_minimum_ring_size()->set_value(size);
-    }
-    return;
-  }
-  const uint64_t size = hash.minimum_ring_size();
-  cluster->mutable_ring_hash_lb_config()->mutable_minimum_ring_size()->set_value(
-      size != 0 ? size : kDefaultRingSize);
-}
-
 void SetAlgorithm(const Settings& settings, cl::Cluster* cluster) {
   switch (settings.simple()) {
     case Settings::RANDOM:
@@ -94,7 +74,7 @@ void SetAlgorithm(const Settings& settings, cl::Cluster* cluster) {
       SetLeastRequest(settings, cluster);
       break;
   }
-  if (settings.has_consistent_hash()) SetConsistentHash(settings.consistent_hash(), cluster);
+  if (settings.has_consistent_hash()) SetConsistentHash(settings, cluster);
 }
 
 void SetZoneAware(const LocalityPolicy& policy, cl::Cluster::CommonLbConfig* config) {
@@ -118,6 +98,28 @@ void SetLocalityConfig(const LocalityPolicy& policy, bool failover, cl::Cluster:
 }
 
 }  // namespace
+
+void SetConsistentHash(const Settings& settings, cl::Cluster* cluster) {
+  constexpr uint64_t kDefaultRingSize = 1024;
+  const Settings::ConsistentHashLB& hash = settings.consistent_hash();
+  if (hash.has_maglev()) {
+    cluster->set_lb_policy(cl::Cluster::MAGLEV);
+    if (const uint64_t size = hash.maglev().table_size(); size != 0) {
+      cluster->mutable_maglev_lb_config()->mutable_table_size()->set_value(size);
+    }
+    return;
+  }
+  cluster->set_lb_policy(cl::Cluster::RING_HASH);
+  if (hash.has_ring_hash()) {
+    if (const uint64_t size = hash.ring_hash().minimum_ring_size(); size != 0) {
+      cluster->mutable_ring_hash_lb_config()->mutable_minimum_ring_size()->set_value(size);
+    }
+    return;
+  }
+  const uint64_t size = hash.minimum_ring_size();
+  cluster->mutable_ring_hash_lb_config()->mutable_minimum_ring_size()->set_value(
+      size != 0 ? size : kDefaultRingSize);
+}
 
 void ApplyLoadBalancer(const OutboundInputs& inputs, const EffectivePolicy& policy,
                        std::vector<LocalityGroup> groups, ClusterDraft* draft) {

@@ -92,19 +92,6 @@ void StartOutbound(const OutboundInputs& inputs, const Destination& to, const st
   }
 }
 
-// A service with sticky sessions keeps sending a client to its endpoint while that drains.
-void KeepDraining(const model::Service& service, cl::Cluster* cluster) {
-  if (LabelOr(service.labels, "istio.io/persistent-session").empty() &&
-      LabelOr(service.labels, "istio.io/persistent-session-header").empty()) {
-    return;
-  }
-  auto* statuses = cluster->mutable_common_lb_config()->mutable_override_host_status();
-  for (auto status : {envoy::config::core::v3::HEALTHY, envoy::config::core::v3::DRAINING,
-                      envoy::config::core::v3::UNKNOWN, envoy::config::core::v3::DEGRADED}) {
-    statuses->add_statuses(status);
-  }
-}
-
 void ApplyPolicy(const OutboundInputs& inputs, const Destination& to, std::vector<LocalityGroup> groups,
                  ClusterDraft* draft) {
   const auto& mesh = *inputs.settings->mesh;
@@ -172,6 +159,18 @@ Destination Resolve(const OutboundInputs& inputs, const model::ServicePort& port
 }
 
 }  // namespace
+
+void KeepDraining(const model::Service& service, cl::Cluster* cluster) {
+  if (LabelOr(service.labels, "istio.io/persistent-session").empty() &&
+      LabelOr(service.labels, "istio.io/persistent-session-header").empty()) {
+    return;
+  }
+  auto* statuses = cluster->mutable_common_lb_config()->mutable_override_host_status();
+  for (auto status : {envoy::config::core::v3::HEALTHY, envoy::config::core::v3::DRAINING,
+                      envoy::config::core::v3::UNKNOWN, envoy::config::core::v3::DEGRADED}) {
+    statuses->add_statuses(status);
+  }
+}
 
 std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
   const model::ServicePort* port = inputs.service->FindTcpPort(inputs.port);

@@ -12,6 +12,7 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "model/host_name.h"
+#include "model/proxyless.h"
 
 namespace fairlead::gen {
 namespace {
@@ -55,7 +56,7 @@ void CollectService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
   inputs->cluster_local = IsClusterLocal(*snapshot.settings, service.hostname);
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;
-  client.no_tunnel = proxy.metadata.disable_hbone_send;
+  client.no_tunnel = proxy.metadata.disable_hbone_send || model::IsProxyless(proxy);
   if (service.node_local || inputs->cluster_local) client.cluster = proxy.metadata.cluster_id;
   if (service.node_local) client.node_name = proxy.metadata.node_name;
   inputs->per_client |= service.node_local || scope.sidecar->RuleDependsOnLabels(service.hostname);
@@ -194,6 +195,6 @@ ClientClass::ClientClass(const mesh::MeshSnapshot& snapshot, const mesh::ProxySc
       network_view(scope.proxy->metadata.requested_network_view),
       ipv4(scope.proxy->supports_ipv4),
       ipv6(scope.proxy->supports_ipv6),
-      no_tunnel(scope.proxy->metadata.disable_hbone_send) {}
+      no_tunnel(scope.proxy->metadata.disable_hbone_send || model::IsProxyless(*scope.proxy)) {}
 
 }  // namespace fairlead::gen

@@ -23,8 +23,11 @@ void AppendVirtualHost(const VirtualHost& host, bool include_attempt_count, std:
   proto::AppendField(pb::RouteConfiguration::kVirtualHostsFieldNumber, bytes, out);
 }
 
-void AppendVirtualHosts(const VirtualHosts& hosts, const Inputs& inputs, std::string* out) {
-  const bool include_attempt_count = inputs.hosts != nullptr && inputs.hosts->client.include_attempt_count;
+bool IncludesAttemptCount(const Inputs& inputs) {
+  return inputs.hosts != nullptr && inputs.hosts->client.include_attempt_count;
+}
+
+void AppendVirtualHosts(const VirtualHosts& hosts, bool include_attempt_count, std::string* out) {
   for (const VirtualHost& host : hosts) AppendVirtualHost(host, include_attempt_count, out);
 }
 
@@ -37,15 +40,23 @@ std::string BuildUnknownRouteConfiguration(std::string_view name) {
   return message.SerializeAsString();
 }
 
+std::string BuildProxylessRouteConfiguration(std::string_view name, const VirtualHosts& hosts,
+                                             bool include_attempt_count) {
+  std::string out;
+  proto::AppendField(pb::RouteConfiguration::kNameFieldNumber, name, &out);
+  AppendVirtualHosts(hosts, include_attempt_count, &out);
+  return out;
+}
+
 std::string BuildOutboundRouteConfiguration(const Inputs& inputs, const VirtualHosts& hosts) {
   // In the order of the fields' numbers, as protobuf writes messages: some readers count on it.
   std::string out;
   proto::AppendField(pb::RouteConfiguration::kNameFieldNumber, inputs.name, &out);
   const RouteName name = ParseRouteName(inputs.name);
   if (name.kind == RouteName::Kind::kSniffed) {
-    AppendVirtualHosts(SniffedHosts(hosts, inputs.name, name.host), inputs, &out);
+    AppendVirtualHosts(SniffedHosts(hosts, inputs.name, name.host), IncludesAttemptCount(inputs), &out);
   } else {
-    AppendVirtualHosts(hosts, inputs, &out);
+    AppendVirtualHosts(hosts, IncludesAttemptCount(inputs), &out);
     pb::VirtualHost catch_all;
     BuildCatchAllVirtualHost(inputs.catch_all, &catch_all);
     proto::AppendField(pb::RouteConfiguration::kVirtualHostsFieldNumber, catch_all.SerializeAsString(), &out);

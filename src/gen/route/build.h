@@ -16,6 +16,10 @@ namespace fairlead::gen::route {
 // share; empty where inputs.hosts is null. Source: Istio's buildSidecarOutboundHTTPRouteConfig.
 std::string BuildOutboundRouteConfiguration(const Inputs& inputs, const VirtualHosts& hosts);
 
+// A gRPC client's: the hosts it is given and nothing else. Source: Istio's grpcgen.
+std::string BuildProxylessRouteConfiguration(std::string_view name, const VirtualHosts& hosts,
+                                             bool include_attempt_count);
+
 // What a sidecar gets for a name that stands for nothing: a configuration without hosts.
 std::string BuildUnknownRouteConfiguration(std::string_view name);
 

@@ -14,6 +14,7 @@
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
+#include "model/proxyless.h"
 
 namespace fairlead::gen::route {
 namespace {
@@ -147,6 +148,7 @@ ClientTraits TraitsOf(const mesh::ProxyScope& scope, const model::Settings& sett
   const auto& headers = scope.proxy_config->proxy_headers();
   out.include_attempt_count = !headers.attempt_count().disabled().value();
   out.append_x_forwarded_host = headers.x_forwarded_host().enabled().value();
+  out.proxyless = model::IsProxyless(*scope.proxy);
   return out;
 }
 
@@ -154,7 +156,7 @@ std::string SharingKey(const mesh::SidecarScope& scope, const ClientTraits& clie
   const model::AddressView& view = client.addresses;
   unsigned flags = 0;
   for (const bool flag : {view.ipv4, view.ipv6, view.own_cluster, view.auto_allocated,
-                          client.include_attempt_count, client.append_x_forwarded_host}) {
+                          client.include_attempt_count, client.append_x_forwarded_host, client.proxyless}) {
     flags = flags << 1 | static_cast<unsigned>(flag);
   }
   std::string out = StrCat(reinterpret_cast<uintptr_t>(&scope), "|", client.ns.str(), "|",
@@ -181,11 +183,16 @@ Inputs CollectInputs(const mesh::SidecarScope& scope, const ClientTraits& client
   out.name = name;
   const RouteName parsed = ParseRouteName(name);
   if (parsed.kind != RouteName::Kind::kSniffed) out.catch_all = CatchAllOf(scope, client);
-  if (const mesh::EgressListener* listener = FindEgressListener(scope, parsed.port, name)) {
-    const uint32_t port = IsProxyListener(*listener) ? 0 : parsed.port;
-    out.hosts = CollectHosts(scope, *listener, port, client, labels, settings);
-  }
+  out.hosts = CollectHosts(scope, client, labels, settings, parsed.port, name);
   return out;
+}
+
+HostInputsPtr CollectHosts(const mesh::SidecarScope& scope, const ClientTraits& client,
+                           const LabelMap& labels, const model::SettingsPtr& settings, uint32_t port,
+                           std::string_view name) {
+  const mesh::EgressListener* listener = FindEgressListener(scope, port, name);
+  if (listener == nullptr) return nullptr;
+  return CollectHosts(scope, *listener, IsProxyListener(*listener) ? 0 : port, client, labels, settings);
 }
 
 }  // namespace fairlead::gen::route

@@ -1,7 +1,9 @@
 #ifndef FAIRLEAD_GEN_ROUTE_COLLECT_H_
 #define FAIRLEAD_GEN_ROUTE_COLLECT_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "gen/route/inputs.h"
 #include "mesh/proxy_scope.h"
@@ -23,6 +25,12 @@ std::string SharingKey(const mesh::SidecarScope& scope, const ClientTraits& clie
 // workload of the scope. Reads nothing but its arguments.
 Inputs CollectInputs(const mesh::SidecarScope& scope, const ClientTraits& client, const LabelMap& labels,
                      const model::SettingsPtr& settings, const std::string& name);
+
+// The inputs of the virtual hosts alone: of the egress listener of a port, or (port 0) of the socket `name`.
+// Null where there is none.
+HostInputsPtr CollectHosts(const mesh::SidecarScope& scope, const ClientTraits& client,
+                           const LabelMap& labels, const model::SettingsPtr& settings, uint32_t port,
+                           std::string_view name);
 
 }  // namespace fairlead::gen::route
 

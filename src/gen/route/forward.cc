@@ -126,6 +126,12 @@ void BuildWeightedDestinations(const api::HTTPRoute& route, const RouteOptions& 
   }
 }
 
+// gRPC libraries read this instead of the older fields.
+void SetStreamTimeout(const google::protobuf::Duration* timeout, pb::RouteAction* out) {
+  if (timeout != nullptr) *out->mutable_timeout() = *timeout;
+  *out->mutable_max_stream_duration()->mutable_max_stream_duration() = *out->mutable_timeout();
+}
+
 }  // namespace
 
 #pragma GCC diagnostic push
@@ -140,7 +146,8 @@ void SetTimeouts(const google::protobuf::Duration* timeout, pb::RouteAction* out
 void BuildForwarding(const api::HTTPRoute& route, Semantics semantics, const RouteOptions& options,
                      std::string authority, pb::Route* out) {
   pb::RouteAction* action = out->mutable_route();
-  SetTimeouts(route.has_timeout() ? &route.timeout() : nullptr, action);
+  const google::protobuf::Duration* timeout = route.has_timeout() ? &route.timeout() : nullptr;
+  options.proxyless ? SetStreamTimeout(timeout, action) : SetTimeouts(timeout, action);
   if (semantics == Semantics::kGatewayApi) {
     action->set_cluster_not_found_response_code(pb::RouteAction::INTERNAL_SERVER_ERROR);
   }

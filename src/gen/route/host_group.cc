@@ -123,6 +123,7 @@ RouteOptions OptionsFor(const HostInputs& inputs, const ServiceTable& table) {
   static const auto* const kMeshGateway = new StringSet{"mesh"};
   RouteOptions options;
   options.port = inputs.port;
+  options.proxyless = inputs.client.proxyless;
   options.append_x_forwarded_host = inputs.client.append_x_forwarded_host;
   options.client_namespace = inputs.client.metadata_ns;
   options.client_labels = &inputs.client_labels;

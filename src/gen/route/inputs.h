@@ -26,12 +26,13 @@ struct ClientTraits {
   model::AddressView addresses;
   bool include_attempt_count = true;
   bool append_x_forwarded_host = false;
+  bool proxyless = false;  // a gRPC library: domains have ports, timeouts are of streams
 
   friend bool operator==(const ClientTraits&, const ClientTraits&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ClientTraits& t) {
     return H::combine(std::move(h), t.ns, t.metadata_ns, t.dns_domain, t.addresses, t.include_attempt_count,
-                      t.append_x_forwarded_host);
+                      t.append_x_forwarded_host, t.proxyless);
   }
 };
 

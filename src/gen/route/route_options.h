@@ -23,6 +23,7 @@ struct RouteOptions {
   uint32_t port = 0;                        // of the listener
   bool tls = false;                         // the listener terminates TLS
   bool http3 = false;                       // an alt-svc header tells clients of HTTP/3
+  bool proxyless = false;                   // a gRPC library reads the routes
   bool append_x_forwarded_host = false;     // on routes that rewrite (ProxyHeaders.xForwardedHost)
   std::string_view client_namespace;        // sourceNamespace of a match
   const LabelMap* client_labels = nullptr;  // sourceLabels of a match; null for none

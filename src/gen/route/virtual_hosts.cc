@@ -18,6 +18,10 @@ std::vector<std::string> AddressesOf(const model::Service& service, const HostIn
   return model::AllAddresses(service, view);
 }
 
+// Whether domains say their port: a listener's route configuration ignores ports in host headers, but clients
+// of a proxy tell ports apart by them, and gRPC libraries compare them.
+bool DomainsHavePorts(const HostInputs& inputs) { return inputs.port == 0 || inputs.client.proxyless; }
+
 // Collects virtual hosts; who comes first has the name and the domains.
 class Collector {
  public:
@@ -28,8 +32,7 @@ class Collector {
     for (const HostGroup& group : groups) {
       for (const RoutedService* service : group.services) {
         domains_.AddRealName(service->host);
-        // Domains have ports for proxy clients only.
-        if (inputs.port == 0)
+        if (DomainsHavePorts(inputs))
           domains_.AddRealName(real_.emplace_back(HostAndPort(service->host, group.port)));
       }
     }
@@ -38,12 +41,13 @@ class Collector {
   void Add(const HostGroup& group) {
     for (const std::string& host : group.hosts) {
       const std::string name = AsciiLower(host);
-      Add(name, {{BracketIpv6(name)}}, group);
+      std::vector<Domain> domains;
+      domains.push_back({BracketIpv6(name)});
+      if (inputs_.client.proxyless) domains.push_back({HostAndPort(name, group.port)});
+      Add(name, std::move(domains), group);
     }
     for (const RoutedService* service : group.services) {
-      // A listener's route configuration ignores ports in host headers; proxy clients' tells ports apart by
-      // them.
-      const uint32_t port = inputs_.port == 0 ? group.port : 0;
+      const uint32_t port = DomainsHavePorts(inputs_) ? group.port : 0;
       Add(service->host,
           ServiceDomains(*service->service, service->host, port, inputs_.client.dns_domain.str(),
                          AddressesOf(*service->service, inputs_)),

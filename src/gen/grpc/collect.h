@@ -1,0 +1,26 @@
+#ifndef FAIRLEAD_GEN_GRPC_COLLECT_H_
+#define FAIRLEAD_GEN_GRPC_COLLECT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/generator.h"
+#include "gen/grpc/inputs.h"
+#include "gen/policy/traffic_policy.h"
+
+// Reads the snapshot: what a gRPC client or server gets for the names that it asks for.
+namespace fairlead::gen::grpc {
+
+std::vector<ClientListenerInputs> CollectClientListeners(const Request& request);
+std::vector<ServerListenerInputs> CollectServerListeners(const Request& request);
+
+// Nothing where the client sees no such service, port or subset.
+std::optional<ClusterInputs> CollectCluster(const Request& request, const std::string& name);
+
+// What the rule says for the cluster; mesh-wide defaults are not for gRPC clients.
+EffectivePolicy PolicyOf(const ClusterInputs& inputs);
+
+}  // namespace fairlead::gen::grpc
+
+#endif  // FAIRLEAD_GEN_GRPC_COLLECT_H_

@@ -1,0 +1,78 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/byte_cache.h"
+#include "envoy/config/cluster/v3/cluster.pb.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "gen/grpc/build.h"
+#include "gen/grpc/collect.h"
+#include "gen/grpc/generators.h"
+
+namespace fairlead::gen {
+namespace grpc {
+namespace {
+
+using Resources = std::vector<cache::ResourcePtr>;
+
+class ClusterGenerator final : public Generator {
+ public:
+  Resources Generate(const Request& request) override {
+    Resources out;
+    if (request.names == nullptr) return out;
+    for (const std::string& name : *request.names) {
+      const std::optional<ClusterInputs> inputs = CollectCluster(request, name);
+      if (!inputs) continue;
+      out.push_back(cache_.GetOrBuild(*inputs, [](const ClusterInputs& in) {
+        envoy::config::cluster::v3::Cluster cluster;
+        BuildCluster(in, &cluster);
+        return Encode(in.name, cluster);
+      }));
+    }
+    return out;
+  }
+  void Sweep() override { cache_.Sweep(); }
+
+ private:
+  cache::ByteCache<ClusterInputs> cache_;
+};
+
+class ListenerGenerator final : public Generator {
+ public:
+  Resources Generate(const Request& request) override {
+    using envoy::config::listener::v3::Listener;
+    Resources out;
+    for (const ClientListenerInputs& inputs : CollectClientListeners(request)) {
+      out.push_back(clients_.GetOrBuild(inputs, [](const ClientListenerInputs& in) {
+        Listener listener;
+        BuildClientListener(in, &listener);
+        return Encode(in.name, listener);
+      }));
+    }
+    for (const ServerListenerInputs& inputs : CollectServerListeners(request)) {
+      out.push_back(servers_.GetOrBuild(inputs, [](const ServerListenerInputs& in) {
+        Listener listener;
+        BuildServerListener(in, &listener);
+        return Encode(in.name, listener);
+      }));
+    }
+    return out;
+  }
+  void Sweep() override {
+    clients_.Sweep();
+    servers_.Sweep();
+  }
+
+ private:
+  cache::ByteCache<ClientListenerInputs> clients_;
+  cache::ByteCache<ServerListenerInputs> servers_;
+};
+
+}  // namespace
+}  // namespace grpc
+
+std::unique_ptr<Generator> NewGrpcClusterGenerator() { return std::make_unique<grpc::ClusterGenerator>(); }
+std::unique_ptr<Generator> NewGrpcListenerGenerator() { return std::make_unique<grpc::ListenerGenerator>(); }
+
+}  // namespace fairlead::gen
