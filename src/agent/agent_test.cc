@@ -2,6 +2,7 @@
 
 #include "agent/bootstrap.h"
 #include "agent/envoy_process.h"
+#include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
 #include "agent/proxy_config.h"
 
@@ -95,6 +96,24 @@ TEST(BuildBootstrap, VariantOfTheProtocolIsChosen) {
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "GRPC");
   options.delta = true;
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "DELTA_GRPC");
+}
+
+TEST(BuildGrpcBootstrap, SaysWhoTheWorkloadIsAndWhereTheControlPlane) {
+  Environment environment = PodEnvironment();
+  const auto build = [&environment] {
+    return BuildGrpcBootstrap(*ReadOptions({"--discoveryAddress=control:15010"}, environment));
+  };
+  const json bootstrap = build();
+  EXPECT_EQ(bootstrap["xds_servers"][0]["server_uri"], "control:15010");
+  EXPECT_EQ(bootstrap["node"]["id"], "sidecar~10.77.1.13~reviews-v1.bookshop~bookshop.svc.cluster.local");
+  EXPECT_EQ(bootstrap["node"]["metadata"]["GENERATOR"], "grpc");
+  EXPECT_EQ(bootstrap["node"]["metadata"]["LABELS"]["app"], "reviews");
+  EXPECT_EQ(bootstrap["server_listener_resource_name_template"], "xds.istio.io/grpc/lds/inbound/%s");
+  EXPECT_FALSE(bootstrap.contains("certificate_providers"));
+  environment["OUTPUT_CERTS"] = "/certs";
+  EXPECT_EQ(build()["certificate_providers"]["default"]["config"]["private_key_file"], "/certs/key.pem");
+  environment["ISTIO_METAJSON_LABELS"] = "{}";
+  EXPECT_EQ(build()["node"]["locality"], json::object());
 }
 
 TEST(EnvoyCommand, FollowsTheOptions) {

@@ -130,17 +130,6 @@ json PrometheusListener(const Options& options) {
           {"filter_chains", json::array({{{"filters", json::array({filter})}}})}};
 }
 
-json Node(const Options& options) {
-  json node = {{"id", NodeId(options)}, {"cluster", ServiceCluster(options)}, {"metadata", options.metadata}};
-  const auto parts = Split(options.locality, '/');
-  if (options.locality.empty()) return node;
-  json& locality = node["locality"];
-  locality["region"] = parts[0];
-  if (parts.size() > 1) locality["zone"] = parts[1];
-  if (parts.size() > 2) locality["sub_zone"] = parts[2];
-  return node;
-}
-
 json DynamicResources(const Options& options) {
   const json over_ads = {
       {"ads", json::object()}, {"initial_fetch_timeout", "0s"}, {"resource_api_version", "V3"}};
@@ -200,6 +189,17 @@ std::string ServiceCluster(const Options& options) {
   return StrCat(workload.empty() ? "istio-proxy" : workload, ".", options.pod_namespace);
 }
 
+json BuildNode(const Options& options) {
+  json node = {{"id", NodeId(options)}, {"cluster", ServiceCluster(options)}, {"metadata", options.metadata}};
+  const auto parts = Split(options.locality, '/');
+  if (options.locality.empty()) return node;
+  json& locality = node["locality"];
+  locality["region"] = parts[0];
+  if (parts.size() > 1) locality["zone"] = parts[1];
+  if (parts.size() > 2) locality["sub_zone"] = parts[2];
+  return node;
+}
+
 json BuildBootstrap(const Options& options) {
   const std::string localhost = OnlyIpv6(options) ? "::1" : "127.0.0.1";
   json clusters = json::array({LocalCluster("prometheus_stats", localhost, options.admin_port),
@@ -208,7 +208,7 @@ json BuildBootstrap(const Options& options) {
   if (options.prometheus_port != 0) listeners.push_back(PrometheusListener(options));
   json runtime = {{"re2.max_program_size.error_level", "32768"}};
   runtime.update(options.runtime);
-  return {{"node", Node(options)},
+  return {{"node", BuildNode(options)},
           {"layered_runtime",
            {{"layers", json::array({{{"name", "global config"}, {"static_layer", runtime}},
                                     {{"name", "admin"}, {"admin_layer", json::object()}}})}}},

@@ -19,6 +19,9 @@ std::string ServiceCluster(const Options& options);
 // lacks.
 nlohmann::json BuildBootstrap(const Options& options);
 
+// Who the proxy or gRPC library is: envoy.config.core.v3.Node as JSON.
+nlohmann::json BuildNode(const Options& options);
+
 }  // namespace fairlead::agent
 
 #endif  // FAIRLEAD_AGENT_BOOTSTRAP_H_

@@ -135,7 +135,8 @@ const std::vector<Flag>& Flags() {
 }
 
 std::string Usage() {
-  std::string text = "usage: fairlead agent [sidecar|router|bootstrap [sidecar|router]] [flags]\nflags:\n";
+  std::string text =
+      "usage: fairlead agent [sidecar|router|bootstrap [sidecar|router]|grpc-bootstrap] [flags]\nflags:\n";
   for (const Flag& flag : Flags()) StrAppend(&text, "  ", flag.name, "\n");
   return text;
 }
@@ -173,6 +174,7 @@ absl::Status ReadEnvironment(const Environment& environment, Options* options) {
   }
   if (options->addresses.empty()) options->addresses = InterfaceAddresses();
   if (absl::Status status = ReadMetadata(environment, &options->metadata); !status.ok()) return status;
+  options->certificate_folder = Value(environment, "OUTPUT_CERTS");
   if (const std::string delta = Value(environment, "ISTIO_DELTA_XDS"); !delta.empty()) {
     const auto parsed = ParseBool(delta);
     if (!parsed)

@@ -32,6 +32,9 @@ struct Options {
   std::string discovery_address = "localhost:15010";
   bool delta = true;  // ISTIO_DELTA_XDS
 
+  // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
+  std::string certificate_folder;
+
   // Envoy.
   std::string binary = "envoy";
   std::string config_folder = "./etc/istio/proxy";

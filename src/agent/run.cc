@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "agent/bootstrap.h"
 #include "agent/envoy_process.h"
+#include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
 #include "base/strings.h"
 
@@ -162,7 +163,8 @@ class Supervisor {
 
 int RunAgent(const std::vector<std::string>& arguments) {
   std::vector<std::string> rest = arguments;
-  const bool print = !rest.empty() && rest.front() == "bootstrap";
+  const bool grpc = !rest.empty() && rest.front() == "grpc-bootstrap";
+  const bool print = grpc || (!rest.empty() && rest.front() == "bootstrap");
   if (!rest.empty() && (print || rest.front() == "proxy")) rest.erase(rest.begin());
   const auto options = ReadOptions(rest, CurrentEnvironment());
   if (!options.ok()) {
@@ -171,7 +173,8 @@ int RunAgent(const std::vector<std::string>& arguments) {
     return help ? 0 : 2;
   }
   if (print) {
-    std::printf("%s\n", BuildBootstrap(*options).dump(2).c_str());
+    const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
+    std::printf("%s\n", bootstrap.dump(2).c_str());
     return 0;
   }
   const auto file = WriteBootstrap(*options);
