@@ -113,7 +113,8 @@ std::map<std::string, std::string> Timeouts(const DiscoveryResponse& response) {
 }
 
 TEST_F(ServerTest, ARefusedEditKeepsTheLastGoodRouteAndItsRepairCounts) {
-  const std::string reviews = "reviews.shop.svc.cluster.local:9080", ratings = "ratings.shop.svc.cluster.local:9080";
+  const std::string reviews = "reviews.shop.svc.cluster.local:9080",
+                    ratings = "ratings.shop.svc.cluster.local:9080";
   Write("ratings.yaml", ReplaceAll(kService, "reviews", "ratings"));
   const auto write = [&](const std::string& reviews_timeout, const std::string& ratings_timeout) {
     const std::string route = ReplaceAll(kRoute, "http: [{", "http: [{name: timed, ");

@@ -127,7 +127,8 @@ int RunValidate(const std::vector<std::string>& arguments) {
     }
   }
   Print(verdicts, output == "json");
-  const bool valid = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& one) { return one.valid(); });
+  const bool valid =
+      std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& one) { return one.valid(); });
   return valid ? 0 : 1;
 }
 

@@ -109,7 +109,8 @@ class Validation {
 
   bool IsSettings(Node document, Verdict* verdict) const {
     const bool bare = !document.Find("kind") && !document.Find("apiVersion");
-    const bool networks = bare ? static_cast<bool>(document.Find("networks")) : verdict->kind == "MeshNetworks";
+    const bool networks =
+        bare ? static_cast<bool>(document.Find("networks")) : verdict->kind == "MeshNetworks";
     if (!bare && !networks && verdict->kind != "MeshConfig") return false;
     verdict->kind = networks ? "MeshNetworks" : "MeshConfig";
     Settings settings(file_);
@@ -137,7 +138,8 @@ class Validation {
     verdict->name = key->name;
     report.SetObject(*key);
     config::AdmitObject(*kind, *key, document, report);
-    if (kind->kind == config::Kind::kConfigMap && (key->name == "istio" || key->name.str().starts_with("istio-")))
+    if (kind->kind == config::Kind::kConfigMap &&
+        (key->name == "istio" || key->name.str().starts_with("istio-")))
       MeshOfConfigMap(document.Find("data"), verdict);
     return true;
   }
@@ -163,13 +165,14 @@ class Validation {
     }
   }
 
-  // From the place in a text to the one in the file. A block scalar's lines stand behind its header's; where the
-  // text was written otherwise, it has the line it begins at.
+  // From the place in a text to the one in the file. A block scalar's lines stand behind its header's; where
+  // the text was written otherwise, it has the line it begins at.
   void Relocate(Node text, std::string_view name, Diagnostic* diagnostic) const {
     const std::string_view dot = diagnostic->path.empty() || diagnostic->path[0] == '[' ? "" : ".";
     diagnostic->path = StrCat("data.", name, dot, diagnostic->path);
     const std::vector<std::string_view> inner = Split(text.text(), '\n');
-    const size_t line = static_cast<size_t>(diagnostic->line), outer = static_cast<size_t>(text.line()) + line;
+    const size_t line = static_cast<size_t>(diagnostic->line),
+                 outer = static_cast<size_t>(text.line()) + line;
     const bool same = line >= 1 && line <= inner.size() && outer <= lines_.size() &&
                       Trimmed(lines_[outer - 1]) == Trimmed(inner[line - 1]);
     diagnostic->line = same ? static_cast<int>(outer) : text.line();

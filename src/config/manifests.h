@@ -24,9 +24,9 @@ enum class Admission { kChecked, kPassed };
 
 // Reads manifests, YAML or JSON, any number of documents, `kind: List` included. Strict: an object with an
 // unknown field, a wrong type or a duplicate key, or that Istio would not admit (check/check.h), is left out,
-// with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds that a mesh does not read are passed over: in
-// silence if they are Kubernetes' own, else with a warning. An object that is there twice counts the first
-// time. Thread-safe; distinct texts may be parsed at once.
+// with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds
+// that a mesh does not read are passed over: in silence if they are Kubernetes' own, else with a warning. An
+// object that is there twice counts the first time. Thread-safe; distinct texts may be parsed at once.
 ParseResult ParseManifests(std::string_view text, const Interned& file,
                            Admission admission = Admission::kChecked);
 

@@ -58,6 +58,24 @@ std::string VirtualService(int i) {
                 i, ", subset: v2, port: {number: 80}}\n      weight: 25\n");
 }
 
+std::string DestinationRule(int i) {
+  return StrCat(
+      "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: svc-", i,
+      "\n  namespace: ns-", i % 20, "\nspec:\n  host: svc-", i,
+      "\n  trafficPolicy:\n    loadBalancer: {simple: LEAST_REQUEST}\n    connectionPool:\n"
+      "      tcp: {maxConnections: 100, connectTimeout: 2s}\n    outlierDetection: {interval: 10s}\n"
+      "  subsets:\n  - {name: v1, labels: {version: v1}}\n  - {name: v2, labels: {version: v2}}\n");
+}
+
+std::string ServiceEntry(int i) {
+  return StrCat("---\napiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata:\n  name: svc-", i,
+                "\n  namespace: ns-", i % 20, "\nspec:\n  hosts: [svc-", i,
+                ".example.com]\n  addresses: [10.200.", i / 250, ".", i % 250,
+                "]\n  location: MESH_INTERNAL\n  resolution: STATIC\n"
+                "  ports: [{number: 80, name: http, protocol: HTTP}]\n  endpoints:\n"
+                "  - {address: 10.1.0.1, labels: {app: a}}\n  - {address: 10.1.0.2, labels: {app: a}}\n");
+}
+
 std::string Repeat(std::string (*make)(int), int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += make(i);
@@ -80,10 +98,11 @@ void BM_ReadYaml(benchmark::State& state, std::string (*make)(int)) {
   Report(state, text);
 }
 
-void BM_ParseManifests(benchmark::State& state, std::string (*make)(int)) {
+void BM_ParseManifests(benchmark::State& state, std::string (*make)(int),
+                       Admission admission = Admission::kChecked) {
   const std::string text = Repeat(make, kObjects);
   for (auto _ : state) {
-    const ParseResult result = ParseManifests(text, "mesh.yaml");
+    const ParseResult result = ParseManifests(text, "mesh.yaml", admission);
     if (result.objects.size() != kObjects) state.SkipWithError("not every object was read");
   }
   Report(state, text);
@@ -95,6 +114,14 @@ BENCHMARK_CAPTURE(BM_ParseManifests, services, Service)->Unit(benchmark::kMillis
 BENCHMARK_CAPTURE(BM_ParseManifests, pods, Pod)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, slices, EndpointSlice)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, virtual_services, VirtualService)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, virtual_services_unchecked, VirtualService, Admission::kPassed)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, destination_rules, DestinationRule)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, destination_rules_unchecked, DestinationRule, Admission::kPassed)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, service_entries, ServiceEntry)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, service_entries_unchecked, ServiceEntry, Admission::kPassed)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace fairlead::config

@@ -28,8 +28,8 @@ struct MeshConfigResult {
 
 // The text over DefaultMeshConfig(), by Istio's rules (mesh.ApplyMeshConfig): a field replaces the default's,
 // whole messages and lists too, but defaultConfig and defaultProviders are merged field by field,
-// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default. Settings that
-// Istio refuses (config/check/check.h) are mistakes too.
+// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default. Settings
+// that Istio refuses (config/check/check.h) are mistakes too.
 MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file);
 
 // The same of a document that was read before, without Istio's checks; null where it cannot be read.

@@ -49,8 +49,7 @@ class TestMesh {
 
   static std::vector<config::ObjectChange> Parse(std::string_view yaml) {
     // As an API server may hold them: also such as would not be admitted today.
-    const config::ParseResult result =
-        config::ParseManifests(yaml, "test.yaml", config::Admission::kPassed);
+    const config::ParseResult result = config::ParseManifests(yaml, "test.yaml", config::Admission::kPassed);
     for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
     std::vector<config::ObjectChange> changes;
     for (const config::ConfigPtr& object : result.objects)

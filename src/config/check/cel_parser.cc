@@ -1,9 +1,11 @@
-#include <charconv>
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/strings.h"
 #include "config/check/cel.h"
+#include "config/check/cel_literals.h"
 
 namespace fairlead::config::check {
 namespace {
@@ -12,8 +14,19 @@ using Kind = CelExpression::Kind;
 
 bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsMacro(std::string_view name) {
-  return name == "all" || name == "exists" || name == "exists_one" || name == "filter" || name == "map";
+
+// What names may not be, though fields may.
+constexpr std::string_view kReserved[] = {"as",        "break",  "const",  "continue", "else", "for",
+                                          "function",  "if",     "import", "let",      "loop", "package",
+                                          "namespace", "return", "var",    "void",     "while"};
+bool IsKeyword(std::string_view name) {
+  return name == "true" || name == "false" || name == "null" || name == "in";
+}
+
+// A method of this name with so many arguments is a macro, whose first argument is a variable.
+bool IsMacro(std::string_view name, size_t arguments) {
+  if (name == "map") return arguments == 2 || arguments == 3;
+  return arguments == 2 && (name == "all" || name == "exists" || name == "exists_one" || name == "filter");
 }
 
 // Recursive descent, a function for each level of precedence. After a mistake every function gives up.
@@ -31,6 +44,7 @@ class Parser {
 
  private:
   static constexpr int kDeepest = 100;
+  static constexpr int kMostOperations = 2000;  // each may be a level of the tree
 
   CelExpression Fail(std::string_view what) {
     if (error_.empty()) error_ = StrCat(what, " at offset ", all_.size() - rest_.size());
@@ -39,8 +53,12 @@ class Parser {
   }
 
   void SkipSpace() {
-    while (!rest_.empty() && std::string_view(" \t\r\n").find(rest_[0]) != std::string_view::npos)
-      rest_.remove_prefix(1);
+    for (;;) {
+      while (!rest_.empty() && std::string_view(" \t\r\n\f").find(rest_[0]) != std::string_view::npos)
+        rest_.remove_prefix(1);
+      if (!rest_.starts_with("//")) return;
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+    }
   }
 
   bool Take(std::string_view token) {
@@ -67,7 +85,8 @@ class Parser {
     made.arguments = std::move(operands);
     return made;
   }
-  static CelExpression Binary(std::string_view name, CelExpression left, CelExpression right) {
+  CelExpression Binary(std::string_view name, CelExpression left, CelExpression right) {
+    if (++operations_ > kMostOperations) return Fail("too large");
     std::vector<CelExpression> operands;
     operands.push_back(std::move(left));
     operands.push_back(std::move(right));
@@ -143,21 +162,30 @@ class Parser {
     }
   }
 
+  // Any number of the same operator; "-" before a digit belongs to the number.
   CelExpression Unary() {
     SkipSpace();
-    const bool no = rest_.starts_with("!") && !rest_.starts_with("!=");
-    if (!no && !rest_.starts_with("-")) return Member();
-    if (++depth_ > kDeepest) return Fail("nested too deeply");
-    rest_.remove_prefix(1);
-    std::vector<CelExpression> operands;
-    operands.push_back(Unary());
-    --depth_;
-    return Operator(no ? "!" : "neg", std::move(operands));
+    const char sign = rest_.starts_with('!') && !rest_.starts_with("!=") ? '!' : '-';
+    int count = 0;
+    while (rest_.starts_with(sign) && !BeginsCelNumber(rest_)) {
+      if (++operations_ > kMostOperations) return Fail("too large");
+      rest_.remove_prefix(1);
+      SkipSpace();
+      ++count;
+    }
+    CelExpression made = Member();
+    for (; count > 0; --count) {
+      std::vector<CelExpression> operands;
+      operands.push_back(std::move(made));
+      made = Operator(sign == '!' ? "!" : "neg", std::move(operands));
+    }
+    return made;
   }
 
   CelExpression Member() {
     CelExpression object = Primary();
     for (;;) {
+      if (++operations_ > kMostOperations) return Fail("too large");
       if (Take(".")) {
         object = Selected(std::move(object), Name());
       } else if (Take("[")) {
@@ -167,14 +195,37 @@ class Parser {
         made.arguments.push_back(Conditional());
         if (!Take("]")) return Fail("expected \"]\"");
         object = std::move(made);
+      } else if (IsQualifiedName(object) && Take("{")) {
+        object = Message();
       } else {
         return object;
       }
     }
   }
 
+  static bool IsQualifiedName(const CelExpression& e) {
+    return e.kind == Kind::kVariable || (e.kind == Kind::kSelect && IsQualifiedName(e.arguments[0]));
+  }
+
+  // The fields of `Type{field: value}`. No value can be made of a type here: evaluated, it is an error.
+  CelExpression Message() {
+    CelExpression made;
+    made.kind = Kind::kCall;
+    made.name = "{}";
+    while (!Take("}")) {
+      Name();
+      if (!Take(":")) return Fail("expected \":\"");
+      made.arguments.push_back(Conditional());
+      if (Take(",")) continue;
+      if (Take("}")) break;
+      return Fail("expected \"}\"");
+    }
+    return made;
+  }
+
   // The rest of `object.name`, a method's or macro's arguments included.
   CelExpression Selected(CelExpression object, std::string name) {
+    if (IsKeyword(name)) return Fail("expected a field's name");
     CelExpression made;
     made.name = std::move(name);
     made.arguments.push_back(std::move(object));
@@ -183,12 +234,12 @@ class Parser {
       return made;
     }
     made.kind = Kind::kMethod;
-    if (IsMacro(made.name)) {
-      made.kind = Kind::kMacro;
-      made.variable = Name();
-      if (!Take(",")) return Fail("expected \",\"");
-    }
     Arguments(")", &made.arguments);
+    if (!IsMacro(made.name, made.arguments.size() - 1)) return made;
+    made.kind = Kind::kMacro;
+    if (made.arguments[1].kind != Kind::kVariable) return Fail("expected a variable's name");
+    made.variable = std::move(made.arguments[1].name);
+    made.arguments.erase(made.arguments.begin() + 1);
     return made;
   }
 
@@ -215,9 +266,8 @@ class Parser {
   CelExpression Primary() {
     SkipSpace();
     if (rest_.empty()) return Fail("unexpected end");
-    const char c = rest_[0];
-    if (c == '"' || c == '\'') return Text(c);
-    if (IsDigit(c)) return Number();
+    if (BeginsCelText(rest_)) return Literal(TakeCelText, "not a text");
+    if (BeginsCelNumber(rest_)) return Literal(TakeCelNumber, "not a number");
     if (Take("(")) {
       CelExpression inner = Conditional();
       if (!Take(")")) return Fail("expected \")\"");
@@ -230,6 +280,7 @@ class Parser {
       return made;
     }
     if (Take("{")) return Map();
+    Take(".");  // names are looked up from the outermost scope, the only one there is
     return NameOrCall();
   }
 
@@ -238,6 +289,7 @@ class Parser {
     made.kind = Kind::kMap;
     if (Take("}")) return made;
     do {
+      if (SkipSpace(); rest_.starts_with("}")) break;  // a comma may come last
       made.arguments.push_back(Conditional());
       if (!Take(":")) return Fail("expected \":\"");
       made.arguments.push_back(Conditional());
@@ -254,61 +306,33 @@ class Parser {
       return made;
     }
     if (made.name == "null") return made;
+    if (made.name == "in" ||
+        std::find(std::begin(kReserved), std::end(kReserved), made.name) != std::end(kReserved))
+      return Fail("a reserved word");
     made.kind = Kind::kVariable;
     if (!Take("(")) return made;
     made.kind = Kind::kCall;
     Arguments(")", &made.arguments);
-    if (made.name != "has") return made;
-    if (made.arguments.size() != 1 || made.arguments[0].kind != Kind::kSelect)
-      return Fail("has() wants a field");
+    if (made.name != "has" || made.arguments.size() != 1) return made;
+    if (made.arguments[0].kind != Kind::kSelect) return Fail("has() wants a field");
     CelExpression has = std::move(made.arguments[0]);
     has.kind = Kind::kHas;
     return has;
   }
 
-  CelExpression Number() {
-    size_t size = 0;
-    bool whole = true;
-    while (size < rest_.size() && (IsDigit(rest_[size]) || rest_[size] == '.' || rest_[size] == 'e')) {
-      whole = whole && IsDigit(rest_[size]);
-      ++size;
-    }
+  CelExpression Literal(std::optional<CelValue> (*take)(std::string_view*), std::string_view what) {
     CelExpression made;
-    const char* end = rest_.data() + size;
-    int64_t integer = 0;
-    double number = 0;
-    const auto [stop, code] =
-        whole ? std::from_chars(rest_.data(), end, integer) : std::from_chars(rest_.data(), end, number);
-    if (code != std::errc() || stop != end) return Fail("not a number");
-    made.value = whole ? CelValue::Int(integer) : CelValue::Double(number);
-    rest_.remove_prefix(size);
-    return made;
-  }
-
-  CelExpression Text(char quote) {
-    std::string text;
-    size_t at = 1;
-    for (; at < rest_.size() && rest_[at] != quote; ++at) {
-      if (rest_[at] != '\\') {
-        text += rest_[at];
-        continue;
-      }
-      if (++at == rest_.size()) break;
-      constexpr std::string_view kNames = "nrtab\\\"'`?", kMeanings = "\n\r\t\a\b\\\"'`?";
-      const size_t which = kNames.find(rest_[at]);
-      if (which == std::string_view::npos) return Fail("unknown escape");
-      text += kMeanings[which];
-    }
-    if (at >= rest_.size()) return Fail("text without an end");
-    rest_.remove_prefix(at + 1);
-    CelExpression made;
-    made.value = CelValue::String(text);
+    std::string_view rest = rest_;
+    std::optional<CelValue> value = take(&rest);
+    if (!value) return Fail(what);
+    rest_ = rest;
+    made.value = std::move(*value);
     return made;
   }
 
   std::string_view rest_, all_;
   std::string error_;
-  int depth_ = 0;
+  int depth_ = 0, operations_ = 0;
 };
 
 }  // namespace

@@ -90,27 +90,35 @@ void CheckMetadata(const Spot& root) {
   for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(WhyNoLabel(name, value));
 }
 
+void CheckSchema(const KindInfo& kind, const Subject& subject) {
+  const Node document = subject.document;
+  const std::string_view api_version = document.Find("apiVersion").String();
+  const ApiSchema* schema = ApiSchemaOf(kind, api_version.substr(api_version.find('/') + 1));
+  if (schema == nullptr) return;
+  const Spot root(subject);
+  for (const std::string& name : schema->required) {
+    if (document.Find(name).IsNull()) root.Field(name).Error("missing-field", "this field is required");
+  }
+  const auto it = schema->properties.find("spec");
+  const Node written = document.Find("spec");
+  if (it != schema->properties.end() && !written.IsNull())
+    CheckBySchema(written, *it->second, Spot(root, "spec"));
+}
+
 }  // namespace
 
 void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
                  const google::protobuf::Message& message, Report& report) {
   const KindCheck check = FindCheck(kind.kind);
   if (check == nullptr) return;
-  const Subject subject{report, document, meta};
+  std::set<std::string> wrong;
+  const Subject subject{report, document, meta, &wrong};
   const Spot root(subject);
   CheckMetadata(root);
-  const std::string_view api_version = document.Find("apiVersion").String();
-  const Spot spec(root, "spec");
-  if (const ApiSchema* schema = ApiSchemaOf(kind, api_version.substr(api_version.find('/') + 1))) {
-    for (const std::string& name : schema->required) {
-      if (document.Find(name).IsNull()) root.Field(name).Error("missing-field", "this field is required");
-    }
-    const auto it = schema->properties.find("spec");
-    const Node written = document.Find("spec");
-    if (it != schema->properties.end() && !written.IsNull()) CheckBySchema(written, *it->second, spec);
-  }
   CheckAnnotations(kind.kind, message, root);
-  check(message, spec);
+  check(message, Spot(root, "spec"));
+  // Many rules of the schema say what was found by now, in other words.
+  CheckSchema(kind, Subject{report, document, meta, nullptr, &wrong});
 }
 
 }  // namespace fairlead::config::check

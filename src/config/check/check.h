@@ -25,7 +25,8 @@ void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
 
 // The mesh's own settings, merged over the defaults; `document` is what the user wrote of them.
 void CheckMeshConfig(const istio::mesh::v1alpha1::MeshConfig& mesh, Node document, Report& report);
-// Its extension providers: all findings are warnings, since Istio takes the settings all the same and logs them.
+// Its extension providers: all findings are warnings, since Istio takes the settings all the same and logs
+// them.
 void CheckExtensionProviders(const istio::mesh::v1alpha1::MeshConfig& mesh, Node document, Report& report);
 // The networks; `document` is what they were read from.
 void CheckMeshNetworks(const istio::mesh::v1alpha1::MeshNetworks& networks, Node document, Report& report);

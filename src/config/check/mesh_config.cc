@@ -199,7 +199,8 @@ void CheckMeshConfig(const MeshConfig& mesh, Node document, Report& report) {
   CheckTlsDefaults(mesh, Spot(root, "tlsDefaults"));
   CheckTraffic(mesh, root);
   if (mesh.has_default_inbound_http_retry_policy())
-    CheckInboundRetries(mesh.default_inbound_http_retry_policy(), Spot(root, "defaultInboundHttpRetryPolicy"));
+    CheckInboundRetries(mesh.default_inbound_http_retry_policy(),
+                        Spot(root, "defaultInboundHttpRetryPolicy"));
 }
 
 }  // namespace fairlead::config::check

@@ -1,3 +1,6 @@
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +15,14 @@ template <typename Match>
 std::string KeyOf(const Match& match) {
   Match copy = match;
   if constexpr (requires { copy.clear_name(); }) copy.clear_name();
-  return copy.ShortDebugString();  // maps come sorted
+  std::string key;
+  {
+    google::protobuf::io::StringOutputStream stream(&key);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);  // maps come sorted
+    copy.SerializeToCodedStream(&coded);
+  }
+  return key;
 }
 
 template <typename Routes>

@@ -48,7 +48,10 @@ std::string Spot::Path() const {
 }
 
 void Spot::Error(std::string_view code, std::string message) const {
-  subject_->report.Error(code, Resolve().line, Path(), std::move(message));
+  std::string path = Path();
+  if (subject_->known != nullptr && subject_->known->contains(path)) return;
+  if (subject_->wrong != nullptr) subject_->wrong->insert(path);
+  subject_->report.Error(code, Resolve().line, std::move(path), std::move(message));
 }
 
 bool Spot::Read(google::protobuf::Message* message) const {

@@ -2,6 +2,7 @@
 #define FAIRLEAD_CONFIG_CHECK_SPOT_H_
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ struct Subject {
   Report& report;
   Node document;
   const ObjectMeta& meta;
+  std::set<std::string>* wrong = nullptr;        // where errors are: their paths are added
+  const std::set<std::string>* known = nullptr;  // paths that have errors already: no second one is reported
 };
 
 // A field of the object that is checked. Costs nothing until something is wrong: the path's text and the line

@@ -248,7 +248,8 @@ TEST_P(FileSourceTest, ABrokenEditKeepsTheLastGoodObjects) {
 TEST_P(FileSourceTest, AnEditThatIstioWouldRefuseKeepsTheLastGoodObject) {
   const auto route = [](std::string_view name, std::string_view v, std::string_view timeout) {
     return StrCat("---\napiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: ", name,
-                  "\n  labels: {v: \"", v, "\"}\nspec:\n  hosts: [a.example.com]\n  http:\n  - timeout: ", timeout,
+                  "\n  labels: {v: \"", v,
+                  "\"}\nspec:\n  hosts: [a.example.com]\n  http:\n  - timeout: ", timeout,
                   "\n    route: [{destination: {host: a.example.com}}]\n");
   };
   folder_.Write("a.yaml", route("r", "1", "1s") + route("s", "1", "1s"));
