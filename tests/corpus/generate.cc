@@ -4,9 +4,12 @@
 
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/config/route/v3/route.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/grpc/generators.h"
 #include "google/protobuf/any.pb.h"
 #include "mesh/proxy_scope.h"
+#include "model/proxyless.h"
 
 namespace fairlead::corpus {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 using envoy::config::cluster::v3::Cluster;
 using envoy::config::listener::v3::FilterChain;
 using envoy::config::listener::v3::Listener;
+using envoy::config::route::v3::RouteConfiguration;
 using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 
 template <typename Message>
@@ -53,6 +57,24 @@ std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& liste
     const auto listener = Decode<Listener>(*resource);
     for (const auto& chain : listener.filter_chains()) AddRouteNames(chain, &names);
     AddRouteNames(listener.default_filter_chain(), &names);
+    HttpConnectionManager manager;  // of a gRPC client
+    if (listener.api_listener().api_listener().UnpackTo(&manager))
+      names.insert(manager.rds().route_config_name());
+  }
+  return {names.begin(), names.end()};
+}
+
+// The clusters that a gRPC client goes on to ask for.
+std::vector<std::string> ClusterNames(const std::vector<cache::ResourcePtr>& routes) {
+  std::set<std::string> names;
+  for (const auto& resource : routes) {
+    const auto configuration = Decode<RouteConfiguration>(*resource);
+    for (const auto& host : configuration.virtual_hosts()) {
+      for (const auto& route : host.routes()) {
+        if (!route.route().cluster().empty()) names.insert(route.route().cluster());
+        for (const auto& cluster : route.route().weighted_clusters().clusters()) names.insert(cluster.name());
+      }
+    }
   }
   return {names.begin(), names.end()};
 }
@@ -70,11 +92,28 @@ Generators::Generators()
     : clusters_(gen::NewClusterGenerator()),
       endpoints_(gen::NewEndpointGenerator()),
       listeners_(gen::NewListenerGenerator()),
-      routes_(gen::NewRouteGenerator()) {}
+      routes_(gen::NewRouteGenerator()),
+      grpc_clusters_(gen::NewGrpcClusterGenerator()),
+      grpc_listeners_(gen::NewGrpcListenerGenerator()),
+      grpc_routes_(gen::NewGrpcRouteGenerator()) {}
+
+// A gRPC client goes from listeners to routes to clusters to endpoints.
+Resources Generators::ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
+  Resources out;
+  out["listeners"] = grpc_listeners_->Generate({snapshot, scope, nullptr});
+  const auto routes = RouteNames(out["listeners"]);
+  out["routes"] = grpc_routes_->Generate({snapshot, scope, &routes});
+  const auto clusters = ClusterNames(out["routes"]);
+  out["clusters"] = grpc_clusters_->Generate({snapshot, scope, &clusters});
+  const auto endpoints = EndpointNames(out["clusters"]);
+  out["endpoints"] = endpoints_->Generate({snapshot, scope, &endpoints});
+  return out;
+}
 
 Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
                           const nlohmann::json* golden) {
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(snapshot, proxy);
+  if (model::IsProxyless(*proxy)) return ForProxyless(snapshot, *scope);
   Resources out;
   out["clusters"] = clusters_->Generate({snapshot, *scope, nullptr});
   const auto endpoints =

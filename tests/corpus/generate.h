@@ -24,12 +24,15 @@ class Generators {
  public:
   Generators();
   // `golden` (may be null): take the names to ask for from there, not from what our clusters and listeners
-  // say.
+  // say. A gRPC client asks by our own names alone.
   Resources For(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
                 const nlohmann::json* golden);
 
  private:
+  Resources ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
+
   std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_;
+  std::unique_ptr<gen::Generator> grpc_clusters_, grpc_listeners_, grpc_routes_;
 };
 
 // What a proxy that has these resources asks for: kind -> names, from its EDS clusters and RDS connection
