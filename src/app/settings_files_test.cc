@@ -1,0 +1,92 @@
+#include "app/settings_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/mesh/v1alpha1/network.pb.h"
+#include "source/file/source_fake.h"
+
+namespace fairlead::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Keeps what was handed out last.
+class SettingsFilesTest : public ::testing::Test {
+ protected:
+  void Start() {
+    SettingsFiles::Options options;
+    options.mesh_config = folder_ / "mesh.yaml";
+    options.networks_config = folder_ / "networks.yaml";
+    options.domain = "cluster.local";
+    files_ = std::make_unique<SettingsFiles>(
+        options,
+        [this](model::SettingsPtr settings) {
+          std::lock_guard lock(mutex_);
+          settings_ = std::move(settings);
+        },
+        [this](std::vector<config::Diagnostic> diagnostics) {
+          std::lock_guard lock(mutex_);
+          diagnostics_.clear();
+          for (const config::Diagnostic& one : diagnostics) diagnostics_ += ToText(one) + "\n";
+          changed_.notify_all();
+        });
+    files_->Start();
+  }
+  // Waits until the diagnostics have a text, "" for none.
+  bool WaitForDiagnostic(std::string_view text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(20), [&] {
+      return text.empty() ? diagnostics_.empty() : diagnostics_.find(text) != std::string::npos;
+    });
+  }
+  int ListenPort() {
+    std::lock_guard lock(mutex_);
+    return settings_->mesh->proxy_listen_port();
+  }
+  size_t Networks() {
+    std::lock_guard lock(mutex_);
+    return settings_->networks->networks().size();
+  }
+
+  source::TestFolder folder_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  model::SettingsPtr settings_;
+  std::string diagnostics_;
+  std::unique_ptr<SettingsFiles> files_;  // stops before what it calls goes
+};
+
+TEST_F(SettingsFilesTest, ABadFileKeepsTheLastGoodSettings) {
+  folder_.Write("mesh.yaml", "proxyListenPort: 15101\n");
+  folder_.Write("networks.yaml", "networks: {a: {gateways: [{address: 1.2.3.4, port: 1}]}}\n");
+  Start();
+  EXPECT_EQ(ListenPort(), 15101);
+  EXPECT_EQ(Networks(), 1u);
+  EXPECT_EQ(diagnostics_, "");
+  folder_.Replace("mesh.yaml", "connectTimeout: 10s\nproxyListenPort: 0\n");
+  EXPECT_TRUE(
+      WaitForDiagnostic("mesh.yaml:2: error: proxyListenPort: port 0 is not in 1..65535 (invalid-value)"));
+  EXPECT_EQ(ListenPort(), 15101);
+  folder_.Replace("networks.yaml", "networks: {a: {gateways: [{address: 1.2.3.4}]}, b: {}}\n");
+  EXPECT_TRUE(WaitForDiagnostic("networks.yaml:1: error: networks.a.gateways[0].port: port 0"));
+  EXPECT_EQ(Networks(), 1u);
+  folder_.Replace("networks.yaml", "networks: {a: {}, b: {}}\n");
+  folder_.Replace("mesh.yaml", "proxyListenPort: 15102\n");
+  EXPECT_TRUE(WaitForDiagnostic(""));
+  EXPECT_EQ(ListenPort(), 15102);
+  EXPECT_EQ(Networks(), 2u);
+}
+
+TEST_F(SettingsFilesTest, ABadFileAtTheStartMeansTheDefaults) {
+  folder_.Write("mesh.yaml", "trustDomain: a_b\n");
+  Start();
+  EXPECT_EQ(ListenPort(), 15001);
+  EXPECT_THAT(diagnostics_, HasSubstr("trustDomain"));
+}
+
+}  // namespace
+}  // namespace fairlead::app
