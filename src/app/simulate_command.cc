@@ -14,6 +14,7 @@
 #include "mesh/proxy_scope.h"
 #include "simulate/objects.h"
 #include "simulate/simulate.h"
+#include "source/file/read_file.h"
 
 namespace fairlead::app {
 namespace {
@@ -65,7 +66,17 @@ void TellDiagnostics(const LoadedMesh& mesh) {
   }
 }
 
+// A file that discovery would wait for must be there: a simulation is about what is.
+absl::Status CheckFiles(const Options& options) {
+  for (const std::string* file : {&options.settings.mesh_config, &options.settings.networks_config}) {
+    if (file->empty()) continue;
+    if (const auto text = source::ReadFile(*file); !text.ok()) return text.status();
+  }
+  return absl::OkStatus();
+}
+
 int Run(const Options& options) {
+  if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
   const absl::StatusOr<LoadedMesh> mesh = LoadMesh(options.folder, options.settings);
   if (!mesh.ok()) return Fail(mesh.status());
   TellDiagnostics(*mesh);
@@ -104,6 +115,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   }
   if (options.proxy.name.empty() && options.proxy.file.empty())
     return Fail(absl::InvalidArgumentError("--proxy or --node is required"));
+  SetLogLevels("none").IgnoreError();  // the standard output is the report's
   return Run(options);
 }
 

@@ -80,6 +80,7 @@ TEST(SimulateCommand, TwoForWrongCalls) {
       {"--proxy", "client.bookshop", "--source", "here", "http://reviews/"},
       {"--proxy", "client.bookshop", "--node", "a", "http://reviews/"},
       {"--node", "/nonexistent/node.json", "http://reviews/"},
+      {"--meshConfig", "/nonexistent/mesh", "--proxy", "client.bookshop", "http://reviews/"},
       {"--configDir", "/nonexistent", "--proxy", "client.bookshop", "http://reviews/"},
   };
   for (const auto& arguments : wrong) {

@@ -1,143 +1,15 @@
-// Tables of calls: what a workload sends, and where it must end. Each sub-folder has a file `calls`,
-// manifests (laid over those of base/) and perhaps `meshConfig`. A line of `calls`:
-//
-//   FLAGS URL => END; KEY=VALUE; !KEY=VALUE; !KEY     # as `fairlead simulate` takes them
-//
-// END is Outcome::Summary(). KEY=VALUE: Outcome::Values(KEY) holds the value; "!": it does not, or none at
-// all. [POD.NAMESPACE] or [NODE ID] says whose proxy the lines below are about.
+// The tables of calls against the simulation (table.h says what they look like).
+#include "tests/simulation/table.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
-#include "app/mesh_folder.h"
-#include "app/simulated_call.h"
-#include "app/simulated_proxy.h"
 #include "base/strings.h"
-#include "mesh/proxy_scope.h"
-#include "simulate/objects.h"
-#include "simulate/simulate.h"
 
-namespace fairlead::app {
+namespace fairlead::simulation {
 namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path& Tables() {
-  static const auto* folder = new fs::path("tests/simulation");
-  return *folder;
-}
-
-struct Row {
-  int line = 0;
-  std::string proxy;
-  std::string call;
-  std::string end;
-  std::vector<std::string> facts;
-};
-
-struct Table {
-  std::vector<Row> rows;
-  std::vector<std::string> mistakes;
-};
-
-Table ReadTable(const fs::path& file) {
-  Table table;
-  std::ifstream in(file);
-  std::string proxy;
-  int number = 0;
-  for (std::string text; std::getline(in, text);) {
-    ++number;
-    const std::string_view line = Trim(text);
-    if (line.empty() || line.starts_with('#')) continue;
-    if (line.starts_with('[') && line.ends_with(']')) {
-      proxy = line.substr(1, line.size() - 2);
-      continue;
-    }
-    const size_t arrow = line.find("=>");
-    if (arrow == line.npos || proxy.empty()) {
-      table.mistakes.push_back(StrCat(file.string(), ":", number, ": neither a call nor a proxy: ", line));
-      continue;
-    }
-    Row row{number, proxy, std::string(Trim(line.substr(0, arrow))), "", {}};
-    for (std::string_view part : Split(line.substr(arrow + 2), ';')) row.facts.emplace_back(Trim(part));
-    row.end = row.facts.front();
-    row.facts.erase(row.facts.begin());
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-// A folder's manifests over the base's, as one folder: both are linked into it.
-class JoinedFolder {
- public:
-  explicit JoinedFolder(const std::string& table)
-      : path_(fs::temp_directory_path() / StrCat("fairlead-simulation-", getpid(), "-", table)) {
-    fs::create_directories(path_);
-    fs::create_directory_symlink(fs::absolute(Tables() / "base"), path_ / "base");
-    fs::create_directory_symlink(fs::absolute(Tables() / table), path_ / "table");
-  }
-  ~JoinedFolder() { fs::remove_all(path_); }
-  std::string path() const { return path_.string(); }
-
- private:
-  const fs::path path_;
-};
-
-LoadedMesh Load(const std::string& table) {
-  const JoinedFolder folder(table);
-  SettingsFiles::Options settings{.mesh_config = (Tables() / table / "meshConfig").string(),
-                                  .networks_config = "",
-                                  .domain = "cluster.local",
-                                  .cluster_id = "Kubernetes",
-                                  .system_namespace = "istio-system"};
-  absl::StatusOr<LoadedMesh> mesh = LoadMesh(folder.path(), settings);
-  EXPECT_TRUE(mesh.ok()) << mesh.status();
-  for (const config::Diagnostic& one : mesh->diagnostics) {
-    if (one.severity == config::Severity::kError) ADD_FAILURE() << ToText(one);
-  }
-  return *std::move(mesh);
-}
-
-// One proxy with what it was sent.
-struct Sidecar {
-  mesh::ProxyScopePtr scope;
-  simulate::ProxyResources resources;
-};
-
-Sidecar SidecarOf(const LoadedMesh& mesh, const std::string& name) {
-  const absl::StatusOr<model::ProxyPtr> proxy = ChooseProxy(mesh, {.name = name, .file = "", .labels = {}});
-  EXPECT_TRUE(proxy.ok()) << proxy.status();
-  Sidecar out;
-  out.scope = mesh::ComputeProxyScope(*mesh.snapshot, *proxy);
-  out.resources = simulate::ResourcesOf(*mesh.snapshot, *out.scope);
-  return out;
-}
-
-absl::StatusOr<simulate::Outcome> Send(const LoadedMesh& mesh, const Sidecar& sidecar,
-                                       const std::string& call) {
-  CallOptions options;
-  CLI::App command;
-  AddCallFlags(&options, &command);
-  try {
-    command.parse(call);
-  } catch (const CLI::ParseError& error) {
-    return absl::InvalidArgumentError(error.what());
-  }
-  const auto made = MakeCall(options, *mesh.snapshot, *sidecar.scope);
-  if (!made.ok()) return made.status();
-  auto outcome = simulate::Simulate(sidecar.resources, made->request);
-  if (outcome.ok()) {
-    simulate::AddMeshObjects(*mesh.snapshot, *sidecar.scope, mesh.Of(config::Kind::kPeerAuthentication),
-                             made->request, &*outcome);
-  }
-  return outcome;
-}
 
 std::string Told(const simulate::Outcome& outcome) {
   std::string text = StrCat("  end: ", outcome.Summary(), "\n");
@@ -167,39 +39,35 @@ void CheckFact(const simulate::Outcome& outcome, std::string_view fact) {
 class CallTable : public testing::TestWithParam<std::string> {};
 
 TEST_P(CallTable, EndsWhereItShould) {
-  const fs::path file = Tables() / GetParam() / "calls";
-  const Table table = ReadTable(file);
+  const Table table = ReadTable(GetParam());
   EXPECT_THAT(table.mistakes, testing::IsEmpty());
-  const LoadedMesh mesh = Load(GetParam());
-  std::map<std::string, Sidecar> sidecars;
+  const auto mesh = LoadTable(GetParam());
+  ASSERT_TRUE(mesh.ok()) << mesh.status();
+  for (const config::Diagnostic& one : mesh->diagnostics) {
+    if (one.severity == config::Severity::kError) ADD_FAILURE() << ToText(one);
+  }
+  std::map<std::string, absl::StatusOr<Sidecar>> sidecars;
   for (const Row& row : table.rows) {
-    if (!sidecars.contains(row.proxy)) sidecars[row.proxy] = SidecarOf(mesh, row.proxy);
-    const auto outcome = Send(mesh, sidecars[row.proxy], row.call);
-    SCOPED_TRACE(StrCat(file.string(), ":", row.line, ": ", row.call));
-    if (!outcome.ok()) {
-      ADD_FAILURE() << outcome.status();
+    SCOPED_TRACE(StrCat(table.file, ":", row.line, ": ", row.call));
+    if (!sidecars.contains(row.proxy)) sidecars.try_emplace(row.proxy, SidecarOf(*mesh, row.proxy));
+    const auto& sidecar = sidecars.at(row.proxy);
+    ASSERT_TRUE(sidecar.ok()) << sidecar.status();
+    const absl::StatusOr<Sent> sent = Send(*mesh, *sidecar, row.call);
+    if (!sent.ok()) {
+      ADD_FAILURE() << sent.status();
       continue;
     }
-    SCOPED_TRACE(Told(*outcome));
-    EXPECT_EQ(outcome->Summary(), row.end);
-    for (const std::string& fact : row.facts) CheckFact(*outcome, fact);
+    SCOPED_TRACE(Told(sent->outcome));
+    EXPECT_EQ(sent->outcome.Summary(), row.end);
+    for (const std::string& fact : row.facts) CheckFact(sent->outcome, fact);
   }
-}
-
-std::vector<std::string> AllTables() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(Tables())) {
-    if (fs::exists(entry.path() / "calls")) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 // A table that is not found, or a row that is taken for a comment, would pass unnoticed.
 TEST(CallTables, AreAllThere) {
   size_t rows = 0;
   for (const std::string& name : AllTables()) {
-    const Table table = ReadTable(Tables() / name / "calls");
+    const Table table = ReadTable(name);
     EXPECT_FALSE(table.rows.empty()) << name;
     rows += table.rows.size();
   }
@@ -213,4 +81,4 @@ std::string NameOf(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Tables, CallTable, testing::ValuesIn(AllTables()), NameOf);
 
 }  // namespace
-}  // namespace fairlead::app
+}  // namespace fairlead::simulation
