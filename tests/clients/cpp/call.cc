@@ -1,4 +1,4 @@
-// Calls the service of ../go over gRPC C++'s own xDS: client_cpp TARGET. See ../go/main.go for what it reads
+// Calls the service of ../go over gRPC C++'s own xDS. See ../go/main.go for what it reads
 // and writes.
 #include <google/protobuf/wrappers.pb.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -63,14 +63,12 @@ class Caller {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: client_cpp TARGET\n";
-    return 2;
-  }
-  Caller caller(argv[1]);
+int main() {
+  std::map<std::string, Caller> callers;
   for (std::string line; std::getline(std::cin, line);) {
-    const Outcome outcome = caller.Call(Json::parse(line));
+    const Json order = Json::parse(line);
+    const std::string target = order.at("target");
+    const Outcome outcome = callers.try_emplace(target, target).first->second.Call(order);
     std::cout << Json{{"answers", outcome.answers}, {"errors", outcome.errors}}.dump() << std::endl;
   }
 }

@@ -1,11 +1,11 @@
 // Clients and servers of a one-method service over grpc-go: the server answers with its name.
 //
 //	client server NAME=ADDRESS... [-xds]
-//	client call TARGET
+//	client call
 //
 // "server" prints a line when all listen (with -xds: when xDS has made all serve). "call" answers each line of JSON
-// on its input, {"count": 100, "method": "Say", "headers": {"x": "y"}}, with one on its output:
-// {"answers": {"v1": 75, "v2": 25}, "errors": {}}.
+// on its input, {"target": "xds:///echo:7000", "count": 100, "method": "Say", "headers": {"x": "y"}}, with one on its
+// output: {"answers": {"v1": 75, "v2": 25}, "errors": {}}. A target's connections stay for further lines.
 package main
 
 import (
@@ -120,6 +120,7 @@ func serveAll(arguments []string) {
 }
 
 type order struct {
+	Target  string
 	Count   int
 	Method  string
 	Headers map[string]string
@@ -146,7 +147,7 @@ func call(connection *grpc.ClientConn, order order) outcome {
 	return done
 }
 
-func callAll(target string) {
+func connect(target string) *grpc.ClientConn {
 	credentials, err := xdscreds.NewClientCredentials(xdscreds.ClientOptions{FallbackCreds: insecure.NewCredentials()})
 	if err != nil {
 		log.Fatal(err)
@@ -155,13 +156,21 @@ func callAll(target string) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	return connection
+}
+
+func callAll() {
+	connections := map[string]*grpc.ClientConn{}
 	output := json.NewEncoder(os.Stdout)
 	for input := bufio.NewScanner(os.Stdin); input.Scan(); {
 		var wanted order
 		if err := json.Unmarshal(input.Bytes(), &wanted); err != nil {
 			log.Fatal(err)
 		}
-		if err := output.Encode(call(connection, wanted)); err != nil {
+		if connections[wanted.Target] == nil {
+			connections[wanted.Target] = connect(wanted.Target)
+		}
+		if err := output.Encode(call(connections[wanted.Target], wanted)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -171,9 +180,9 @@ func main() {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "server":
 		serveAll(os.Args[2:])
-	case len(os.Args) == 3 && os.Args[1] == "call":
-		callAll(os.Args[2])
+	case len(os.Args) == 2 && os.Args[1] == "call":
+		callAll()
 	default:
-		log.Fatal("usage: client server NAME=ADDRESS... [-xds] | client call TARGET")
+		log.Fatal("usage: client server NAME=ADDRESS... [-xds] | client call")
 	}
 }

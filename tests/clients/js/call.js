@@ -1,4 +1,4 @@
-// Calls the service of ../go over grpc-js's xDS: node call.js TARGET. See ../go/main.go for what it reads and writes.
+// Calls the service of ../go over grpc-js's xDS. See ../go/main.go for what it reads and writes.
 "use strict";
 const readline = require("readline");
 const grpc = require("@grpc/grpc-js");
@@ -28,12 +28,14 @@ async function call(client, order) {
   return done;
 }
 
-async function main(target) {
-  const client = new grpc.Client(target, grpc.credentials.createInsecure());
+async function main() {
+  const clients = new Map();
   for await (const line of readline.createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await call(client, JSON.parse(line))));
+    const order = JSON.parse(line);
+    if (!clients.has(order.target)) clients.set(order.target, new grpc.Client(order.target, grpc.credentials.createInsecure()));
+    console.log(JSON.stringify(await call(clients.get(order.target), order)));
   }
-  client.close();
+  for (const client of clients.values()) client.close();
 }
 
-main(process.argv[2]);
+main();
