@@ -78,10 +78,15 @@ class Setting:
         return process
 
     def start_fairlead(self):
-        self.start([os.environ["FAIRLEAD"], "discovery", "--configDir", self.config, "--grpcAddr", f"127.0.0.1:{XDS}",
-                    "--httpAddr", f"127.0.0.1:{HTTP}", "--monitoringAddr", f"127.0.0.1:{MONITORING}", "--httpsAddr", "",
-                    "--secureGRPCAddr", ""], "fairlead", stdout=subprocess.DEVNULL)
+        self.fairlead = self.start(
+            [os.environ["FAIRLEAD"], "discovery", "--configDir", self.config, "--grpcAddr", f"127.0.0.1:{XDS}",
+             "--httpAddr", f"127.0.0.1:{HTTP}", "--monitoringAddr", f"127.0.0.1:{MONITORING}", "--httpsAddr", "",
+             "--secureGRPCAddr", ""], "fairlead", stdout=subprocess.DEVNULL)
         wait_until("Fairlead is ready", self.ready, 60)
+
+    def kill_fairlead(self):
+        self.fairlead.kill()
+        self.fairlead.wait()
 
     @staticmethod
     def ready():
@@ -219,6 +224,15 @@ class ClientTests:
         self.assertRegex(" ".join(errors), "(?i)permission.?denied|^7 ")
 
     def test_weights_shift_under_calls(self):
+        with Edited("echo-routes.yaml", ("weight: 75", "weight: 0"), ("weight: 25", "weight: 100")):
+            wait_until("all calls go to v2", lambda: set(self.answers(ECHO, 40)) == {"v2"})
+        wait_until("both are called again", lambda: set(self.answers(ECHO, 40)) == {"v1", "v2"})
+
+    def test_a_killed_control_plane_fails_no_call_and_is_found_again(self):
+        self.answers("pool", 30)
+        setting.kill_fairlead()
+        self.assertEqual(set(self.answers("pool", 30)), {"v1", "v2", "v3"})
+        setting.start_fairlead()
         with Edited("echo-routes.yaml", ("weight: 75", "weight: 0"), ("weight: 25", "weight: 100")):
             wait_until("all calls go to v2", lambda: set(self.answers(ECHO, 40)) == {"v2"})
         wait_until("both are called again", lambda: set(self.answers(ECHO, 40)) == {"v1", "v2"})
