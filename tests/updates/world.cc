@@ -1,0 +1,142 @@
+#include "tests/updates/world.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "app/mesh_model.h"
+#include "base/log.h"
+#include "config/manifests.h"
+#include "gen/generator.h"
+#include "mesh/proxy_scope.h"
+#include "model/mesh_config.h"
+
+namespace fairlead::updates {
+namespace {
+
+using xds::TypeId;
+
+push::Generators MakeGenerators() {
+  push::Generators generators;
+  const auto at = [&](TypeId type) -> auto& { return generators[static_cast<size_t>(type)]; };
+  at(TypeId::kCluster) = gen::NewClusterGenerator();
+  at(TypeId::kEndpoint) = gen::NewEndpointGenerator();
+  at(TypeId::kListener) = gen::NewListenerGenerator();
+  at(TypeId::kRoute) = gen::NewRouteGenerator();
+  at(TypeId::kNameTable) = gen::NewNameTableGenerator();
+  return generators;
+}
+
+push::PusherOptions MakeOptions() {
+  push::PusherOptions options;
+  options.threads = 2;
+  options.send_timeout = push::Clock::duration::zero();
+  options.time_to_let_go = std::chrono::milliseconds(1);
+  options.scope = mesh::ComputeProxyScope;
+  return options;
+}
+
+std::vector<config::ObjectChange> Parse(std::string_view manifests, bool gone) {
+  const config::ParseResult parsed = config::ParseManifests(manifests, "test.yaml");
+  for (const config::Diagnostic& mistake : parsed.diagnostics) ADD_FAILURE() << config::ToText(mistake);
+  EXPECT_FALSE(parsed.objects.empty()) << manifests;
+  std::vector<config::ObjectChange> changes;
+  for (const config::ConfigPtr& object : parsed.objects) {
+    changes.push_back({config::KeyOf(*object), gone ? nullptr : object});
+  }
+  return changes;
+}
+
+model::SettingsPtr ParseSettings(std::string_view mesh_config, std::string_view mesh_networks) {
+  const auto mesh = model::ParseMeshConfig(mesh_config, "mesh.yaml");
+  const auto networks = model::ParseMeshNetworks(mesh_networks, "networks.yaml");
+  EXPECT_NE(mesh.mesh, nullptr) << mesh_config;
+  EXPECT_NE(networks.networks, nullptr) << mesh_networks;
+  return model::MakeSettings(mesh.mesh, networks.networks, "cluster.local", "Kubernetes");
+}
+
+}  // namespace
+
+void Await(const std::function<bool()>& done, const char* what) {
+  const auto end = push::Clock::now() + std::chrono::minutes(1);
+  while (!done()) {
+    ASSERT_LT(push::Clock::now(), end) << "no " << what;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+class World::Model : public push::MeshModel {
+ public:
+  explicit Model(std::atomic<size_t>* nothings) : nothings_(nothings) {}
+  mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
+                           push::Reasons* changed) override {
+    mesh::SnapshotPtr snapshot = model_.Update(changes, settings, changed);
+    if (snapshot == nullptr) ++*nothings_;
+    return snapshot;
+  }
+  std::vector<config::Diagnostic> Diagnostics() const override { return model_.Diagnostics(); }
+
+ private:
+  app::StoreMeshModel model_;
+  std::atomic<size_t>* const nothings_;
+};
+
+World::World(std::string_view manifests, std::string_view mesh_config)
+    : pusher_(MakeOptions(), MakeGenerators()) {
+  EXPECT_TRUE(SetLogLevels("error").ok());
+  push::MeshThreadOptions options;
+  options.debounce = {.quiet = {}, .max = {}};
+  mesh_thread_ =
+      std::make_unique<push::MeshThread>(options, std::make_unique<Model>(&nothings_),
+                                         [this](mesh::SnapshotPtr snapshot, const push::Reasons& why) {
+                                           pusher_.Publish(std::move(snapshot), why);
+                                           ++publications_;
+                                         });
+  sink_ = mesh_thread_->AddSource("test");
+  Change([&] {
+    mesh_thread_->SetSettings(ParseSettings(mesh_config, ""));
+    sink_->OnChanges(Parse(manifests, false));
+    sink_->OnSynced();
+    mesh_thread_->Start();
+  });
+}
+
+World::~World() {
+  mesh_thread_->Stop();
+  pusher_.Stop();
+}
+
+ConnectedProxyPtr World::Connect(const Client& client, xds::Framing framing) {
+  auto proxy = std::make_shared<ConnectedProxy>(client, framing);
+  proxy->Connect(&pusher_);
+  return proxy;
+}
+
+bool World::Apply(std::string_view manifests) { return Change(Parse(manifests, false)); }
+
+bool World::Delete(std::string_view manifests) { return Change(Parse(manifests, true)); }
+
+bool World::Change(std::vector<config::ObjectChange> changes) {
+  return !changes.empty() && Change([&] { sink_->OnChanges(std::move(changes)); });
+}
+
+bool World::Set(std::string_view mesh_config, std::string_view mesh_networks) {
+  return Change([&] { mesh_thread_->SetSettings(ParseSettings(mesh_config, mesh_networks)); });
+}
+
+bool World::Change(const std::function<void()>& change) {
+  const size_t published = publications_, nothing = nothings_;
+  change();
+  Await([&] { return publications_ > published || nothings_ > nothing; }, "answer of the mesh thread");
+  AwaitQuiet();
+  return publications_ > published;
+}
+
+void World::AwaitQuiet() {
+  Await([&] { return pusher_.BusyStreams() == 0; }, "end of it");
+}
+
+}  // namespace fairlead::updates
