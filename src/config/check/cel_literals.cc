@@ -40,15 +40,23 @@ size_t SizeOfFraction(std::string_view text) {
   return digits == 0 ? size : size + 1 + sign + digits;
 }
 
+// `rest` is what is behind the digits: a "u" makes the number unsigned.
+std::optional<CelValue> ToInteger(std::string_view digits, int base, std::string_view* rest) {
+  if (rest->starts_with('u') || rest->starts_with('U')) {
+    rest->remove_prefix(1);
+    const auto number = Parse<uint64_t>(digits, base);
+    if (number && *number > INT64_MAX) return CelValue::Double(static_cast<double>(*number));
+  }
+  const auto number = Parse<int64_t>(digits, base);
+  return number ? std::optional(CelValue::Int(*number)) : std::nullopt;
+}
+
 std::optional<CelValue> TakeHex(bool negative, std::string_view* text) {
   size_t size = 2;
   while (size < text->size() && IsHex((*text)[size])) ++size;
   const std::string digits = (negative ? "-" : "") + std::string(text->substr(2, size - 2));
   text->remove_prefix(size);
-  if (text->starts_with('u') || text->starts_with('U')) text->remove_prefix(1);
-  const auto number = Parse<int64_t>(digits, 16);
-  if (!number) return std::nullopt;
-  return CelValue::Int(*number);
+  return ToInteger(digits, 16, text);
 }
 
 void AppendUtf8(uint32_t code, std::string* text) {
@@ -119,9 +127,7 @@ std::optional<CelValue> TakeCelNumber(std::string_view* text) {
     const auto number = Parse<double>(digits);
     return number ? std::optional(CelValue::Double(*number)) : std::nullopt;
   }
-  if (text->starts_with('u') || text->starts_with('U')) text->remove_prefix(1);
-  const auto number = Parse<int64_t>(digits);
-  return number ? std::optional(CelValue::Int(*number)) : std::nullopt;
+  return ToInteger(digits, 10, text);
 }
 
 std::optional<CelValue> TakeCelText(std::string_view* text) {

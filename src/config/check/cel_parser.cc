@@ -162,12 +162,12 @@ class Parser {
     }
   }
 
-  // Any number of the same operator; "-" before a digit belongs to the number.
+  // Any number of the same operator; a single "-" before a digit belongs to the number.
   CelExpression Unary() {
     SkipSpace();
     const char sign = rest_.starts_with('!') && !rest_.starts_with("!=") ? '!' : '-';
     int count = 0;
-    while (rest_.starts_with(sign) && !BeginsCelNumber(rest_)) {
+    while (rest_.starts_with(sign) && (count > 0 || !BeginsCelNumber(rest_))) {
       if (++operations_ > kMostOperations) return Fail("too large");
       rest_.remove_prefix(1);
       SkipSpace();
@@ -183,11 +183,13 @@ class Parser {
   }
 
   CelExpression Member() {
+    SkipSpace();
+    const bool in_parentheses = rest_.starts_with("(");
     CelExpression object = Primary();
     for (;;) {
       if (++operations_ > kMostOperations) return Fail("too large");
       if (Take(".")) {
-        object = Selected(std::move(object), Name());
+        object = Selected(std::move(object), FieldName());
       } else if (Take("[")) {
         CelExpression made;
         made.kind = Kind::kIndex;
@@ -195,7 +197,7 @@ class Parser {
         made.arguments.push_back(Conditional());
         if (!Take("]")) return Fail("expected \"]\"");
         object = std::move(made);
-      } else if (IsQualifiedName(object) && Take("{")) {
+      } else if (!in_parentheses && IsQualifiedName(object) && Take("{")) {
         object = Message();
       } else {
         return object;
@@ -212,20 +214,16 @@ class Parser {
     CelExpression made;
     made.kind = Kind::kCall;
     made.name = "{}";
-    while (!Take("}")) {
-      Name();
-      if (!Take(":")) return Fail("expected \":\"");
+    Elements("}", [&] {
+      FieldName();
+      if (!Take(":")) Fail("expected \":\"");
       made.arguments.push_back(Conditional());
-      if (Take(",")) continue;
-      if (Take("}")) break;
-      return Fail("expected \"}\"");
-    }
+    });
     return made;
   }
 
   // The rest of `object.name`, a method's or macro's arguments included.
   CelExpression Selected(CelExpression object, std::string name) {
-    if (IsKeyword(name)) return Fail("expected a field's name");
     CelExpression made;
     made.name = std::move(name);
     made.arguments.push_back(std::move(object));
@@ -247,10 +245,53 @@ class Parser {
   void Arguments(std::string_view end, std::vector<CelExpression>* arguments) {
     if (Take(end)) return;
     do {
-      if (SkipSpace(); rest_.starts_with(end)) break;  // a comma may come last
       arguments->push_back(Conditional());
     } while (Take(","));
     if (!Take(end)) Fail("expected the end of the list");
+  }
+
+  // The same for what lies in brackets and braces, where a comma may come last, or alone.
+  template <typename TakeElement>
+  void Elements(std::string_view end, TakeElement&& take_element) {
+    if (SkipSpace(); !rest_.starts_with(",") && !rest_.starts_with(end)) {
+      do {
+        take_element();
+        SkipSpace();
+      } while (rest_.starts_with(",") && !EndsBehindComma(end));
+    }
+    Take(",");
+    if (!Take(end)) Fail("expected the end of the list");
+  }
+
+  // Takes the comma where something else is behind it.
+  bool EndsBehindComma(std::string_view end) {
+    const std::string_view before = rest_;
+    Take(",");
+    SkipSpace();
+    if (!rest_.starts_with(end)) return false;
+    rest_ = before;
+    return true;
+  }
+
+  // Behind a point; in backquotes it may be any label or header.
+  std::string FieldName() {
+    if (!Take("`")) {
+      std::string name = Name();
+      if (IsKeyword(name)) Fail("expected a field's name");
+      return name;
+    }
+    constexpr std::string_view kExtra = "_.-/ ";
+    const std::string_view name = rest_.substr(0, rest_.find('`'));
+    const bool good = std::all_of(name.begin(), name.end(), [&](char c) {
+      return IsNameStart(c) || IsDigit(c) || kExtra.find(c) != std::string_view::npos;
+    });
+    rest_.remove_prefix(name.size());
+    if (!good || name.empty() || !rest_.starts_with('`')) {
+      Fail("expected a field's name");
+      return "";
+    }
+    rest_.remove_prefix(1);
+    return std::string(name);
   }
 
   std::string Name() {
@@ -276,7 +317,7 @@ class Parser {
     CelExpression made;
     if (Take("[")) {
       made.kind = Kind::kList;
-      Arguments("]", &made.arguments);
+      Elements("]", [&] { made.arguments.push_back(Conditional()); });
       return made;
     }
     if (Take("{")) return Map();
@@ -287,14 +328,11 @@ class Parser {
   CelExpression Map() {
     CelExpression made;
     made.kind = Kind::kMap;
-    if (Take("}")) return made;
-    do {
-      if (SkipSpace(); rest_.starts_with("}")) break;  // a comma may come last
+    Elements("}", [&] {
       made.arguments.push_back(Conditional());
-      if (!Take(":")) return Fail("expected \":\"");
+      if (!Take(":")) Fail("expected \":\"");
       made.arguments.push_back(Conditional());
-    } while (Take(","));
-    if (!Take("}")) return Fail("expected \"}\"");
+    });
     return made;
   }
 

@@ -215,11 +215,44 @@ TEST(CelTest, Functions) {
 }
 
 TEST(CelTest, WhatIsNoExpression) {
-  for (std::string_view text :
-       {"",     " ",     "1 +",   "(1",      "1)",  "[1",     "{1}",         "{1: 2",
-        "a b",  "a.",    ".",     "a..b",    "a.1", "has(a)", "has(a['b'])", "has(a.b",
-        "!",    "1 ? 2", "in",    "a.in",    "if",  "a[",     "a[1",         "self.all(x, )x",
-        "&& a", "a & b", "a = b", "'a' 'b'", "@",   "!-a"}) {
+  for (std::string_view text : {"",
+                                " ",
+                                "1 +",
+                                "(1",
+                                "1)",
+                                "[1",
+                                "{1}",
+                                "{1: 2",
+                                "a b",
+                                "a.",
+                                ".",
+                                "a..b",
+                                "a.1",
+                                "has(a)",
+                                "has(a['b'])",
+                                "has(a.b",
+                                "!",
+                                "1 ? 2",
+                                "in",
+                                "a.in",
+                                "if",
+                                "a[",
+                                "a[1",
+                                "self.all(x, )x",
+                                "&& a",
+                                "a & b",
+                                "a = b",
+                                "'a' 'b'",
+                                "@",
+                                "!-a",
+                                "f(1,)",
+                                "[1,,]",
+                                "[,1]",
+                                "a.`b",
+                                "a.``",
+                                "a.`b:c`",
+                                "(a){}",
+                                "--9223372036854775808"}) {
     EXPECT_EQ(ParseCel(text).expression, nullptr) << text;
     EXPECT_NE(ParseCel(text).error, "") << text;
   }
@@ -230,7 +263,8 @@ TEST(CelTest, WhatIsAnExpressionThoughItMeansNothingHere) {
        {"response.code >= 400", "!has(request.headers.x) && connection.mtls", "a.B{c: 1, d: 'e'}", "A{}",
         ".a.b", "a.if", "f(1, 2)", "request.headers['a-b'] in ['c']",
         "timestamp('2026-01-01T00:00:00Z') < request.time", "l.map(x, x > 1, x + 1)", "l.all(x)", "has(a, b)",
-        "b\"x\" == r'\\d'", "!-1 || --a == 1"}) {
+        "[,]", "{,}", "A{,}", "a.`b-c/d e`", "18446744073709551615u", "b\"x\" == r'\\d'",
+        "!-1 || --a == 1"}) {
     EXPECT_NE(ParseCel(text).expression, nullptr) << text << ": " << ParseCel(text).error;
   }
 }

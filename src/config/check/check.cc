@@ -78,9 +78,17 @@ void CheckAnnotations(Kind kind, const google::protobuf::Message& spec, const Sp
   }
 }
 
+// What was a Gateway API object before may be called otherwise.
+bool HasGatewayName(const ObjectMeta& meta) {
+  const auto semantics = meta.annotations.find("internal.istio.io/gateway-semantics");
+  return IsDns1123Label(meta.name) || (semantics != meta.annotations.end() && semantics->second == "gateway");
+}
+
 // Kubernetes' rules for the metadata of every object.
-void CheckMetadata(const Spot& root) {
+void CheckMetadata(Kind kind, const Spot& root) {
   const Spot metadata(root, "metadata");
+  if (kind == Kind::kGateway && !HasGatewayName(root.meta()))
+    metadata.Field("name").Error("invalid-value", "a gateway's name is one DNS label");
   if (!IsDns1123Subdomain(root.meta().name)) {
     metadata.Field("name").Error(
         "invalid-value",
@@ -114,7 +122,7 @@ void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
   std::set<std::string> wrong;
   const Subject subject{report, document, meta, &wrong};
   const Spot root(subject);
-  CheckMetadata(root);
+  CheckMetadata(kind.kind, root);
   CheckAnnotations(kind.kind, message, root);
   check(message, Spot(root, "spec"));
   // Many rules of the schema say what was found by now, in other words.

@@ -50,6 +50,7 @@ TEST(DestinationRuleCheckTest, Subsets) {
       {
           {"{name: v1, labels: {v: '1'}}, {name: v2, trafficPolicy: {tls: {mode: DISABLE}}}", {}},
           {"{name: ''}", {"error spec.subsets[0].name (invalid-value)"}},
+          {"{name: v1}, {name: v1, labels: {a: b}}", {"error spec.subsets[1].name (duplicate-item)"}},
           {"{name: a.b, labels: {'-': x}}",
            {"error spec.subsets[0].labels.- (invalid-value)", "error spec.subsets[0].name (invalid-value)"}},
           {"{name: v1, trafficPolicy: {}}", {"error spec.subsets[0].trafficPolicy (missing-field)"}},

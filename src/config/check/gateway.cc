@@ -80,8 +80,6 @@ void CheckGateway(const google::protobuf::Message& message, const Spot& spec) {
   const auto& annotations = spec.meta().annotations;
   const auto semantics = annotations.find("internal.istio.io/gateway-semantics");
   const bool gateway_api = semantics != annotations.end() && semantics->second == "gateway";
-  if (!gateway_api && !IsDns1123Label(spec.meta().name))
-    spec.Error("invalid-value", "a gateway's name is one DNS label");
   const Spot servers(spec, "servers");
   if (gateway.servers_size() == 0) servers.Error("missing-field", "a gateway has at least one server");
   std::set<std::string_view> names;

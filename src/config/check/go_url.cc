@@ -43,8 +43,8 @@ bool IsHost(std::string_view host) {
   if (host.starts_with('[')) {
     const size_t end = host.rfind(']');
     if (end == std::string_view::npos || !IsOptionalPort(host.substr(end + 1))) return false;
-  } else if (const size_t colon = host.rfind(':'); colon != std::string_view::npos) {
-    if (!IsOptionalPort(host.substr(colon))) return false;
+  } else if (const size_t colon = host.find(':'); colon != std::string_view::npos) {
+    if (!IsOptionalPort(host.substr(colon))) return false;  // one colon at most, since Go 1.26
   }
   for (size_t i = 0; i < host.size(); ++i) {
     if (!IsHostCharacter(host[i])) return false;
