@@ -44,6 +44,9 @@ struct Workload {
   Interned
       service_account;  // the SPIFFE identity (spiffe://<trust domain>/ns/<ns>/sa/<account>), "" if unknown
   Locality locality;
+  // Istio writes the locality of a pod's node as "region/zone/subzone" even if the last are empty, and takes
+  // "r/z/" for another group of endpoints than the "r/z" that labels and entries write.
+  bool node_locality = false;
   Interned network;
   Interned cluster;   // cluster id
   Interned tls_mode;  // "istio" where the workload has a sidecar that speaks mTLS, "disabled" otherwise

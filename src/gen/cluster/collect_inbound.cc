@@ -138,7 +138,7 @@ std::optional<InboundInputs> FromListener(const mesh::MeshSnapshot& snapshot, co
     SetRule(scope, target->service->hostname, target->service->ns, &inputs);
   } else {
     inputs.sidecar_name = scope.sidecar->object->name();
-    inputs.sidecar_namespace = scope.sidecar->object->ns();
+    inputs.sidecar_namespace = scope.sidecar->ns;
   }
   return inputs;
 }

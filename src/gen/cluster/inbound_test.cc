@@ -12,6 +12,7 @@
 #include "gen/cluster/build.h"
 #include "gen/cluster/collect.h"
 #include "gen/generator.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
 #include "mesh/mesh_fixture.h"
 
 namespace fairlead::gen {
@@ -118,6 +119,16 @@ TEST_F(InboundTest, IngressListenersReplacePorts) {
   EXPECT_EQ(address(1).pipe().path(), "/run/app.sock");
   EXPECT_FALSE(clusters[1].has_metadata());  // no service of that port
   EXPECT_EQ(address(2).socket_address().address(), "10.0.0.1");
+}
+
+TEST_F(InboundTest, AListenersStatNameIsTheSidecarsInTheNamespaceWhereItTakesEffect) {
+  auto mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>(*settings_.mesh);
+  mesh->set_inbound_cluster_stat_name("in_%SERVICE%_%SERVICE_PORT%");
+  settings_.mesh = mesh;
+  SetSettings();
+  PutSidecar("istio-system", "default", R"(
+    ingress { port { number: 8080 protocol: "HTTP" name: "http" } default_endpoint: "127.0.0.1:9090" })");
+  EXPECT_EQ(Inbound().at(0).alt_stat_name(), "in_default.shop_8080;");
 }
 
 TEST_F(InboundTest, EverySidecarHasItsFixedClusters) {

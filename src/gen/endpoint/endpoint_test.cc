@@ -91,6 +91,19 @@ TEST_F(EndpointTest, LocalitiesAreSortedAndWeighed) {
   EXPECT_EQ(sent.endpoints(0).lb_endpoints(1).load_balancing_weight().value(), 1u);
 }
 
+TEST_F(EndpointTest, LocalitiesOfNodesAreGroupsOfTheirOwn) {
+  Add("10.0.0.1", {}, "r/z");
+  LastWorkload().node_locality = true;
+  Add("10.0.0.2", {}, "r/z");
+  Add("10.0.0.3", {}, "r/z/s");
+  LastWorkload().node_locality = true;
+  Add("10.0.0.4", {}, "r/z/s");
+  const auto sent = Send();
+  EXPECT_THAT(Addresses(sent), ElementsAre("10.0.0.2", "10.0.0.1", "10.0.0.3", "10.0.0.4"));
+  ASSERT_EQ(sent.endpoints_size(), 3) << "r/z as an entry writes it, r/z/ of a node, r/z/s of both";
+  EXPECT_EQ(sent.endpoints(2).lb_endpoints_size(), 2);
+}
+
 TEST_F(EndpointTest, UnknownNamesGetAnEmptyAssignment) {
   Add("10.0.0.1");
   EXPECT_THAT(Addresses(Send("outbound|81||web.shop.svc.cluster.local")), IsEmpty());

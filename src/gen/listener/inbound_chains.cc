@@ -96,8 +96,12 @@ void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) 
   own.set_stat_prefix(StatName(port.passthrough
                                    ? ClusterOf(port)
                                    : StrCat("inbound_", ListenerName(port.binds.front(), port.target))));
+  const auto& mesh = *profile.traits().settings->mesh;
+  const auto* retries =
+      mesh.has_default_inbound_http_retry_policy() ? &mesh.default_inbound_http_retry_policy() : nullptr;
   route::BuildInboundRouteConfiguration(
-      {ClusterOf(port), TraceOperation(port), port.service_port, port.protocol}, own.mutable_route_config());
+      {ClusterOf(port), TraceOperation(port), port.service_port, port.protocol, retries},
+      own.mutable_route_config());
   HttpOptions options;
   options.traffic = TrafficClass::kInbound;
   options.protocol = port.protocol;

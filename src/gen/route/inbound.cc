@@ -3,6 +3,8 @@
 #include "base/strings.h"
 #include "envoy/config/route/v3/route.pb.h"
 #include "envoy/config/route/v3/route_components.pb.h"
+#include "gen/route/retry_on.h"
+#include "istio/networking/v1alpha3/virtual_service.pb.h"
 
 namespace fairlead::gen::route {
 namespace {
@@ -10,9 +12,14 @@ namespace {
 namespace pb = envoy::config::route::v3;
 
 // One host to choose from: neither other hosts to prefer nor more time a try would mean anything.
-void SetRetryPolicy(pb::RouteAction* action) {
-  action->mutable_retry_policy()->mutable_num_retries()->set_value(2);
-  action->mutable_retry_policy()->set_retry_on("reset-before-request");
+void SetRetryPolicy(const istio::networking::v1alpha3::HTTPRetry* policy, pb::RouteAction* action) {
+  if (policy != nullptr && policy->attempts() <= 0) return;
+  pb::RetryPolicy* out = action->mutable_retry_policy();
+  out->mutable_num_retries()->set_value(policy == nullptr ? 2 : static_cast<uint32_t>(policy->attempts()));
+  out->set_retry_on("reset-before-request");
+  if (policy == nullptr) return;
+  if (!policy->retry_on().empty()) SetRetryOn(policy->retry_on(), out);
+  if (policy->has_backoff()) *out->mutable_retry_back_off()->mutable_base_interval() = policy->backoff();
 }
 
 }  // namespace
@@ -34,7 +41,7 @@ void BuildInboundRouteConfiguration(const InboundRoute& route, pb::RouteConfigur
   action->mutable_max_stream_duration()->mutable_grpc_timeout_header_max();
   // "reset-before-request" does harm to gRPC streams.
   if (route.protocol != model::Protocol::kGrpc && route.protocol != model::Protocol::kGrpcWeb) {
-    SetRetryPolicy(action);
+    SetRetryPolicy(route.retries, action);
   }
 }
 

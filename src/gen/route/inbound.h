@@ -10,6 +10,10 @@ namespace envoy::config::route::v3 {
 class RouteConfiguration;
 }
 
+namespace istio::networking::v1alpha3 {
+class HTTPRetry;
+}
+
 namespace fairlead::gen::route {
 
 // Everything that the route configuration of one inbound HTTP filter chain is made from. It has one virtual
@@ -19,6 +23,8 @@ struct InboundRoute {
   std::string operation;  // of the tracing decorator: "reviews.default.svc.cluster.local:9080/*"
   uint32_t port = 0;      // the service port's number, part of the virtual host's name
   model::Protocol protocol = model::Protocol::kUnsupported;  // gRPC ports are not retried
+  // MeshConfig.default_inbound_http_retry_policy; null: Istio's default. Not owned.
+  const istio::networking::v1alpha3::HTTPRetry* retries = nullptr;
 };
 
 // Pure. Source: Istio's buildSidecarInboundHTTPRouteConfig.

@@ -31,11 +31,7 @@ void PreferOtherLocalities(pb::RetryPolicy* out) {
 
 void ApplyOwnPolicy(const api::HTTPRetry& policy, pb::RetryPolicy* out) {
   out->mutable_num_retries()->set_value(static_cast<uint32_t>(policy.attempts()));
-  if (!policy.retry_on().empty()) {
-    const RetryOn retry_on = ParseRetryOn(policy.retry_on());
-    out->set_retry_on(retry_on.conditions);
-    for (uint32_t code : retry_on.codes) out->add_retriable_status_codes(code);
-  }
+  if (!policy.retry_on().empty()) SetRetryOn(policy.retry_on(), out);
   if (policy.has_per_try_timeout()) *out->mutable_per_try_timeout() = policy.per_try_timeout();
   if (policy.retry_remote_localities().value()) PreferOtherLocalities(out);
   if (policy.has_backoff()) *out->mutable_retry_back_off()->mutable_base_interval() = policy.backoff();

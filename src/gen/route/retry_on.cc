@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "envoy/config/route/v3/route_components.pb.h"
 
 namespace fairlead::gen::route {
 namespace {
@@ -43,6 +44,12 @@ RetryOn ParseRetryOn(std::string_view retry_on) {
     result.conditions += ",retriable-status-codes";
   }
   return result;
+}
+
+void SetRetryOn(std::string_view retry_on, envoy::config::route::v3::RetryPolicy* out) {
+  const RetryOn parsed = ParseRetryOn(retry_on);
+  out->set_retry_on(parsed.conditions);
+  for (uint32_t code : parsed.codes) out->add_retriable_status_codes(code);
 }
 
 }  // namespace fairlead::gen::route

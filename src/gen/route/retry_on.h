@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace envoy::config::route::v3 {
+class RetryPolicy;
+}
+
 namespace fairlead::gen::route {
 
 // HTTPRetry.retryOn, taken apart: Envoy's conditions, and the status codes that Istio lets users write among
@@ -17,6 +21,8 @@ struct RetryOn {
 
 // Codes bring the condition retriable-status-codes along. Pure. Source: Istio's retry.ConvertPolicy.
 RetryOn ParseRetryOn(std::string_view retry_on);
+// Both parts into a policy.
+void SetRetryOn(std::string_view retry_on, envoy::config::route::v3::RetryPolicy* out);
 
 }  // namespace fairlead::gen::route
 

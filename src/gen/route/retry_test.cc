@@ -1,7 +1,9 @@
 #include "gen/route/retry.h"
 
+#include "envoy/config/route/v3/route.pb.h"
 #include "envoy/config/route/v3/route_components.pb.h"
 #include "gen/route/expect_message.h"
+#include "gen/route/inbound.h"
 #include "gen/route/retry_on.h"
 #include "gen/route/test_objects.h"
 
@@ -30,6 +32,32 @@ TEST(BuildRetryPolicy, HasDefaultsWithoutAPolicy) {
   out.Clear();
   BuildRetryPolicy(nullptr, true, &out);
   ExpectMessage(out.retry_policy(), kDefaults);
+}
+
+constexpr char kInboundDefaults[] = "num_retries { value: 2 } retry_on: 'reset-before-request'";
+
+envoy::config::route::v3::RouteAction BuildInbound(const istio::networking::v1alpha3::HTTPRetry* retries,
+                                                   model::Protocol protocol = model::Protocol::kHttp) {
+  envoy::config::route::v3::RouteConfiguration out;
+  BuildInboundRouteConfiguration({"inbound|80||", "a:80/*", 80, protocol, retries}, &out);
+  return out.virtual_hosts(0).routes(0).route();
+}
+
+TEST(InboundRetries, AreTheMeshsElseTheDefault) {
+  ExpectMessage(BuildInbound(nullptr).retry_policy(), kInboundDefaults);
+  auto own = FromText<istio::networking::v1alpha3::HTTPRetry>("attempts: 1");
+  ExpectMessage(BuildInbound(&own).retry_policy(), "num_retries { value: 1 } retry_on: 'reset-before-request'");
+  own = FromText<istio::networking::v1alpha3::HTTPRetry>(
+      "attempts: 3 retry_on: '5xx,503' backoff { seconds: 1 } per_try_timeout { seconds: 9 }");
+  ExpectMessage(BuildInbound(&own).retry_policy(),
+                "num_retries { value: 3 } retry_on: '5xx,retriable-status-codes' retriable_status_codes: 503 "
+                "retry_back_off { base_interval { seconds: 1 } }");
+}
+
+TEST(InboundRetries, NeitherWithoutAttemptsNorOfGrpc) {
+  const istio::networking::v1alpha3::HTTPRetry none;
+  EXPECT_FALSE(BuildInbound(&none).has_retry_policy());
+  EXPECT_FALSE(BuildInbound(nullptr, model::Protocol::kGrpc).has_retry_policy());
 }
 
 TEST(BuildRetryPolicy, NoAttemptsIsNoPolicy) {

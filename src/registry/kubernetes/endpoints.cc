@@ -101,6 +101,8 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
                                           const PodIndex& pods, PodlessWorkloads& podless,
                                           const MeshFacts& facts) {
   std::vector<Endpoint> out;
+  // Nobody asks for them, but a VirtualService may name the service, and its cluster is empty then.
+  if (service != nullptr && service->visibility == model::Visibility{false, {}}) return out;
   absl::flat_hash_set<std::pair<Interned, Interned>> seen;
   for (const auto& [name, slice] : slices) {
     const auto& spec = slice->Spec<EndpointSliceSpec>();

@@ -104,6 +104,17 @@ TEST(SliceEndpoints, WithoutTargetAReadyPodOfTheNamespaceIsGuessedByAddress) {
   EXPECT_EQ(mesh.Endpoints(kWeb)[0].workload->name, "web-1");
 }
 
+TEST(SliceEndpoints, OfAServiceThatIsExportedToNobodyAreNone) {
+  TestMesh mesh;
+  mesh.Apply(StrCat(kService, Slice("web-1", "{addresses: [10.0.0.1]}")));
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080");
+  mesh.Apply(ReplaceAll(kService, "namespace: default",
+                        "namespace: default, annotations: {networking.istio.io/exportTo: \"~\"}"));
+  EXPECT_EQ(mesh.Addresses(kWeb), "");
+  mesh.Apply(kService);
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080");
+}
+
 TEST(SliceEndpoints, HealthOfConditions) {
   const auto health = [](std::string_view conditions, std::string_view service_labels = "") {
     TestMesh mesh;

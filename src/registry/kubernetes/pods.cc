@@ -20,11 +20,8 @@ std::string_view LabelOrOlder(const LabelMap& labels, std::string_view key, std:
   return value.empty() ? LabelOr(labels, older) : value;
 }
 
-// The pod's own label counts before its node's labels.
-model::Locality LocalityOf(const ConfigObject& pod, const config::ObjectStore& store) {
-  const model::Locality own = model::LocalityOfLabels(pod.meta().labels);
-  if (!own.empty()) return own;
-  const config::ConfigPtr node = store.Find(config::Kind::kNode, "", pod.Spec<PodSpec>().node_name);
+model::Locality LocalityOfNode(std::string_view name, const config::ObjectStore& store) {
+  const config::ConfigPtr node = store.Find(config::Kind::kNode, "", Interned(name));
   if (node == nullptr) return {};
   const LabelMap& labels = node->meta().labels;
   return {LabelOrOlder(labels, model::kRegionLabel, "failure-domain.beta.kubernetes.io/region"),
@@ -40,7 +37,11 @@ model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore&
   workload.name = WorkloadNameOfPod(pod.meta());
   workload.ns = pod.ns();
   workload.service_account = model::SpiffeId(settings.trust_domain, pod.ns().str(), spec.service_account);
-  workload.locality = LocalityOf(pod, store);
+  workload.locality = model::LocalityOfLabels(pod.meta().labels);
+  if (workload.locality.empty()) {
+    workload.locality = LocalityOfNode(spec.node_name, store);
+    workload.node_locality = !workload.locality.empty();
+  }
   workload.network = facts.networks.NetworkOf(spec.pod_ip, pod.meta().labels);
   workload.cluster = facts.cluster;
   workload.tls_mode = LabelOr(pod.meta().labels, model::kTlsModeLabel, "disabled");
