@@ -164,6 +164,20 @@ TEST_F(OutboundTest, ASocketOfASidecarIsBoundAndNamesItsRoute) {
   EXPECT_EQ(Http(listener.filter_chains(0)).rds().route_config_name(), "unix:///var/run/x.sock");
 }
 
+TEST_F(OutboundTest, AProxyListenerOfASidecarServesAllItsHosts) {
+  AddVip("default", "web", "10.96.0.1", 80, Protocol::kHttp);
+  AddVip("default", "db", "10.96.0.2", 5432, Protocol::kTcp);
+  PutSidecar("default", "s", R"(egress {
+      port { number: 3128 protocol: "HTTP_PROXY" name: "p" } bind: "127.0.0.1" capture_mode: NONE hosts: "*/*" })");
+  const auto listeners = Generated(Client());
+  const Listener& listener = listeners.at("127.0.0.1_3128");
+  ASSERT_EQ(listener.filter_chains_size(), 1)
+      << "whatever comes is HTTP, for services of any port and protocol";
+  EXPECT_EQ(Http(listener.filter_chains(0)).rds().route_config_name(), "3128");
+  EXPECT_FALSE(listeners.contains("0.0.0.0_80"));
+  EXPECT_FALSE(listeners.contains("10.96.0.2_5432"));
+}
+
 TEST_F(OutboundTest, WithoutInterceptionListenersBindToLocalPorts) {
   AddVip("default", "web", "10.96.0.1", 8080, Protocol::kHttp);
   AddVip("default", "low", "10.96.0.2", 81, Protocol::kHttp);

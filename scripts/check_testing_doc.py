@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Checks that every test that docs/testing.md names exists.
+
+  check_testing_doc.py ROOT [CASES]
+
+CASES is the folder of all conformance cases. A checkout carries a fifth of them: without CASES their names are believed.
+"""
+import os, re, sys
+
+NAME = re.compile(r"`([A-Za-z0-9_]+(?:[./][A-Za-z0-9_-]+)?)`")
+TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", re.M)
+AREAS = ("destinations", "routing", "sidecars", "security", "gateways", "extensions", "mixed")
+FOLDERS = {"updates": ("tests/updates/cases", ".txt"), "simulation": ("tests/simulation", "")}
+
+
+def sources(root):
+    for top in ("src", "tests"):
+        for folder, _, files in os.walk(os.path.join(root, top)):
+            yield from (os.path.join(folder, f) for f in files)
+
+
+def unit_tests(root):
+    found = set()
+    for path in sources(root):
+        if path.endswith(".cc"):
+            with open(path, encoding="utf-8") as f:
+                found |= {f"{suite}.{test}" for suite, test in TEST.findall(f.read())}
+    return found
+
+
+def entries(root):
+    """The names of ctest entries, as far as CMakeLists.txt files spell them out."""
+    text = ""
+    for path in sources(root):
+        if os.path.basename(path) == "CMakeLists.txt":
+            with open(path, encoding="utf-8") as f:
+                text += f.read()
+    names = set(re.findall(r"NAME (\w+)", text)) | set(re.findall(r"fairlead_test\((\w+)", text))
+    return names | {f"laws_{area}" for area in AREAS}
+
+
+def missing(text, root, cases):
+    """The names in the tables of `text` that are no test."""
+    tests, ctest = unit_tests(root), entries(root)
+
+    def exists(name):
+        if "." in name:
+            return name in tests
+        if "/" not in name:
+            return name in ctest
+        area, case = name.split("/")
+        if area in FOLDERS:
+            folder, ending = FOLDERS[area]
+            return os.path.exists(os.path.join(root, folder, case + ending))
+        return area in AREAS and (not cases or os.path.isdir(os.path.join(cases, area, case)))
+
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "…" not in line]
+    named = [name for row in rows for name in NAME.findall(row.split("|")[2]) if row.split("|")[1].strip() != "feature"]
+    return sorted({name for name in named if not exists(name)}), len(named)
+
+
+def main():
+    root = sys.argv[1]
+    with open(os.path.join(root, "docs/testing.md"), encoding="utf-8") as f:
+        wrong, named = missing(f.read(), root, sys.argv[2] if len(sys.argv) > 2 else "")
+    for name in wrong:
+        print(f"docs/testing.md: there is no test {name}")
+    if not named:
+        print("docs/testing.md: no test is named")
+    sys.exit(bool(wrong) or not named)
+
+
+if __name__ == "__main__":
+    main()
