@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,11 +46,14 @@ struct CelExpression {
     kHas,       // has(arguments[0].name)
     kIndex,     // arguments[0][arguments[1]]
     kList,
-    kMap,       // keys and values in turn
-    kOperator,  // name: "+", "&&", "!", "?:", "in", …
-    kCall,      // name(arguments)
-    kMethod,    // arguments[0].name(the others)
-    kMacro,     // arguments[0].name(variable, arguments[1]…)
+    kMap,  // keys and values in turn
+    kAnd,
+    kOr,
+    kConditional,  // arguments[0] ? arguments[1] : arguments[2]
+    kOperator,     // name: "+", "==", "!", "neg", "in", …
+    kCall,         // name(arguments)
+    kMethod,       // arguments[0].name(the others)
+    kMacro,        // arguments[0].name(variable, arguments[1]…)
   };
   Kind kind = Kind::kLiteral;
   std::string name;
@@ -70,7 +74,7 @@ CelValue EvaluateCel(const CelExpression& expression, Node self);
 // A function or a method, whose first argument is the receiver.
 CelValue CallCel(std::string_view name, bool method, const std::vector<CelValue>& arguments);
 // Operators of one and two operands, but for those that look at their second one in some cases only.
-CelValue OperateCel(std::string_view name, const std::vector<CelValue>& operands);
+CelValue OperateCel(std::string_view name, std::span<const CelValue> operands);
 
 }  // namespace fairlead::config::check
 

@@ -54,6 +54,11 @@ class Evaluator {
         return Collect(e, Type::kList);
       case Kind::kMap:
         return Collect(e, Type::kMap);
+      case Kind::kAnd:
+      case Kind::kOr:
+        return Logic(e);
+      case Kind::kConditional:
+        return Choose(e);
       case Kind::kOperator:
         return Operate(e);
       case Kind::kCall:
@@ -78,6 +83,7 @@ class Evaluator {
     if (object.is_error()) return object;
     if (object.type != Type::kMap)
       return CelValue::Error(StrCat("no field ", e.name, " in what is no object"));
+    if (e.kind == Kind::kHas && object.node) return CelValue::Bool(!object.node.Find(e.name).IsNull());
     CelValue found = Lookup(object, CelValue::String(e.name));
     return e.kind == Kind::kHas ? CelValue::Bool(!found.is_error()) : found;
   }
@@ -104,26 +110,27 @@ class Evaluator {
     return made;
   }
 
+  CelValue Choose(const CelExpression& e) {
+    const CelValue condition = Evaluate(e.arguments[0]);
+    if (condition.is_error()) return condition;
+    if (condition.type != Type::kBool) return CelValue::Error("the condition is no boolean");
+    return Evaluate(e.arguments[condition.truth ? 1 : 2]);
+  }
+
   CelValue Operate(const CelExpression& e) {
-    if (e.name == "&&" || e.name == "||") return Logic(e);
-    if (e.name == "?:") {
-      const CelValue condition = Evaluate(e.arguments[0]);
-      if (condition.is_error()) return condition;
-      if (condition.type != Type::kBool) return CelValue::Error("the condition is no boolean");
-      return Evaluate(e.arguments[condition.truth ? 1 : 2]);
-    }
-    std::vector<CelValue> operands;
-    for (const CelExpression& argument : e.arguments) {
-      operands.push_back(Evaluate(argument));
-      if (operands.back().is_error()) return operands.back();
+    CelValue operands[2];
+    const size_t count = e.arguments.size();
+    for (size_t i = 0; i < count; ++i) {
+      operands[i] = Evaluate(e.arguments[i]);
+      if (operands[i].is_error()) return operands[i];
     }
     if (e.name == "in") return In(operands[0], operands[1]);
-    return OperateCel(e.name, operands);
+    return OperateCel(e.name, std::span(operands, count));
   }
 
   // Either side decides alone where it can, even if the other one is an error.
   CelValue Logic(const CelExpression& e) {
-    const bool decides = e.name == "||";
+    const bool decides = e.kind == Kind::kOr;
     CelValue left = Evaluate(e.arguments[0]);
     if (left.type == Type::kBool && left.truth == decides) return left;
     CelValue right = Evaluate(e.arguments[1]);

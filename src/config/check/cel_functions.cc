@@ -171,7 +171,7 @@ CelValue CallCel(std::string_view name, bool method, const std::vector<CelValue>
   return NoOverload(name);
 }
 
-CelValue OperateCel(std::string_view name, const std::vector<CelValue>& operands) {
+CelValue OperateCel(std::string_view name, std::span<const CelValue> operands) {
   const CelValue& a = operands[0];
   if (operands.size() == 1) {
     if (name == "!" && a.type == Type::kBool) return CelValue::Bool(!a.truth);

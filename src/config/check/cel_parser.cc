@@ -80,7 +80,10 @@ class Parser {
 
   static CelExpression Operator(std::string_view name, std::vector<CelExpression> operands) {
     CelExpression made;
-    made.kind = Kind::kOperator;
+    made.kind = name == "&&"   ? Kind::kAnd
+                : name == "||" ? Kind::kOr
+                : name == "?:" ? Kind::kConditional
+                               : Kind::kOperator;
     made.name = name;
     made.arguments = std::move(operands);
     return made;
