@@ -91,9 +91,14 @@ ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document,
 
 ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report) {
   ConfigPtr object = ParseObject(kind, key, document, report);
-  if (object == nullptr || kind.payload != PayloadType::kProto) return object;
+  if (object == nullptr) return nullptr;
   const size_t errors_before = report.errors();
-  check::CheckObject(kind, object->meta(), document, object->Spec<google::protobuf::Message>(), report);
+  if (kind.payload == PayloadType::kProto) {
+    check::CheckObject(kind, object->meta(), document, object->Spec<google::protobuf::Message>(), report);
+  } else if (kind.payload == PayloadType::kTree && kind.group != "networking.k8s.io") {
+    check::CheckDefinition(kind, object->origin().api_version, object->meta(), object->Spec<Tree>().root(),
+                           report);
+  }
   return report.errors() == errors_before ? object : nullptr;
 }
 

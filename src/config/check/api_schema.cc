@@ -28,6 +28,8 @@ ApiSchema::Bounds ReadBounds(Node schema, std::string_view least, std::string_vi
 void ReadRules(Node list, ApiSchema* schema) {
   for (Node rule : list.elements()) {
     const std::string_view text = rule.Find("rule").String();
+    // Such a rule is about a change of an object; here there is no object before.
+    if (text.find("oldSelf") != std::string_view::npos) continue;
     const std::string_view message = rule.Find("message").String();
     schema->rules.push_back({ParseCel(text), std::string(text), std::string(message)});
   }

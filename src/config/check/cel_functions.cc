@@ -4,6 +4,7 @@
 #include <compare>
 
 #include "base/duration.h"
+#include "base/ip_address.h"
 #include "base/strings.h"
 #include "config/check/cel.h"
 #include "config/check/go_url.h"
@@ -52,6 +53,14 @@ CelValue Matches(std::string_view text, const std::string& pattern) {
   return CelValue::Bool(RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression));
 }
 
+CelValue SplitText(std::string_view text, std::string_view separator) {
+  if (separator.size() != 1) return CelValue::Error("only split at one character");
+  CelValue list;
+  list.type = Type::kList;
+  for (std::string_view part : Split(text, separator[0])) list.elements.push_back(CelValue::String(part));
+  return list;
+}
+
 CelValue StringMethod(std::string_view name, const std::vector<CelValue>& arguments) {
   const std::string_view text = arguments[0].text;
   if (arguments.size() == 1) {
@@ -70,6 +79,7 @@ CelValue StringMethod(std::string_view name, const std::vector<CelValue>& argume
   if (name == "startsWith") return CelValue::Bool(text.starts_with(other));
   if (name == "endsWith") return CelValue::Bool(text.ends_with(other));
   if (name == "matches") return Matches(text, arguments[1].text);
+  if (name == "split") return SplitText(text, other);
   return NoOverload(name);
 }
 
@@ -166,6 +176,7 @@ CelValue CallCel(std::string_view name, bool method, const std::vector<CelValue>
   if (name == "duration") return ToDuration(first);
   if (name == "string") return ToText(first);
   if (name == "url") return ToUrl(first);
+  if (name == "isIP" && first.type == Type::kString) return CelValue::Bool(IsIpAddress(first.text));
   if (name == "isURL" && first.type == Type::kString)
     return CelValue::Bool(ParseRequestUri(first.text).has_value());
   return NoOverload(name);

@@ -98,9 +98,8 @@ void CheckMetadata(Kind kind, const Spot& root) {
   for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(WhyNoLabel(name, value));
 }
 
-void CheckSchema(const KindInfo& kind, const Subject& subject) {
+void CheckSchema(const KindInfo& kind, std::string_view api_version, const Subject& subject) {
   const Node document = subject.document;
-  const std::string_view api_version = document.Find("apiVersion").String();
   const ApiSchema* schema = ApiSchemaOf(kind, api_version.substr(api_version.find('/') + 1));
   if (schema == nullptr) return;
   const Spot root(subject);
@@ -126,7 +125,12 @@ void CheckObject(const KindInfo& kind, const ObjectMeta& meta, Node document,
   CheckAnnotations(kind.kind, message, root);
   check(message, Spot(root, "spec"));
   // Many rules of the schema say what was found by now, in other words.
-  CheckSchema(kind, Subject{report, document, meta, nullptr, &wrong});
+  CheckSchema(kind, document.Find("apiVersion").String(), Subject{report, document, meta, nullptr, &wrong});
+}
+
+void CheckDefinition(const KindInfo& kind, std::string_view api_version, const ObjectMeta& meta,
+                     Node document, Report& report) {
+  CheckSchema(kind, api_version, Subject{report, document, meta});
 }
 
 }  // namespace fairlead::config::check
