@@ -7,7 +7,7 @@ Reads the Envoy API (serialized inside the Python modules of xds-protos, its con
 and Kubernetes' .proto files from the dependency folder, this project's own .proto files, and protobuf's well-known types. Writes into the output folder:
 
   generate.binpb     the files to generate C++ for, as C++ wants it (see for_cpp): input of protoc --cpp_out
-  whole_api.binpb    Envoy's, xDS' and Istio's files and what they import, as their authors named things
+  whole_api.binpb    Envoy's, xDS', Istio's and gRPC's files and what they import, as their authors named things
   kubernetes.binpb   the Kubernetes API's files
   generated.txt      the files to generate C++ for, in the order of their imports
   *.yaml             the CRDs of Istio and of the Gateway API
@@ -302,7 +302,7 @@ def main():
     generate = without_unused_imports({name: rewrite(files[name], for_cpp) for name in chosen})
     generated = closure(generate, select(generate, [root for root in roots if root]))
     known = well_known_files()
-    api = closure(files, select(files, ["envoy/", "contrib/", "xds/", "udpa/", "istio/", "opentelemetry/"]))
+    api = closure(files, select(files, ["envoy/", "contrib/", "xds/", "udpa/", "istio/", "opentelemetry/", "grpc/"]))
 
     check_unique(files, api)
     write(args.out / "generate.binpb", descriptor_set(generate, generated))

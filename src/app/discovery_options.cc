@@ -33,6 +33,13 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("-n,--namespace", o->ns, "Namespace that this instance resides in")
       ->capture_default_str();
 
+  auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,
+                                  "Folder to write each node's resources to, for Envoys that read files");
+  auto* nodes = command->add_option(
+      "--xdsOutNodes", o->xds_out_nodes,
+      "File or folder of the nodes that files are written for: JSON or YAML as in Envoy's bootstrap; watched");
+  out->needs(nodes);
+  nodes->needs(out);
   command->add_option("--grpcAddr", o->grpc_addr, "xDS over plaintext gRPC; empty: off")
       ->capture_default_str();
   command->add_option("--secureGRPCAddr", o->secure_grpc_addr, "xDS over TLS; empty: off")

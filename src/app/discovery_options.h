@@ -27,6 +27,9 @@ struct DiscoveryOptions {
   std::string cluster_id;  // default: the environment's
   std::string ns;          // default: the environment's
 
+  std::string xds_out_dir;  // "": no files are written
+  std::string xds_out_nodes;
+
   // Listeners; an empty address turns one off.
   std::string grpc_addr = ":15010";
   std::string secure_grpc_addr = ":15012";

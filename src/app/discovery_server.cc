@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/inspection.h"
 #include "app/mesh_model.h"
 #include "app/version.h"
 #include "app/xds_methods.h"
@@ -10,9 +11,11 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/strings.h"
+#include "debug/inspector.h"
 #include "gen/generator.h"
 #include "gen/grpc/generators.h"
 #include "model/proxyless.h"
+#include "rpc/reflection.h"
 #include "source/file/file_source.h"
 
 namespace fairlead::app {
@@ -60,7 +63,13 @@ void DiscoveryServer::MakePusher() {
       throttle > 0 ? static_cast<size_t>(throttle) : std::max(1u, std::thread::hardware_concurrency());
   options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
   options.scope = mesh::ComputeProxyScope;
+  options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity);
+  options.max_streams_per_second = options_.environment.max_requests_per_second;
+  options.inspector = [this](const push::Inspection& inspection) {
+    return debug::Inspect(debug_sources_, inspection);
+  };
   pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators(), MakeGeneratorVariants());
+  debug_sources_.pusher = pusher_.get();
 }
 
 void DiscoveryServer::MakeMeshThread() {
@@ -69,8 +78,10 @@ void DiscoveryServer::MakeMeshThread() {
       std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_after);
   options.debounce.max = std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
+  auto model = std::make_unique<StoreMeshModel>();
+  debug_sources_.objects = [model = model.get()] { return model->Objects(); };
   mesh_thread_ =
-      std::make_unique<push::MeshThread>(options, std::make_unique<StoreMeshModel>(),
+      std::make_unique<push::MeshThread>(options, std::move(model),
                                          [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
                                            OnPublish(std::move(snapshot), reasons);
                                          });
@@ -99,6 +110,11 @@ absl::Status DiscoveryServer::Start() {
   MakePusher();
   MakeMeshThread();
   MakeSources();
+  if (!options_.xds_out_dir.empty()) {
+    files_ = std::make_unique<FileOutput>(
+        FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
+    if (absl::Status status = files_->Start(); !status.ok()) return status;
+  }
   if (absl::Status status = StartHttp(); !status.ok()) return status;
 
   // All sinks exist before anything runs: nothing is published until the last source has synced.
@@ -121,6 +137,7 @@ absl::Status DiscoveryServer::Start() {
 
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
   pusher_->Publish(std::move(snapshot), reasons);
+  if (files_ != nullptr) files_->OnPublished();
   if (!serving_) OpenGrpc();
 }
 
@@ -136,6 +153,10 @@ void DiscoveryServer::OpenGrpc() {
       options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
     }
     options.methods = XdsMethods(pusher_.get());
+    for (auto& method : ClientStatusMethods(&debug_sources_, &inspections_))
+      options.methods.push_back(std::move(method));
+    for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
+      options.methods.push_back(std::move(method));
     options.refuse = RefuseMethod;
     auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
@@ -178,8 +199,10 @@ void DiscoveryServer::Stop() {
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();
+  if (files_ != nullptr) files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
+  inspections_.Stop();
   http_.Stop();
   monitoring_.Stop();
   app_log.Info("stopped");

@@ -10,7 +10,10 @@
 
 #include "absl/status/status.h"
 #include "app/discovery_options.h"
+#include "app/file_output.h"
 #include "app/settings_files.h"
+#include "base/executor.h"
+#include "debug/pages.h"
 #include "push/mesh_thread.h"
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
@@ -50,7 +53,10 @@ class DiscoveryServer {
   const DiscoveryOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   // In the order in which each uses the ones before it; stopped in reverse.
+  debug::Sources debug_sources_;
+  Executor inspections_{"inspect", 1};
   std::unique_ptr<push::Pusher> pusher_;
+  std::unique_ptr<FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<rpc::GrpcServer> grpc_;
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<SettingsFiles> settings_;

@@ -38,6 +38,15 @@ bool SetCount(std::string_view text, Environment* environment) {
 }
 
 template <auto Member>
+bool SetRate(std::string_view text, Environment* environment) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value < 1e9)) return false;
+  environment->*Member = value;
+  return true;
+}
+
+template <auto Member>
 bool SetText(std::string_view text, Environment* environment) {
   environment->*Member = std::string(text);
   return true;
@@ -68,6 +77,11 @@ const std::vector<Row>& Rows() {
        SetDuration<&Environment::send_timeout>},
       {{"PILOT_PUSH_THROTTLE", "0", "Threads that make pushes; 0: one a core."},
        SetCount<&Environment::push_throttle>},
+      {{"PILOT_MAX_REQUESTS_PER_SECOND", "0",
+        "New streams a second; one that would wait for more than a second is refused. 0: no limit."},
+       SetRate<&Environment::max_requests_per_second>},
+      {{"ENABLE_DEBUG_ON_HTTP", "true", "Whether the HTTP listeners show /debug, to clients on this machine."},
+       SetBool<&Environment::debug_on_http>},
       {{"CLUSTER_ID", "Kubernetes", "The default of --clusterID."}, SetText<&Environment::cluster_id>},
       {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
        SetText<&Environment::pod_namespace>},

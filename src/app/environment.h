@@ -18,7 +18,9 @@ struct Environment {
   std::chrono::nanoseconds debounce_max = std::chrono::seconds(10);
   bool debounce_endpoints = false;
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(5);
-  int push_throttle = 0;  // 0: one thread a core
+  int push_throttle = 0;               // 0: one thread a core
+  double max_requests_per_second = 0;  // new streams; 0: no limit
+  bool debug_on_http = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
   std::string pod_name;

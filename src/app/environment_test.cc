@@ -29,6 +29,8 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_EQ(documented->debounce_endpoints, defaults.debounce_endpoints);
   EXPECT_EQ(documented->send_timeout, defaults.send_timeout);
   EXPECT_EQ(documented->push_throttle, defaults.push_throttle);
+  EXPECT_EQ(documented->max_requests_per_second, defaults.max_requests_per_second);
+  EXPECT_EQ(documented->debug_on_http, defaults.debug_on_http);
   EXPECT_EQ(documented->cluster_id, defaults.cluster_id);
   EXPECT_EQ(documented->pod_namespace, defaults.pod_namespace);
   EXPECT_FALSE(documented->plaintext_identity);
@@ -38,12 +40,14 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   const auto read = Read({{"PILOT_DEBOUNCE_AFTER", "1m30s"},
                           {"PILOT_ENABLE_EDS_DEBOUNCE", "true"},
                           {"PILOT_PUSH_THROTTLE", "3"},
+                          {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
                           {"POD_NAMESPACE", "mesh"}});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
   EXPECT_TRUE(read->debounce_endpoints);
   EXPECT_EQ(read->push_throttle, 3);
+  EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->plaintext_identity);
   EXPECT_EQ(read->pod_namespace, "mesh");
 }
@@ -53,6 +57,7 @@ TEST(EnvironmentTest, NamesWhatItCannotRead) {
        std::map<std::string, std::string>{{"PILOT_DEBOUNCE_MAX", "soon"},
                                           {"PILOT_ENABLE_EDS_DEBOUNCE", "maybe"},
                                           {"PILOT_PUSH_THROTTLE", "-1"},
+                                          {"PILOT_MAX_REQUESTS_PER_SECOND", "nan"},
                                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
     const auto read = Read({{name, value}});
     ASSERT_FALSE(read.ok()) << name;

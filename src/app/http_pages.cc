@@ -1,4 +1,6 @@
 #include "app/discovery_server.h"
+#include "app/inspection.h"
+#include "app/rest.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -26,6 +28,11 @@ absl::Status DiscoveryServer::StartHttp() {
   metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", std::string(kVersion)}})
       .Set(1);
   http_.Get("/ready", [this](const rpc::HttpRequest&) { return ReadyPage(); });
+  AddRestPaths(pusher_.get(), &http_);
+  if (options_.environment.debug_on_http) {
+    AddDebugPaths(&debug_sources_, &http_);
+    AddDebugPaths(&debug_sources_, &monitoring_);
+  }
   monitoring_.Get("/metrics", metrics);
   monitoring_.Get("/version", version);
   if (!options_.http_addr.empty()) {

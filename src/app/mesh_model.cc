@@ -6,7 +6,10 @@ namespace fairlead::app {
 
 mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> changes,
                                          const model::SettingsPtr& settings, push::Reasons* changed) {
-  const std::vector<config::ObjectChange> effective = store_.Apply(changes);
+  const std::vector<config::ObjectChange> effective = [&] {
+    std::lock_guard lock(store_mutex_);
+    return store_.Apply(changes);
+  }();
   for (const config::ObjectChange& change : effective) changed->Add(push::ReasonOf(change.key.kind));
   const bool first = builder_ == nullptr;
   const bool new_settings = settings != nullptr && settings != settings_;
@@ -23,6 +26,15 @@ mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> c
   push::Metrics().services.Set(static_cast<double>(snapshot->services->All().size()));
   push::Metrics().virtual_services.Set(static_cast<double>(store_.All(config::Kind::kVirtualService).size()));
   return snapshot;
+}
+
+std::vector<config::ConfigPtr> StoreMeshModel::Objects() const {
+  std::lock_guard lock(store_mutex_);
+  std::vector<config::ConfigPtr> all;
+  for (const config::KindInfo& kind : config::AllKinds()) {
+    for (const auto& [name, object] : store_.All(kind.kind)) all.push_back(object);
+  }
+  return all;
 }
 
 std::vector<config::Diagnostic> StoreMeshModel::Diagnostics() const {

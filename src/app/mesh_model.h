@@ -2,6 +2,8 @@
 #define FAIRLEAD_APP_MESH_MODEL_H_
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "config/store.h"
 #include "mesh/builder.h"
@@ -16,9 +18,12 @@ class StoreMeshModel : public push::MeshModel {
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   std::vector<config::Diagnostic> Diagnostics() const override;
+  // Every object as it is now, by kind, namespace and name. May be called from any thread.
+  std::vector<config::ConfigPtr> Objects() const;
 
  private:
   model::SettingsPtr settings_;
+  mutable std::mutex store_mutex_;  // the mesh thread writes under it, others read
   config::ObjectStore store_;
   registry::Registries registries_;
   std::vector<config::Diagnostic> registry_diagnostics_;

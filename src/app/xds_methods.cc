@@ -43,7 +43,7 @@ rpc::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options) {
   return [pusher, options = std::move(options)](
              std::shared_ptr<rpc::ServerStream> transport) -> std::shared_ptr<rpc::StreamHandler> {
     push::StreamOptions own = options;
-    own.peer = transport->peer();
+    own.peer.address = transport->peer();
     push::StreamPtr stream = pusher->Open(std::move(own));
     stream->Start(std::make_shared<GrpcConnection>(std::move(transport)));
     return std::make_shared<GrpcHandler>(std::move(stream));

@@ -104,8 +104,9 @@ inline Reasons BecauseOf(Reason reason) {
 class FakeProxy : public Connection, public std::enable_shared_from_this<FakeProxy> {
  public:
   explicit FakeProxy(bool stuck = false) : stuck_(stuck) {}
-  void Connect(Pusher* pusher) {
-    stream_ = pusher->Open(xds::Framing::kStateOfTheWorld, "test");
+  void Connect(Pusher* pusher, StreamOptions options = {}) {
+    options.peer.address = "test";
+    stream_ = pusher->Open(std::move(options));
     stream_->Start(shared_from_this());
   }
   void Ask(xds::TypeId type, std::vector<std::string> names = {},

@@ -25,6 +25,7 @@ Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants v
       generators_(std::move(generators)),
       variants_(std::move(variants)),
       served_(ServedTypes(generators_)),
+      admission_(options_.max_streams_per_second),
       executor_("push", options_.threads),
       housekeeper_([this] {
         pthread_setname_np(pthread_self(), "housekeeper");
@@ -108,16 +109,52 @@ mesh::SnapshotPtr Pusher::Snapshot() const {
   return newest == nullptr ? nullptr : newest->snapshot_ptr();
 }
 
+bool View::Serves(xds::TypeId type) const { return (pusher_->served_ & xds::MaskOf(type)) != 0; }
+
+xds::ResourceSetPtr View::Make(xds::TypeId type, const xds::NameSetPtr& names) const {
+  return epoch_->Make(pusher_->GeneratorFor(type, *scope->proxy), *scope, names);
+}
+
+std::optional<View> Pusher::ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const {
+  const EpochPtr newest = Newest();
+  if (newest == nullptr) return std::nullopt;
+  return View(this, newest, options_.scope(newest->snapshot(), proxy, previous));
+}
+
+void Pusher::Admit(const StreamPtr& stream) {
+  const Clock::time_point now = Clock::now();
+  const auto start = admission_.Admit(now);
+  if (!start) {
+    return stream->Close(
+        absl::ResourceExhaustedError("too many streams begin at once: try again, or another replica"));
+  }
+  if (*start <= now) return stream->Begin();
+  {
+    std::lock_guard lock(mutex_);
+    delayed_.emplace_back(*start, stream);
+  }
+  stop_.notify_one();
+}
+
 void Pusher::KeepHouse() {
   std::unique_lock lock(mutex_);
-  for (int round = 1; !stop_.wait_for(lock, kHousekeeping, [this] { return stopping_; }); ++round) {
-    lock.unlock();
+  Clock::time_point next_round = Clock::now() + kHousekeeping;
+  for (int round = 0; !stopping_;) {
+    stop_.wait_until(lock, delayed_.empty() ? next_round : std::min(next_round, delayed_.front().first));
     const Clock::time_point now = Clock::now();
-    for (const StreamPtr& stream : Streams()) {
-      stream->CheckDeadline(now);
-      stream->CheckQuiet(now);
+    std::vector<StreamPtr> beginning;
+    for (; !delayed_.empty() && delayed_.front().first <= now; delayed_.pop_front())
+      beginning.push_back(std::move(delayed_.front().second));
+    lock.unlock();
+    for (const StreamPtr& stream : beginning) stream->Begin();
+    if (now >= next_round) {
+      for (const StreamPtr& stream : Streams()) {
+        stream->CheckDeadline(now);
+        stream->CheckQuiet(now);
+      }
+      if (++round % kBodiesEvery == 0) xds::ResourceList::DropIdleBodies();
+      next_round = now + kHousekeeping;
     }
-    if (round % kBodiesEvery == 0) xds::ResourceList::DropIdleBodies();
     lock.lock();
   }
 }

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/executor.h"
 #include "mesh/proxy_scope.h"
+#include "push/admission.h"
 #include "push/epoch.h"
 #include "push/stream.h"
 
@@ -33,6 +36,25 @@ struct PusherOptions {
   std::function<mesh::ProxyScopePtr(const mesh::MeshSnapshot&, const model::ProxyPtr&,
                                     const mesh::ProxyScopePtr& previous)>
       scope;
+  // Null: every peer may act as any proxy, and is nobody.
+  std::shared_ptr<const Authorizer> authorizer = nullptr;
+  Inspector inspector = nullptr;  // null: types of inspection are not served
+  double max_streams_per_second = 0;  // see Admission
+};
+
+// One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its pusher.
+class View {
+ public:
+  View(const class Pusher* pusher, EpochPtr epoch, mesh::ProxyScopePtr proxy_scope)
+      : scope(std::move(proxy_scope)), pusher_(pusher), epoch_(std::move(epoch)) {}
+  bool Serves(xds::TypeId type) const;
+  // REQUIRES: Serves(type). `names` null: everything.
+  xds::ResourceSetPtr Make(xds::TypeId type, const xds::NameSetPtr& names) const;
+  const mesh::ProxyScopePtr scope;
+
+ private:
+  const Pusher* pusher_;
+  EpochPtr epoch_;
 };
 
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
@@ -47,7 +69,7 @@ class Pusher {
   // A new stream. The caller keeps it until it has called OnClosed.
   StreamPtr Open(StreamOptions options);
   StreamPtr Open(xds::Framing framing, std::string peer) {
-    return Open({.framing = framing, .peer = std::move(peer)});
+    return Open({.framing = framing, .peer = {.address = std::move(peer)}});
   }
   size_t StreamCount() const;
   // The streams at which a request, a push or a message is under way; 0: all proxies were sent what is
@@ -57,14 +79,19 @@ class Pusher {
   std::vector<StreamReport> Report() const;
   // The newest snapshot; null before the first.
   mesh::SnapshotPtr Snapshot() const;
+  // A proxy in the newest snapshot; nothing before the first. `previous` may be its scope in an earlier one.
+  std::optional<View> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
   void Stop();
 
  private:
   friend class Stream;
+  friend class View;
   EpochPtr Newest() const;
   gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
   void Forget(const StreamPtr& stream);
+  // Lets a new stream begin: now, in its turn, or not at all.
+  void Admit(const StreamPtr& stream);
   void KeepHouse();
   std::vector<StreamPtr> Streams() const;
 
@@ -72,13 +99,15 @@ class Pusher {
   const Generators generators_;
   const GeneratorVariants variants_;
   const uint32_t served_;
+  Admission admission_;
 
   mutable std::mutex mutex_;
   EpochPtr newest_;                         // guarded by mutex_
   std::atomic<uint64_t> newest_number_{0};  // of newest_
   absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
   uint64_t last_stream_ = 0;                // guarded by mutex_
-  bool stopping_ = false;                   // guarded by mutex_
+  std::deque<std::pair<Clock::time_point, StreamPtr>> delayed_;  // by time to begin; guarded by mutex_
+  bool stopping_ = false;                                        // guarded by mutex_
   std::condition_variable stop_;
   Executor executor_;
   std::thread housekeeper_;

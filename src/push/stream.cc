@@ -57,7 +57,17 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     Close(absl::UnimplementedError(StrCat(xds::InfoOf(*options_.only).url, " is not served")));
     return;
   }
-  connection->Read();
+  if (options_.exchange == Exchange::kPoll) return Begin();
+  pusher_->Admit(shared_from_this());
+}
+
+void Stream::Begin() {
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    connection = connection_;
+  }
+  if (connection != nullptr) connection->Read();
 }
 
 void Stream::OnRequest(std::string bytes) {
@@ -101,7 +111,7 @@ void Stream::CheckDeadline(Clock::time_point now) {
     connection = connection_;
   }
   Metrics().write_timeouts.Add();
-  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer);
+  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer.address);
   connection->Abort();
 }
 
@@ -177,11 +187,15 @@ void Stream::Run() {
 bool Stream::Step() {
   std::lock_guard work(work_mutex_);
   if (TakeRequest()) return true;
-  bool quiet;
+  bool quiet = false;
   {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr || sending_) return false;
-    quiet = std::exchange(quiet_, false);
+    if (!answer_) quiet = std::exchange(quiet_, false);
+  }
+  if (answer_) {
+    SendAnswer();
+    return true;
   }
   if (proxy_ == nullptr) return false;
   if (!pushing_ && !AtNewest()) {
@@ -197,7 +211,8 @@ bool Stream::Step() {
   }
   const Clock::time_point start = Clock::now();
   gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
-  const xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names);
+  xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names);
+  if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
   if (const auto response = core_.Offer(wanted->type, now)) Send(*response, start);
   return true;
 }
@@ -236,7 +251,7 @@ std::optional<StreamReport> Stream::Report() const {
   StreamReport report;
   report.number = number_;
   report.connection = name_;
-  report.peer = options_.peer;
+  report.peer = options_.peer.address;
   report.connected_at = connected_at_;
   report.framing = core_.framing();
   report.only = options_.only;
@@ -277,12 +292,17 @@ void Stream::Send(const xds::Response& response, Clock::time_point start) {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection = connection_;
-    sending_ = true;
-    send_start_ = now;
-    send_deadline_ =
-        now + pusher_->options_.send_timeout + std::chrono::seconds(size / pusher_->options_.slowest_rate);
+    MarkSending(now, size);
   }
   connection->Send(std::move(frame));
+}
+
+// REQUIRES: mutex_ held.
+void Stream::MarkSending(Clock::time_point now, size_t size) {
+  sending_ = true;
+  send_start_ = now;
+  send_deadline_ =
+      now + pusher_->options_.send_timeout + std::chrono::seconds(size / pusher_->options_.slowest_rate);
 }
 
 }  // namespace fairlead::push

@@ -14,7 +14,10 @@
 #include "base/metrics.h"
 #include "mesh/proxy_scope.h"
 #include "model/proxy.h"
+#include "push/authorizer.h"
+#include "push/config_source.h"
 #include "push/epoch.h"
+#include "push/inspection.h"
 #include "push/stream_report.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
@@ -49,7 +52,7 @@ struct StreamOptions {
   xds::Framing framing = xds::Framing::kStateOfTheWorld;
   std::optional<xds::TypeId> only = std::nullopt;  // the one type that is spoken of; none: all
   Exchange exchange = Exchange::kStream;
-  std::string peer = {};  // "ipv4:10.0.0.1:43210", for logs
+  Peer peer = {};
 };
 
 // One xDS stream: feeds the protocol core, makes what it wants from the newest snapshot, and sends. An actor:
@@ -63,6 +66,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Begins to read. The stream keeps the connection until OnClosed.
   void Start(std::shared_ptr<Connection> connection);
+  // Reads the first request; from Start, or later where streams are admitted at a rate.
+  void Begin();
 
   void OnRequest(std::string bytes);
   void OnSent(bool ok);
@@ -91,13 +96,19 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool TakeRequest();
   void Handle(std::string_view bytes);
   bool CheckType(xds::Request* request);
+  void Inspect(const xds::Request& request);
+  void AnswerUnknown(const xds::Request& request);
+  void SetAnswer(xds::PlainResponse response);
+  void SendAnswer();
   bool Identify(const xds::Request& request);
+  void ChooseSources();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
   bool AtNewest() const;
   void BeginPush();
   void EndPush();
   void Enter(EpochPtr epoch);
   void Send(const xds::Response& response, Clock::time_point start);
+  void MarkSending(Clock::time_point now, size_t size);
 
   Pusher* const pusher_;
   const uint64_t number_;
@@ -118,6 +129,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex work_mutex_;
   xds::StreamCore core_;
   model::ProxyPtr proxy_;                  // null before the first request
+  std::optional<model::PeerIdentity> identity_;  // of the peer, verified
   std::string name_;                       // of the proxy, for logs: "reviews-v1-1.default-7"
   metrics::Gauge* connected_ = nullptr;    // that counts this stream
   EpochPtr epoch_;                         // what the client is being brought to
@@ -127,6 +139,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
   std::array<TypeTimes, xds::kTypeCount> times_;
+  std::optional<xds::Frame> answer_;  // to what is no configuration; the next request is read when it is sent
+  bool read_later_ = false;
+  uint64_t answers_ = 0;
+  std::unique_ptr<SourceRewriter> rewriter_;  // of a proxy without an aggregated stream that asks for it
+  std::string inspected_;  // what was last asked for, so that an ACK is told from a question
 };
 using StreamPtr = std::shared_ptr<Stream>;
 

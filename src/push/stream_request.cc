@@ -1,3 +1,5 @@
+#include <google/protobuf/struct.pb.h>
+
 #include <utility>
 
 #include "base/log.h"
@@ -30,8 +32,9 @@ bool Stream::TakeRequest() {
     request_.reset();
     connection = connection_;
   }
+  read_later_ = options_.exchange != Exchange::kStream;
   Handle(bytes);
-  if (options_.exchange == Exchange::kStream) connection->Read();
+  if (!read_later_) connection->Read();
   return true;
 }
 
@@ -44,6 +47,8 @@ void Stream::Handle(std::string_view bytes) {
   if (request->type_url == kHealthInformation) return;
   if (!CheckType(&*request)) return;
   if (proxy_ == nullptr && !Identify(*request)) return;
+  if (request->type_url.starts_with(kInspectionPrefix)) return Inspect(*request);
+  if (xds::FindType(request->type_url) == nullptr) return AnswerUnknown(*request);
   Note(*request, core_.OnRequest(*request));
   if (options_.exchange != Exchange::kStream && !core_.Subscribed(*options_.only)) {
     Close(absl::InvalidArgumentError(
@@ -78,12 +83,24 @@ bool Stream::Identify(const xds::Request& request) {
   }
   auto proxy = model::ParseProxy(node);
   if (!proxy.ok()) {
-    ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer, std::string(proxy.status().message()));
+    ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer.address,
+                 std::string(proxy.status().message()));
     Close(proxy.status());
     return false;
   }
+  if (pusher_->options_.authorizer != nullptr) {
+    auto identity = pusher_->options_.authorizer->Authorize(options_.peer, **proxy);
+    if (!identity.ok()) {
+      ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer.address,
+                   std::string(identity.status().message()));
+      Close(identity.status());
+      return false;
+    }
+    identity_ = *std::move(identity);
+  }
   proxy_ = *std::move(proxy);
   name_ = StrCat(proxy_->id, "-", number_);
+  ChooseSources();
   Enter(pusher_->Newest());
   const std::string& version = proxy_->metadata.istio_version;
   connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
@@ -91,8 +108,22 @@ bool Stream::Identify(const xds::Request& request) {
   if (options_.exchange != Exchange::kStream) return true;  // polls come every few seconds
   const std::string_view service = options_.only ? xds::InfoOf(*options_.only).name : "ADS";
   ads_log.Info("new {}{} connection for node:{} from {}",
-               core_.framing() == xds::Framing::kDelta ? "delta " : "", service, name_, options_.peer);
+               core_.framing() == xds::Framing::kDelta ? "delta " : "", service, name_,
+               options_.peer.address);
   return true;
+}
+
+// A proxy that speaks over streams of one type, or by REST, names the cluster of its bootstrap that leads here.
+void Stream::ChooseSources() {
+  if (!options_.only || proxy_->metadata.raw == nullptr) return;
+  const auto& fields = proxy_->metadata.raw->fields();
+  const auto cluster = fields.find("FAIRLEAD_XDS_CLUSTER");
+  if (cluster == fields.end() || cluster->second.string_value().empty()) return;
+  const Transport transport = options_.exchange == Exchange::kPoll        ? Transport::kRest
+                              : core_.framing() == xds::Framing::kDelta ? Transport::kDeltaGrpc
+                                                                        : Transport::kGrpc;
+  rewriter_ =
+      std::make_unique<SourceRewriter>(SourceThrough(cluster->second.string_value(), transport));
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {

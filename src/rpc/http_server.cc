@@ -5,7 +5,11 @@
 
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -16,6 +20,10 @@ namespace fairlead::rpc {
 namespace {
 
 LogScope http_log("http");
+
+constexpr size_t kMaxConnections = 512;
+constexpr std::chrono::seconds kIdle{10};
+constexpr size_t kMaxBody = 4 << 20;
 
 struct Address {
   std::string host;
@@ -33,12 +41,61 @@ bool ParseAddress(std::string_view text, Address* address) {
   return error == std::errc() && end == port.data() + port.size() && address->port <= 65535;
 }
 
+// Threads for connections, which the library keeps busy for as long as they are open: made when there is none
+// to spare, and gone when they have had nothing to do for a while.
+class ConnectionThreads : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> task) override {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    tasks_.push_back(std::move(task));
+    if (idle_ >= tasks_.size() || threads_ == kMaxConnections) {
+      changed_.notify_one();
+      return;
+    }
+    ++threads_;
+    std::thread([this] { Run(); }).detach();
+  }
+  // Waits for what is running; drops what waits.
+  void shutdown() override {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return threads_ == 0; });
+  }
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      ++idle_;
+      const bool any = changed_.wait_for(lock, kIdle, [this] { return stopping_ || !tasks_.empty(); });
+      --idle_;
+      if (!any || stopping_) break;
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+    }
+    --threads_;
+    changed_.notify_all();  // under the lock: shutdown's caller frees this
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  size_t threads_ = 0, idle_ = 0;
+  bool stopping_ = false;
+};
+
 }  // namespace
 
 class HttpServer::Impl {
  public:
   Impl() {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(4); };
+    server_.new_task_queue = [] { return new ConnectionThreads; };
+    server_.set_payload_max_length(kMaxBody);
     server_.set_keep_alive_timeout(5);
     server_.set_exception_handler(
         [](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
@@ -52,13 +109,8 @@ class HttpServer::Impl {
     });
   }
 
-  void Get(const std::string& path, Handler handler) {
-    server_.Get(path, [handler = std::move(handler)](const httplib::Request& in, httplib::Response& out) {
-      HttpResponse response = handler({in.path, in.params});
-      out.status = response.status;
-      out.set_content(std::move(response.body), response.content_type.c_str());
-    });
-  }
+  void Get(const std::string& path, Handler handler) { server_.Get(path, Adapt(std::move(handler))); }
+  void Post(const std::string& path, Handler handler) { server_.Post(path, Adapt(std::move(handler))); }
 
   absl::Status Start(const std::string& text, int* port) {
     Address address;
@@ -77,6 +129,16 @@ class HttpServer::Impl {
   }
 
  private:
+  static httplib::Server::Handler Adapt(Handler handler) {
+    return [handler = std::move(handler)](const httplib::Request& in, httplib::Response& out) {
+      HttpRequest request{in.path, in.params, in.body, in.remote_addr, {}};
+      for (const auto& [name, value] : in.headers) request.headers[AsciiLower(name)] = value;
+      HttpResponse response = handler(request);
+      out.status = response.status;
+      if (response.status != 304) out.set_content(std::move(response.body), response.content_type.c_str());
+    };
+  }
+
   int Bind(const Address& address) {
     if (address.port == 0) return server_.bind_to_any_port(address.host);
     return server_.bind_to_port(address.host, address.port) ? address.port : -1;
@@ -89,6 +151,7 @@ class HttpServer::Impl {
 HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
 HttpServer::~HttpServer() { Stop(); }
 void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
+void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }
 absl::Status HttpServer::Start(const std::string& address) { return impl_->Start(address, &port_); }
 void HttpServer::Stop() { impl_->Stop(); }
 

@@ -13,6 +13,9 @@ namespace fairlead::rpc {
 struct HttpRequest {
   std::string path;
   std::multimap<std::string, std::string> query;
+  std::string body;
+  std::string peer;                            // the client's IP address
+  std::map<std::string, std::string> headers;  // names in lower case; of repeated ones the last
 };
 
 struct HttpResponse {
@@ -21,8 +24,8 @@ struct HttpResponse {
   std::string content_type = "text/plain; charset=utf-8";
 };
 
-// A small HTTP/1.1 server for probes, metrics and introspection: a few threads, one request a thread at a
-// time.
+// A small HTTP/1.1 server for probes, metrics, introspection and polls. A connection has a thread while it
+// lasts; there are as many as connections need, up to a bound, beyond which connections wait.
 class HttpServer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
@@ -31,6 +34,8 @@ class HttpServer {
   ~HttpServer();  // as Stop()
   // GET on exactly this path. To be called before Start. Handlers run on the server's threads.
   void Get(const std::string& path, Handler handler);
+  // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience.
+  void Post(const std::string& path, Handler handler);
   // Listens on "host:port" or ":port" (all addresses); Unavailable, naming the address, where it cannot.
   absl::Status Start(const std::string& address);
   void Stop();

@@ -1,5 +1,6 @@
 #include "xds/response.h"
 
+#include "base/hash.h"
 #include "xds/wire.h"
 
 namespace fairlead::xds {
@@ -36,18 +37,18 @@ class FrameBuilder {
   std::shared_ptr<std::string> buffer_;
 };
 
-void AppendHeader(Framing framing, const Response& response, std::string* out) {
-  const std::string_view url = InfoOf(response.type).url;
-  if (framing == Framing::kDelta) {
-    AppendString(1, response.version, out);  // system_version_info
-    AppendString(4, url, out);
-    AppendString(5, response.nonce, out);
-    for (const Interned& name : response.removed) AppendString(6, name, out);
-  } else {
-    AppendString(1, response.version, out);
-    AppendString(4, url, out);
-    AppendString(5, response.nonce, out);
-  }
+// The fields that both variants number alike.
+void AppendHeader(std::string_view url, std::string_view version, std::string_view nonce, std::string* out) {
+  AppendString(1, version, out);
+  AppendString(4, url, out);
+  AppendString(5, nonce, out);
+}
+
+// DeltaDiscoveryResponse.removed_resources
+template <typename Names>
+void AppendRemoved(Framing framing, const Names& names, std::string* out) {
+  if (framing != Framing::kDelta) return;
+  for (const auto& name : names) AppendString(6, name, out);
 }
 
 }  // namespace
@@ -60,7 +61,8 @@ size_t Response::ResourceCount() const {
 
 Frame Encode(Framing framing, const Response& response) {
   FrameBuilder builder;
-  AppendHeader(framing, response, builder.Copied());
+  AppendHeader(InfoOf(response.type).url, response.version, response.nonce, builder.Copied());
+  AppendRemoved(framing, response.removed, builder.Copied());
   for (const ResourceListPtr& list : response.lists) {
     std::shared_ptr<const std::string> body = list->Body(framing);
     const std::string_view bytes = *body;
@@ -73,6 +75,18 @@ Frame Encode(Framing framing, const Response& response) {
     } else {
       builder.Share(resource, resource->any);
     }
+  }
+  return builder.Take();
+}
+
+Frame Encode(Framing framing, const PlainResponse& response) {
+  FrameBuilder builder;
+  AppendHeader(response.type_url, response.version, response.nonce, builder.Copied());
+  AppendRemoved(framing, response.removed, builder.Copied());
+  for (const PlainResource& plain : response.resources) {
+    const cache::Resource resource{Interned(plain.name), StableHash(plain.any), plain.any};
+    AppendResourcePrefix(framing, resource, builder.Copied());
+    builder.Copied()->append(resource.any);
   }
   return builder.Take();
 }

@@ -37,6 +37,19 @@ using Frame = std::vector<Piece>;
 Frame Encode(Framing framing, const Response& response);
 size_t SizeOf(const Frame& frame);
 
+// A response of a type that is not in the table.
+struct PlainResource {
+  std::string name;
+  std::string any;  // a serialized google.protobuf.Any
+};
+struct PlainResponse {
+  std::string_view type_url;
+  std::string version = {}, nonce = {};
+  std::vector<PlainResource> resources = {};
+  std::vector<std::string> removed = {};  // delta
+};
+Frame Encode(Framing framing, const PlainResponse& response);
+
 }  // namespace fairlead::xds
 
 #endif  // FAIRLEAD_XDS_RESPONSE_H_

@@ -63,7 +63,8 @@ inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std:
 // One stream with its client and a mesh of resources by type and name.
 class Script {
  public:
-  explicit Script(Framing framing, std::string prefix = "n") : core_(framing, ~0u, prefix) {}
+  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers)
+      : core_(framing, ~0u, prefix, answers) {}
 
   std::map<TypeId, std::map<std::string, ResourcePtr>> mesh;
   void Put(TypeId type, const std::string& name, const std::string& content, const Names& children = {}) {

@@ -45,8 +45,17 @@ size_t Fit(std::string_view domain, std::string_view host) {
 
 bool IsWildcard(std::string_view domain) { return domain.starts_with('*') || domain.ends_with('*'); }
 
+// "a.com" of "a.com:80", "[::1]" of "[::1]:80".
+std::string_view WithoutPort(std::string_view host) {
+  const size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos || host.ends_with(']')) return host;
+  const bool address = host.find(':') != colon && !host.starts_with('[');
+  return address ? host : host.substr(0, colon);
+}
+
 // The virtual host that requests for `host` go to; null where there is none.
 const VirtualHost* Find(const RouteConfiguration& routes, std::string_view host) {
+  if (routes.ignore_port_in_host_matching()) host = WithoutPort(host);
   const VirtualHost* best = nullptr;
   size_t best_fit = 0;
   for (const VirtualHost& candidate : routes.virtual_hosts()) {
@@ -61,7 +70,8 @@ const VirtualHost* Find(const RouteConfiguration& routes, std::string_view host)
 }
 
 // A proxy asks only for what none of its virtual hosts matches. One with a wildcard would from then on take
-// the requests for hosts that have not been asked for yet: it goes out for the one host alone.
+// the requests for hosts that have not been asked for yet: it goes out for the one host alone. So does one that
+// was found without the port, which the proxy may not know to ignore.
 VirtualHost Narrow(const VirtualHost& found, const std::string& host) {
   VirtualHost narrow = found;
   narrow.clear_domains();

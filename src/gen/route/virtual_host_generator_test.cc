@@ -23,11 +23,12 @@ class Routes : public Generator {
     Add(&routes, "wider", {"*.com"});
     Add(&routes, "front", {"www.*"});
     Add(&routes, "pods", {"pods.svc", "*.pods.svc"});
+    routes.set_ignore_port_in_host_matching(ignore_port);
     if (catch_all) Add(&routes, "rest", {"*"});
     return {Encode("inbound/80", routes)};
   }
   void Sweep() override {}
-  bool catch_all = false;
+  bool catch_all = false, ignore_port = false;
 
  private:
   static void Add(RouteConfiguration* routes, const std::string& name,
@@ -82,6 +83,14 @@ TEST_F(VirtualHosts, ThatDoNotExistAreAnsweredWithoutContent) {
   EXPECT_EQ(Host("inbound"), "");
   routes_.catch_all = true;
   EXPECT_EQ(Host("inbound/80/nowhere"), "rest|nowhere: nowhere");
+}
+
+TEST_F(VirtualHosts, AreFoundWithoutThePortWhereItIsIgnored) {
+  EXPECT_EQ(Host("inbound/80/pods.svc:99"), "");
+  routes_.ignore_port = true;
+  EXPECT_EQ(Host("inbound/80/pods.svc:99"), "pods|pods.svc:99: pods.svc:99");
+  EXPECT_EQ(Host("inbound/80/pods.svc"), "pods: pods.svc");
+  EXPECT_EQ(Host("inbound/80/2001:db8::1"), "") << "no port";
 }
 
 TEST_F(VirtualHosts, ManyAtOnceKeepTheirNames) {

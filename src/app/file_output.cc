@@ -1,0 +1,225 @@
+#include "app/file_output.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "envoy/config/core/v3/config_source.pb.h"
+#include "proto/json.h"
+#include "push/config_source.h"
+#include "source/file/read_file.h"
+#include "xds/references.h"
+
+namespace fairlead::app {
+namespace {
+
+using envoy::config::core::v3::ConfigSource;
+using xds::TypeId;
+
+LogScope files_log("files");
+
+// The node list is looked at this often.
+constexpr std::chrono::seconds kNodesEvery{2};
+constexpr size_t kLongestName = 200;
+constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
+
+// The types that a proxy asks for as a whole, and those that are named by the former.
+constexpr TypeId kRoots[] = {TypeId::kCluster, TypeId::kListener, TypeId::kNameTable};
+
+absl::Status WriteAtomically(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.flush();
+    if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
+  }
+  std::error_code error;
+  std::filesystem::rename(fresh, path, error);
+  if (error) return absl::UnavailableError(StrCat("cannot rename ", fresh, ": ", error.message()));
+  return absl::OkStatus();
+}
+
+std::string Flatten(const xds::Frame& frame) {
+  std::string bytes;
+  for (const xds::Piece& piece : frame) bytes.append(piece.bytes);
+  return bytes;
+}
+
+}  // namespace
+
+std::string FileNameOf(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '~' || (c == '.' && !out.empty());
+    if (plain) {
+      out.push_back(c);
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  if (out.size() <= kLongestName) return out;
+  return StrCat(std::string_view(out).substr(0, kLongestName), "%", ToHex(StableHash(name)));
+}
+
+// The files of one node.
+class FileOutput::NodeFolder {
+ public:
+  NodeFolder(std::string folder, model::ProxyPtr proxy)
+      : folder_(std::move(folder)),
+        proxy_(std::move(proxy)),
+        rewriter_([this](TypeId type, std::string_view name, ConfigSource* out) {
+          out->mutable_path_config_source()->set_path(PathOf(type, name));
+          out->set_resource_api_version(envoy::config::core::v3::V3);
+        }) {}
+
+  const model::ProxyPtr& proxy() const { return proxy_; }
+
+  void Write(const push::Pusher& pusher) {
+    const auto view = pusher.ViewOf(proxy_, scope_);
+    if (!view) return;
+    scope_ = view->scope;
+    std::set<std::string> written;
+    for (const TypeId root : kRoots) {
+      if (!view->Serves(root)) continue;
+      const xds::ResourceSetPtr resources = view->Make(root, nullptr);
+      WriteChildren(*view, root, *resources, &written);
+      WriteResponse(root, "", rewriter_.Rewrite(resources), &written);
+    }
+    RemoveOthers(written);
+  }
+
+ private:
+  // "/out/node/eds/outbound%7C80%7C%7Ca.json"; without a name the type's one file.
+  std::string PathOf(TypeId type, std::string_view name) const {
+    const std::string_view label = xds::InfoOf(type).metric;
+    return name.empty() ? StrCat(folder_, "/", label, ".json")
+                        : StrCat(folder_, "/", label, "/", FileNameOf(name), ".json");
+  }
+
+  void WriteChildren(const push::View& view, TypeId root, const xds::ResourceSet& resources,
+                     std::set<std::string>* written) {
+    for (const xds::ResourceListPtr& list : resources.parts()) {
+      for (const xds::Reference& reference : list->References(root)) {
+        if (!view.Serves(reference.type)) continue;
+        const std::string name(reference.name);
+        if (written->contains(PathOf(reference.type, name))) continue;
+        WriteResponse(reference.type, name, view.Make(reference.type, xds::NameSet::Of({name})), written);
+      }
+    }
+  }
+
+  // Its version is its content's, so that equal contents are equal files.
+  void WriteResponse(TypeId type, const std::string& name, const xds::ResourceSetPtr& resources,
+                     std::set<std::string>* written) {
+    const std::string path = PathOf(type, name);
+    written->insert(path);
+    const auto [known, fresh] = hashes_.try_emplace(path, resources->hash());
+    if (!fresh && known->second == resources->hash()) return;
+    known->second = resources->hash();
+    xds::Response response;
+    response.type = type;
+    response.version = ToHex(resources->hash());
+    response.lists = resources->parts();
+    const auto json = proto::ToJson(kResponseType, Flatten(Encode(xds::Framing::kStateOfTheWorld, response)),
+                                    proto::JsonLayout::kPretty);
+    if (!json.ok()) return files_log.Error("{}: {}", path, FromAbsl(json.status().message()));
+    const auto old = source::ReadFile(path);
+    if (old.ok() && *old == *json) return;  // an earlier process wrote it
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    if (absl::Status status = WriteAtomically(path, *json); !status.ok()) {
+      files_log.Error("{}", FromAbsl(status.message()));
+      hashes_.erase(path);
+      return;
+    }
+    files_log.Debug("{}: version {}", path, response.version);
+  }
+
+  void RemoveOthers(const std::set<std::string>& written) {
+    std::erase_if(hashes_, [&](const auto& entry) { return !written.contains(entry.first); });
+    std::error_code error;
+    std::vector<std::filesystem::path> gone;
+    for (const char* child : {"eds", "rds", "ecds"}) {
+      for (const auto& entry : std::filesystem::directory_iterator(StrCat(folder_, "/", child), error)) {
+        if (!written.contains(entry.path().string())) gone.push_back(entry.path());
+      }
+    }
+    for (const auto& path : gone) std::filesystem::remove(path, error);
+  }
+
+  const std::string folder_;
+  const model::ProxyPtr proxy_;
+  push::SourceRewriter rewriter_;
+  mesh::ProxyScopePtr scope_;
+  std::map<std::string, uint64_t> hashes_;  // of the resources, by path
+};
+
+FileOutput::FileOutput(Options options, const push::Pusher* pusher)
+    : options_(std::move(options)), pusher_(pusher), nodes_(options_.nodes) {}
+
+FileOutput::~FileOutput() { Stop(); }
+
+absl::Status FileOutput::Start() {
+  std::error_code error;
+  std::filesystem::create_directories(options_.folder, error);
+  if (error || access(options_.folder.c_str(), W_OK) != 0)
+    return absl::UnavailableError(StrCat("cannot write to ", options_.folder));
+  thread_ = std::thread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+void FileOutput::OnPublished() {
+  std::lock_guard lock(mutex_);
+  published_ = true;
+  wake_.notify_one();
+}
+
+void FileOutput::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void FileOutput::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, kNodesEvery, [this] { return stopping_ || published_; });
+    if (stopping_) return;
+    const bool published = std::exchange(published_, false);
+    lock.unlock();
+    const bool nodes = nodes_.Refresh();
+    if (nodes) ReadNodes();
+    if (published || nodes) WriteAll();
+    lock.lock();
+  }
+}
+
+// Folders of nodes that are no longer listed stay as they are.
+void FileOutput::ReadNodes() {
+  std::error_code error;
+  const std::string root = std::filesystem::absolute(options_.folder, error).lexically_normal();
+  std::map<std::string, std::unique_ptr<NodeFolder>> folders;
+  for (const auto& [id, proxy] : nodes_.nodes())
+    folders[id] = std::make_unique<NodeFolder>(StrCat(root, "/", FileNameOf(id)), proxy);
+  folders_ = std::move(folders);
+}
+
+void FileOutput::WriteAll() {
+  for (const auto& [id, folder] : folders_) folder->Write(*pusher_);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,162 @@
+#include "app/rest.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/strings.h"
+#include "google/rpc/status.pb.h"
+#include "proto/json.h"
+#include "xds/services.h"
+
+namespace fairlead::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestHold{30000};
+// Of the time that a client waits, so that the answer is there before its patience ends.
+constexpr double kShareOfPatience = 0.7;
+// Polls that wait have a thread each: beyond these, a poll is answered at once.
+constexpr int kMostHeld = 384;
+
+constexpr char kRequestType[] = "envoy.service.discovery.v3.DiscoveryRequest";
+constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
+
+int HttpStatus(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kResourceExhausted:
+      return 429;
+    case absl::StatusCode::kUnimplemented:
+      return 501;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+rpc::HttpResponse Failure(const absl::Status& status) {
+  google::rpc::Status message;
+  message.set_code(static_cast<int>(status.code()));
+  message.set_message(std::string(status.message()));
+  return {HttpStatus(status.code()), proto::ToJson("google.rpc.Status", message.SerializeAsString()).value_or(""),
+          "application/json"};
+}
+
+// The pusher's view of one poll. The stream's callbacks come on its threads; the poll waits on its own.
+class Poll : public push::Connection {
+ public:
+  explicit Poll(std::string request) : request_(std::move(request)) {}
+  void Read() override { Note([this] { reading_ = true; }); }
+  void Send(xds::Frame frame) override {
+    Note([&] {
+      for (const xds::Piece& piece : frame) response_.append(piece.bytes);
+      sent_ = true;
+    });
+  }
+  void Close(const absl::Status& status) override {
+    Note([&] {
+      closed_ = true;
+      status_ = status;
+    });
+  }
+  void Abort() override { Close(absl::DeadlineExceededError("aborted")); }
+
+  // The encoded response; "" where there was none in time.
+  absl::StatusOr<std::string> Run(const push::StreamPtr& stream, milliseconds hold) {
+    const auto until = std::chrono::steady_clock::now() + hold;
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, until, [this] { return reading_ || closed_; });
+    if (reading_ && !closed_) {
+      lock.unlock();
+      stream->OnRequest(std::move(request_));
+      lock.lock();
+      changed_.wait_until(lock, until, [this] { return sent_ || closed_; });
+    }
+    if (sent_) return std::move(response_);
+    if (closed_) return status_;
+    return "";
+  }
+
+ private:
+  template <typename Change>
+  void Note(const Change& change) {
+    std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+
+  std::string request_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool reading_ = false, sent_ = false, closed_ = false;  // guarded by mutex_
+  absl::Status status_;                                   // likewise
+  std::string response_;                                  // likewise
+};
+
+milliseconds HoldOf(const rpc::HttpRequest& request) {
+  const auto header = request.headers.find("x-envoy-expected-rq-timeout-ms");
+  int64_t patience = 0;
+  if (header == request.headers.end()) return kLongestHold;
+  const std::string& text = header->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), patience);
+  if (error != std::errc() || patience <= 0) return kLongestHold;
+  return std::min(kLongestHold, milliseconds(static_cast<int64_t>(static_cast<double>(patience) * kShareOfPatience)));
+}
+
+// How many polls wait.
+std::atomic<int>& Held() {
+  static std::atomic<int> held{0};
+  return held;
+}
+
+rpc::HttpResponse Answer(push::Pusher* pusher, xds::TypeId type, const rpc::HttpRequest& request) {
+  auto bytes = proto::FromJson(kRequestType, request.body);
+  if (!bytes.ok()) return Failure(bytes.status());
+  const bool may_wait = ++Held() <= kMostHeld;
+  const push::StreamPtr stream =
+      pusher->Open({.only = type, .exchange = push::Exchange::kPoll, .peer = {.address = request.peer}});
+  const auto poll = std::make_shared<Poll>(*std::move(bytes));
+  stream->Start(poll);
+  const auto response = poll->Run(stream, may_wait ? HoldOf(request) : milliseconds(1000));
+  if (response.ok() && !response->empty()) stream->OnSent(true);
+  stream->OnClosed();
+  --Held();
+  if (!response.ok()) return Failure(response.status());
+  if (response->empty()) return {304, ""};
+  auto json = proto::ToJson(kResponseType, *response);
+  if (!json.ok()) return Failure(absl::InternalError(json.status().message()));
+  return {200, *std::move(json), "application/json"};
+}
+
+}  // namespace
+
+void AddRestPaths(push::Pusher* pusher, rpc::HttpServer* server) {
+  for (const xds::ServiceInfo& service : xds::kServices) {
+    if (service.rest.empty()) continue;
+    server->Post(std::string(service.rest), [pusher, type = service.type](const rpc::HttpRequest& request) {
+      return Answer(pusher, type, request);
+    });
+  }
+  server->Post("/v2/discovery:.*", [](const rpc::HttpRequest& request) {
+    return Failure(
+        absl::UnimplementedError(StrCat("xDS v2 is not served: use /v3 instead of ", request.path)));
+  });
+  server->Post("/v3/discovery:.*", [](const rpc::HttpRequest& request) {
+    return Failure(absl::UnimplementedError(StrCat(request.path, " is not served")));
+  });
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,18 @@
+#ifndef FAIRLEAD_APP_REST_H_
+#define FAIRLEAD_APP_REST_H_
+
+#include "push/pusher.h"
+#include "rpc/http_server.h"
+
+namespace fairlead::app {
+
+// xDS over REST: POST of a DiscoveryRequest in JSON to /v3/discovery:clusters and its like (xds/services.h)
+// gives a DiscoveryResponse in JSON. A request that names the version which there is waits for another one:
+// for as long as its client says that it waits (x-envoy-expected-rq-timeout-ms), at most 30 s, and is then
+// answered 304. Errors are google.rpc.Status in JSON. The pusher must outlive the server.
+// Source: envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "REST-JSON polling subscriptions"
+void AddRestPaths(push::Pusher* pusher, rpc::HttpServer* server);
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_REST_H_

@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/server_fixture.h"
+#include "xds/services.h"
+
+// xDS over REST, by a real HTTP client.
+namespace fairlead::app {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using xds::TypeId;
+
+constexpr char kReviews[] = "outbound|9080||reviews.shop.svc.cluster.local";
+
+class Rest : public ServerTest {
+ protected:
+  Rest() { StartServer(); }
+  json Request(std::vector<std::string> names = {}, const std::string& version = "") {
+    return {{"node", {{"id", kClientNode}}}, {"resourceNames", names}, {"versionInfo", version}};
+  }
+  httplib::Result Post(const std::string& path, const std::string& body, int patience_ms = 20000) {
+    httplib::Client client("127.0.0.1", server_->http_port());
+    client.set_read_timeout(20);
+    const httplib::Headers headers = {{"x-envoy-expected-rq-timeout-ms", std::to_string(patience_ms)}};
+    return client.Post(path, headers, body, "application/json");
+  }
+  json Get(const std::string& path, const json& request) {
+    const auto answer = Post(path, request.dump());
+    EXPECT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200) << answer->body;
+    EXPECT_EQ(answer->get_header_value("Content-Type"), "application/json");
+    return json::parse(answer->body);
+  }
+};
+
+TEST_F(Rest, EachTypeHasAPath) {
+  const std::map<std::string, std::vector<std::string>> asked = {{"clusters", {}},
+                                                                 {"endpoints", {kReviews}},
+                                                                 {"listeners", {}},
+                                                                 {"routes", {"9080"}}};
+  for (const auto& [name, names] : asked) {
+    const json response = Get("/v3/discovery:" + name, Request(names));
+    ASSERT_GT(response["resources"].size(), 0u) << name;
+    EXPECT_EQ(response["resources"][0]["@type"], response["typeUrl"]);
+    EXPECT_FALSE(response["versionInfo"].get<std::string>().empty());
+  }
+  const json listeners = Get("/v3/discovery:listeners", Request());
+  EXPECT_THAT(listeners.dump(), HasSubstr("http_connection_manager.v3.HttpConnectionManager\""))
+      << "what is inside of an Any is JSON, too";
+}
+
+TEST_F(Rest, APollIsHeldUntilSomethingChanges) {
+  const json before = Get("/v3/discovery:routes", Request({"9080"}));
+  std::thread edit([this] { WriteRoute("7s"); });
+  const json after = Get("/v3/discovery:routes", Request({"9080"}, before["versionInfo"]));
+  edit.join();
+  EXPECT_NE(after["versionInfo"], before["versionInfo"]);
+  EXPECT_THAT(after.dump(), HasSubstr("\"timeout\":\"7s\""));
+}
+
+TEST_F(Rest, WithoutAChangeTheClientsPatienceEndsIn304) {
+  const json before = Get("/v3/discovery:clusters", Request());
+  const auto same = Post("/v3/discovery:clusters", Request({}, before["versionInfo"]).dump(), 200);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->status, 304);
+  EXPECT_EQ(same->body, "");
+}
+
+TEST_F(Rest, WhatDoesNotExistIsAnEmptyAnswerWithAVersion) {
+  const json response = Get("/v3/discovery:endpoints", Request({"outbound|1||nowhere.example.com"}));
+  ASSERT_EQ(response["resources"].size(), 1u) << "a cluster that has no endpoints";
+  EXPECT_FALSE(response["resources"][0].contains("endpoints"));
+  EXPECT_FALSE(response["versionInfo"].get<std::string>().empty());
+}
+
+TEST_F(Rest, ErrorsAreStatusInJson) {
+  const auto failure = [&](const std::string& path, const std::string& body) {
+    const auto answer = Post(path, body);
+    EXPECT_TRUE(answer);
+    const json status = json::parse(answer->body);
+    return StrCat(answer->status, " ", status["code"].get<int>(), " ", status["message"].get<std::string>());
+  };
+  EXPECT_THAT(failure("/v3/discovery:clusters", "{"), HasSubstr("400 3 "));
+  EXPECT_THAT(failure("/v3/discovery:clusters", "{}"), HasSubstr("400 3 missing node information"));
+  EXPECT_THAT(failure("/v3/discovery:clusters", R"({"node": {"id": "me"}})"), HasSubstr("400 3 "));
+  EXPECT_THAT(failure("/v3/discovery:endpoints", Request().dump()), HasSubstr("by name"));
+  json foreign = Request();
+  foreign["typeUrl"] = Url(TypeId::kListener);
+  EXPECT_THAT(failure("/v3/discovery:clusters", foreign.dump()), HasSubstr("400 3 "));
+  foreign["typeUrl"] = "type.googleapis.com/envoy.api.v2.Cluster";
+  EXPECT_THAT(failure("/v3/discovery:clusters", foreign.dump()), HasSubstr("xDS v2 is not served"));
+  EXPECT_THAT(failure("/v2/discovery:clusters", Request().dump()), HasSubstr("501 12 xDS v2 is not served"));
+  EXPECT_THAT(failure("/v3/discovery:secrets", Request({"s"}).dump()), HasSubstr("501 12 "));
+  EXPECT_THAT(failure("/v3/discovery:scoped-routes", Request().dump()), HasSubstr("501 12 "));
+}
+
+TEST_F(Rest, PollsAreNotHeldBeyondTheEndOfTheServer) {
+  const json before = Get("/v3/discovery:clusters", Request());
+  httplib::Client client("127.0.0.1", server_->http_port());
+  client.set_read_timeout(25);
+  std::thread poll([&] {
+    const auto answer =
+        client.Post("/v3/discovery:clusters", Request({}, before["versionInfo"]).dump(), "application/json");
+    EXPECT_TRUE(!answer || answer->status == 503) << "answered, or the connection was closed";
+  });
+  const auto start = std::chrono::steady_clock::now();
+  server_->Stop();
+  poll.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << "30 is the longest hold";
+}
+
+}  // namespace
+}  // namespace fairlead::app

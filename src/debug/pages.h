@@ -1,0 +1,54 @@
+#ifndef FAIRLEAD_DEBUG_PAGES_H_
+#define FAIRLEAD_DEBUG_PAGES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/object.h"
+#include "push/pusher.h"
+
+// Introspection: what this process knows and what it has told whom, as JSON in istiod's shapes (Istio:
+// pilot/pkg/xds/debug.go), so that istioctl and scripts read it. A page is a function of its sources and a
+// query; all of them are in the table of pages.cc. Thread-safe.
+namespace fairlead::debug {
+
+using Query = std::multimap<std::string, std::string>;
+
+struct Page {
+  int status = 200;  // as in HTTP
+  std::string body;
+  std::string content_type = "application/json";
+};
+
+struct Sources {
+  const push::Pusher* pusher = nullptr;
+  // Every object of the mesh.
+  std::function<std::vector<config::ConfigPtr>()> objects;
+};
+
+struct PageInfo {
+  std::string_view name;  // below /debug/
+  std::string_view help;
+  Page (*make)(const Sources& sources, const Query& query);
+};
+
+const std::vector<PageInfo>& Pages();
+
+// The page of a name and query, "config_dump?proxyID=a.default"; 404 where there is none. `ns` restricts what
+// is shown to the proxies of a namespace; "": no restriction.
+Page MakePage(const Sources& sources, std::string_view name_and_query, std::string_view ns = "");
+
+// The value of a query's first entry of that name; "" where there is none.
+std::string Value(const Query& query, const std::string& name);
+Query ParseQuery(std::string_view text);
+
+// The one connection whose name holds `proxy_id`, restricted to the query's namespace; nothing where there is
+// none.
+std::optional<push::StreamReport> FindConnection(const Sources& sources, const Query& query);
+
+}  // namespace fairlead::debug
+
+#endif  // FAIRLEAD_DEBUG_PAGES_H_

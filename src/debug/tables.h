@@ -1,0 +1,30 @@
+#ifndef FAIRLEAD_DEBUG_TABLES_H_
+#define FAIRLEAD_DEBUG_TABLES_H_
+
+#include "debug/pages.h"
+
+// The pages by what they tell about: streams, one stream's configuration, the mesh.
+namespace fairlead::debug {
+
+// streams.cc
+Page SyncPage(const Sources& sources, const Query& query);
+Page AdsPage(const Sources& sources, const Query& query);
+Page ConnectionsPage(const Sources& sources, const Query& query);
+
+// config_dump.cc
+Page ConfigDumpPage(const Sources& sources, const Query& query);
+Page EndpointDumpPage(const Sources& sources, const Query& query);
+Page NameTableDumpPage(const Sources& sources, const Query& query);
+Page ExtensionDumpPage(const Sources& sources, const Query& query);
+
+// mesh.cc
+Page RegistryPage(const Sources& sources, const Query& query);
+Page EndpointsPage(const Sources& sources, const Query& query);
+Page ConfigPage(const Sources& sources, const Query& query);
+Page MeshPage(const Sources& sources, const Query& query);
+Page PushStatusPage(const Sources& sources, const Query& query);
+Page KindsPage(const Sources& sources, const Query& query);
+
+}  // namespace fairlead::debug
+
+#endif  // FAIRLEAD_DEBUG_TABLES_H_

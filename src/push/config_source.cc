@@ -1,0 +1,161 @@
+#include "push/config_source.h"
+
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/message.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "envoy/config/core/v3/config_source.pb.h"
+#include "proto/messages.h"
+
+namespace fairlead::push {
+namespace {
+
+using envoy::config::core::v3::ConfigSource;
+using google::protobuf::Any;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// The messages that hold a ConfigSource, the type that it is for, and the field that names the resource. An
+// empty name is that of the message around.
+struct Holder {
+  std::string_view message;
+  xds::TypeId type;
+  const char* name_field;
+};
+constexpr Holder kHolders[] = {
+    {"envoy.config.cluster.v3.Cluster.EdsClusterConfig", xds::TypeId::kEndpoint, "service_name"},
+    {"envoy.extensions.filters.network.http_connection_manager.v3.Rds", xds::TypeId::kRoute,
+     "route_config_name"},
+    {"envoy.config.core.v3.ExtensionConfigSource", xds::TypeId::kExtension, nullptr},
+    {"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", xds::TypeId::kSecret, "name"},
+};
+
+const Holder* FindHolder(const Descriptor* message) {
+  for (const Holder& holder : kHolders) {
+    if (message->full_name() == holder.message) return &holder;
+  }
+  return nullptr;
+}
+
+std::string TextOf(const Message& message, const char* name) {
+  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
+  if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_STRING || field->is_repeated()) return "";
+  return message.GetReflection()->GetString(message, field);
+}
+
+// Walks a message and what is packed into it.
+class Walk {
+ public:
+  explicit Walk(const SourceOf& source_of) : source_of_(source_of) {}
+
+  // `name`: that of the closest message around that has one. True where something was changed.
+  bool Visit(Message* message, const std::string& name) {
+    if (message->GetDescriptor() == Any::descriptor()) return Packed(static_cast<Any*>(message), name);
+    if (const Holder* holder = FindHolder(message->GetDescriptor())) return Source(*holder, message, name);
+    const std::string own = TextOf(*message, "name");
+    const std::string& closest = own.empty() ? name : own;
+    const Reflection* reflection = message->GetReflection();
+    std::vector<const FieldDescriptor*> fields;
+    reflection->ListFields(*message, &fields);
+    bool changed = false;
+    for (const FieldDescriptor* field : fields) {
+      if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_map()) continue;
+      if (!field->is_repeated()) {
+        changed |= Visit(reflection->MutableMessage(message, field), closest);
+        continue;
+      }
+      for (int i = 0; i < reflection->FieldSize(*message, field); ++i)
+        changed |= Visit(reflection->MutableRepeatedMessage(message, field, i), closest);
+    }
+    return changed;
+  }
+
+ private:
+  bool Packed(Any* any, const std::string& name) {
+    const std::string& url = any->type_url();
+    const Descriptor* type = google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(
+        url.substr(url.rfind('/') + 1));
+    if (type == nullptr) return false;
+    std::unique_ptr<Message> content(
+        google::protobuf::MessageFactory::generated_factory()->GetPrototype(type)->New());
+    if (!content->ParseFromString(any->value()) || !Visit(content.get(), name)) return false;
+    any->set_value(proto::DeterministicBytes(*content));
+    return true;
+  }
+
+  bool Source(const Holder& holder, Message* message, const std::string& around) {
+    const Reflection* reflection = message->GetReflection();
+    std::vector<const FieldDescriptor*> fields;
+    reflection->ListFields(*message, &fields);
+    for (const FieldDescriptor* field : fields) {
+      if (field->message_type() != ConfigSource::descriptor()) continue;
+      auto* source = static_cast<ConfigSource*>(reflection->MutableMessage(message, field));
+      if (!source->has_ads()) continue;
+      const std::string own = holder.name_field == nullptr ? "" : TextOf(*message, holder.name_field);
+      source_of_(holder.type, own.empty() ? around : own, source);
+      return true;
+    }
+    return false;
+  }
+
+  const SourceOf& source_of_;
+};
+
+}  // namespace
+
+xds::ResourcePtr SourceRewriter::Rewritten(const xds::ResourcePtr& resource) const {
+  Any any;
+  if (!any.ParseFromString(resource->any) || !Walk(source_of_).Visit(&any, "")) return resource;
+  auto changed = std::make_shared<cache::Resource>();
+  changed->name = resource->name;
+  changed->any = any.SerializeAsString();
+  changed->hash = StableHash(changed->any);
+  return changed;
+}
+
+xds::ResourceSetPtr SourceRewriter::Rewrite(const xds::ResourceSetPtr& resources) {
+  // Calls for the types alternate: what was made for the others is kept for a round.
+  if (known_.size() > 2 * (before_.size() + resources->size())) before_ = std::exchange(known_, {});
+  std::vector<xds::ResourceListPtr> parts;
+  for (const xds::ResourceListPtr& part : resources->parts()) {
+    std::vector<xds::ResourcePtr> list;
+    for (const xds::ResourcePtr& resource : part->resources()) {
+      xds::ResourcePtr& made = known_[resource];
+      if (made == nullptr) {
+        const auto earlier = before_.find(resource);
+        made = earlier == before_.end() ? Rewritten(resource) : earlier->second;
+      }
+      list.push_back(made);
+    }
+    parts.push_back(xds::ResourceList::Of(std::move(list)));
+  }
+  return std::make_shared<xds::ResourceSet>(std::move(parts));
+}
+
+SourceOf SourceThrough(std::string cluster, Transport transport) {
+  return [cluster = std::move(cluster), transport](xds::TypeId, std::string_view, ConfigSource* out) {
+    auto* api = out->mutable_api_config_source();
+    api->set_transport_api_version(envoy::config::core::v3::V3);
+    out->set_resource_api_version(envoy::config::core::v3::V3);
+    if (transport == Transport::kRest) {
+      api->set_api_type(envoy::config::core::v3::ApiConfigSource::REST);
+      api->add_cluster_names(cluster);
+      api->mutable_refresh_delay()->set_seconds(1);
+      api->mutable_request_timeout()->set_seconds(30);
+      return;
+    }
+    api->set_api_type(transport == Transport::kGrpc ? envoy::config::core::v3::ApiConfigSource::GRPC
+                                                    : envoy::config::core::v3::ApiConfigSource::DELTA_GRPC);
+    api->set_set_node_on_first_message_only(true);
+    api->add_grpc_services()->mutable_envoy_grpc()->set_cluster_name(cluster);
+  };
+}
+
+}  // namespace fairlead::push

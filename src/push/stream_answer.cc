@@ -1,0 +1,88 @@
+#include <utility>
+
+#include "base/hash.h"
+#include "base/strings.h"
+#include "proto/descriptors.h"
+#include "push/pusher.h"
+#include "push/stream.h"
+
+// What a stream answers to types that hold no configuration of proxies.
+namespace fairlead::push {
+namespace {
+
+std::vector<std::string> Copies(const std::vector<std::string_view>& names) {
+  return {names.begin(), names.end()};
+}
+
+// Whether the type is one of the APIs that this server knows of, served or not.
+bool IsApiType(std::string_view url) {
+  constexpr std::string_view kPrefix = "type.googleapis.com/";
+  if (!url.starts_with(kPrefix)) return false;
+  const std::string name(url.substr(kPrefix.size()));
+  return name.starts_with("istio.") || proto::WholeApiPool().FindMessageTypeByName(name) != nullptr;
+}
+
+}  // namespace
+
+void Stream::Inspect(const xds::Request& request) {
+  if (!pusher_->options_.inspector) {
+    return Close(absl::UnimplementedError(StrCat(request.type_url, " is not served")));
+  }
+  Inspection inspection{std::string(request.type_url), Copies(request.subscribe), options_.peer, identity_};
+  std::string question = StrCat(request.type_url, "\n", Join(request.subscribe, "\n"));
+  if (!request.nonce.empty() && (question == inspected_ || request.subscribe.empty())) return;  // an ACK
+  inspected_ = std::move(question);
+  read_later_ = true;
+  // It looks at all streams, this one too: not while this one's lock is held.
+  pusher_->executor_.Submit(Urgency::kPatient, [self = shared_from_this(), inspection = std::move(inspection)] {
+    auto resources = self->pusher_->options_.inspector(inspection);
+    if (!resources.ok()) return self->Close(resources.status());
+    {
+      std::lock_guard work(self->work_mutex_);
+      self->SetAnswer({.type_url = inspection.type_url, .resources = *std::move(resources)});
+    }
+    self->Schedule();
+  });
+}
+
+// An aggregated stream carries all that a proxy needs: it does not end because of a type that is not served
+// here. In the incremental variant the client is told that there are no such resources; in the other, where
+// only a type whose responses are complete can say so, one that asks for everything is.
+void Stream::AnswerUnknown(const xds::Request& request) {
+  if (!IsApiType(request.type_url)) {
+    return Close(absl::InvalidArgumentError(StrCat(request.type_url, " is no type of resource")));
+  }
+  if (!request.nonce.empty() && request.subscribe.empty()) return;  // an ACK
+  if (core_.framing() == xds::Framing::kDelta) {
+    SetAnswer({.type_url = request.type_url, .removed = Copies(request.subscribe)});
+  } else if (request.nonce.empty() && request.subscribe.empty()) {
+    SetAnswer({.type_url = request.type_url});
+  } else {
+    return;
+  }
+  read_later_ = true;
+}
+
+void Stream::SetAnswer(xds::PlainResponse response) {
+  std::string content;
+  for (const xds::PlainResource& resource : response.resources) content += resource.any;
+  response.version = ToHex(StableHash(content));
+  response.nonce = StrCat(name_, "-", ++answers_);
+  answer_ = xds::Encode(core_.framing(), response);
+}
+
+void Stream::SendAnswer() {
+  xds::Frame frame = *std::exchange(answer_, std::nullopt);
+  const Clock::time_point now = Clock::now();
+  std::shared_ptr<Connection> connection;
+  {
+    std::lock_guard lock(mutex_);
+    if (connection_ == nullptr) return;
+    connection = connection_;
+    MarkSending(now, xds::SizeOf(frame));
+  }
+  connection->Send(std::move(frame));
+  connection->Read();
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "push/admission.h"
+#include "push/push_fakes.h"
+
+// What streams do besides configuration: admission, authorisation, inspection, types that are not served.
+namespace fairlead::push {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using xds::TypeId;
+
+class StreamAnswers : public testing::Test {
+ protected:
+  StreamAnswers() { mesh.Put(TypeId::kCluster, "a", "1"); }
+  void Start(PusherOptions options = MakeFakeOptions()) {
+    pusher = std::make_unique<Pusher>(std::move(options), MakeFakeGenerators(&mesh));
+    pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+    proxy = std::make_shared<FakeProxy>();
+  }
+  ~StreamAnswers() override {
+    if (proxy != nullptr) proxy->HangUp();
+  }
+  void Ask(const std::string& url, const std::vector<std::string>& names, const std::string& nonce = "") {
+    envoy::service::discovery::v3::DiscoveryRequest request;
+    request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");
+    request.set_type_url(url);
+    request.set_response_nonce(nonce);
+    for (const std::string& name : names) request.add_resource_names(name);
+    proxy->Say(request.SerializeAsString());
+  }
+
+  FakeMesh mesh;
+  std::unique_ptr<Pusher> pusher;
+  std::shared_ptr<FakeProxy> proxy;
+};
+
+TEST(Admissions, LetStreamsInAtTheRateAndRefuseWhatWouldWaitTooLong) {
+  using std::chrono::milliseconds;
+  Admission admission(10);
+  const Clock::time_point now{};
+  for (int i = 0; i <= 10; ++i) EXPECT_EQ(admission.Admit(now), now + milliseconds(100 * i));
+  EXPECT_FALSE(admission.Admit(now)) << "it would wait for more than a second";
+  EXPECT_EQ(admission.Admit(now + milliseconds(500)), now + milliseconds(1100));
+  EXPECT_EQ(admission.Admit(now + milliseconds(5000)), now + milliseconds(5000)) << "no credit for idle time";
+  EXPECT_EQ(admission.Admit(now + milliseconds(5000)), now + milliseconds(5100));
+  EXPECT_EQ(Admission(0).Admit(now), now);
+}
+
+TEST_F(StreamAnswers, TooManyNewStreamsAreRefusedAndTheOthersBegin) {
+  PusherOptions options = MakeFakeOptions();
+  options.max_streams_per_second = 2;
+  Start(std::move(options));
+  std::vector<std::shared_ptr<FakeProxy>> proxies;
+  for (int i = 0; i < 10; ++i) {
+    proxies.push_back(std::make_shared<FakeProxy>());
+    proxies.back()->Connect(pusher.get());
+  }
+  size_t refused = 0;
+  for (const auto& each : proxies) {
+    if (each->AwaitClosed(std::chrono::milliseconds(0))) {
+      ++refused;
+      EXPECT_TRUE(absl::IsResourceExhausted(each->status()));
+    } else {
+      each->Ask(TypeId::kCluster);
+      each->Await(0);
+    }
+    each->HangUp();
+  }
+  EXPECT_GE(refused, 1u);
+  EXPECT_LE(refused, 8u);
+  proxy = nullptr;
+}
+
+TEST_F(StreamAnswers, WhoIsNotTheProxyThatItSaysIsRefused) {
+  PusherOptions options = MakeFakeOptions();
+  options.authorizer = std::make_shared<NodeAuthorizer>(false);
+  Start(std::move(options));
+  proxy->Connect(pusher.get(), {.peer = {.identities = {"spiffe://td/ns/other/sa/x"}}});
+  proxy->Ask(TypeId::kCluster, {}, "sidecar~10.0.0.1~a.default~default.svc.cluster.local");
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_TRUE(absl::IsPermissionDenied(proxy->status()));
+  EXPECT_EQ(proxy->Responses(), 0u);
+}
+
+TEST_F(StreamAnswers, AnInspectionIsAnsweredOnceAndSeesItsOwnStream) {
+  std::vector<Inspection> asked;
+  PusherOptions options = MakeFakeOptions();
+  options.inspector = [&](const Inspection& inspection) -> absl::StatusOr<std::vector<xds::PlainResource>> {
+    asked.push_back(inspection);
+    google::protobuf::Any any;
+    any.set_type_url(inspection.type_url);
+    any.set_value(pusher->Report().at(0).connection);
+    return std::vector<xds::PlainResource>{{"syncz", any.SerializeAsString()}};
+  };
+  Start(std::move(options));
+  proxy->Connect(pusher.get());
+  Ask("istio.io/debug", {"syncz"});
+  const auto answer = proxy->Await(0);
+  EXPECT_EQ(answer.type_url(), "istio.io/debug");
+  EXPECT_EQ(answer.resources(0).value(), "a.default-1");
+  Ask("istio.io/debug", {"syncz"}, answer.nonce());  // the ACK
+  Ask("istio.io/debug", {"adsz"}, answer.nonce());
+  const auto second = proxy->Await(1);
+  EXPECT_NE(second.nonce(), answer.nonce());
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_THAT(asked[1].names, ElementsAre("adsz"));
+}
+
+TEST_F(StreamAnswers, ARefusedInspectionEndsTheStream) {
+  PusherOptions options = MakeFakeOptions();
+  options.inspector = [](const Inspection&) { return absl::UnauthenticatedError("who are you?"); };
+  Start(std::move(options));
+  proxy->Connect(pusher.get());
+  Ask("istio.io/debug", {"syncz"});
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_TRUE(absl::IsUnauthenticated(proxy->status()));
+}
+
+TEST_F(StreamAnswers, ATypeOfTheApiThatIsNotServedLeavesTheStreamAlone) {
+  Start();
+  proxy->Connect(pusher.get());
+  Ask("type.googleapis.com/envoy.service.runtime.v3.Runtime", {});
+  const auto nothing = proxy->Await(0);
+  EXPECT_EQ(nothing.type_url(), "type.googleapis.com/envoy.service.runtime.v3.Runtime");
+  EXPECT_EQ(nothing.resources_size(), 0);
+  Ask(nothing.type_url(), {}, nothing.nonce());
+  Ask("type.googleapis.com/envoy.service.runtime.v3.Runtime", {"layer"});
+  proxy->Ask(TypeId::kCluster, {}, "");
+  EXPECT_EQ(proxy->Await(1).type_url(), xds::InfoOf(TypeId::kCluster).url) << "named ones stay unanswered";
+}
+
+TEST_F(StreamAnswers, WhatIsNoTypeAtAllEndsTheStream) {
+  for (const char* url : {"type.googleapis.com/no.such.Type", "nonsense", ""}) {
+    Start();
+    proxy->Connect(pusher.get());
+    Ask(url, {});
+    EXPECT_TRUE(proxy->AwaitClosed()) << url;
+    EXPECT_TRUE(absl::IsInvalidArgument(proxy->status())) << url;
+    EXPECT_THAT(std::string(proxy->status().message()), HasSubstr(url));
+    proxy->HangUp();
+  }
+  proxy = nullptr;
+}
+
+TEST_F(StreamAnswers, APollWaitsForAnotherVersion) {
+  Start();
+  const auto poll = [&](const std::string& version) {
+    auto client = std::make_shared<FakeProxy>();
+    client->Connect(pusher.get(), {.only = TypeId::kCluster, .exchange = Exchange::kPoll});
+    envoy::service::discovery::v3::DiscoveryRequest request;
+    request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");
+    request.set_version_info(version);
+    client->Say(request.SerializeAsString());
+    return client;
+  };
+  const auto first = poll("");
+  const std::string version = first->Await(0).version_info();
+  EXPECT_TRUE(first->AwaitClosed());
+  EXPECT_TRUE(first->status().ok());
+  first->HangUp();
+
+  const auto second = poll(version);
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));  // nothing that concerns it
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  EXPECT_NE(second->Await(0).version_info(), version);
+  EXPECT_EQ(second->Responses(), 1u);
+  second->HangUp();
+  proxy = nullptr;
+}
+
+}  // namespace
+}  // namespace fairlead::push
