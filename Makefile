@@ -9,6 +9,7 @@
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
+#   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make tools                  the clients and generators of tools/, into build/tools
 
@@ -23,7 +24,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance stock-envoy validation clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance stock-envoy random-calls validation clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -92,6 +93,10 @@ conformance: build tools
 stock-envoy: build tools
 	python3 -B tools/envoy_accepts.py --cases $(CASES) --xdsdump build/tools/xdsdump --envoy $(DEPS)/envoy \
 	  --server '$(SERVER)' --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+random-calls: build/dev/build.ninja
+	ninja -C build/dev -j$(JOBS) simulation_feed
+	unshare --net python3 -B tests/simulation/random_calls.py --cases $(CASES) --filter '$(if $(AREA),/$(AREA)/)' --seed $(or $(SEED),1)
 
 validation: build
 	python3 -B tools/validation.py --cases $(firstword $(wildcard ../shared/validation) tests/validation) \

@@ -77,6 +77,7 @@ TEST(SimulateCommand, TwoForWrongCalls) {
       {"--proxy", "client.bookshop", "http://reviews:port/"},
       {"--proxy", "client.bookshop", "tcp://reviews"},
       {"--proxy", "client.bookshop", "-H", "no colon", "http://reviews/"},
+      {"--proxy", "client.bookshop", "-H", "@odd: value", "http://reviews/"},
       {"--proxy", "client.bookshop", "--source", "here", "http://reviews/"},
       {"--proxy", "client.bookshop", "--node", "a", "http://reviews/"},
       {"--node", "/nonexistent/node.json", "http://reviews/"},

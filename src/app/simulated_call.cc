@@ -85,6 +85,10 @@ absl::Status SetHeaders(const CallOptions& options, Request* request) {
     if (colon == std::string::npos || colon == 0)
       return absl::InvalidArgumentError(StrCat("header \"", line, "\": NAME: VALUE is expected"));
     const std::string name = AsciiLower(Trim(std::string_view(line).substr(0, colon)));
+    // RFC 9110, 5.6.2: what a name is made of.
+    if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") != name.npos &&
+        name != ":authority")
+      return absl::InvalidArgumentError(StrCat("\"", name, "\" is not the name of a header"));
     const std::string value(Trim(std::string_view(line).substr(colon + 1)));
     if (name == "host" || name == ":authority") {
       request->authority = value;
@@ -140,6 +144,15 @@ uint32_t TargetPort(const Url& url, const mesh::ProxyScope& scope) {
   return url.port;
 }
 
+// The workload's own address, of the other one's family where it has one.
+const std::string& OwnAddress(const model::Proxy& proxy, std::string_view other) {
+  const bool v6 = other.find(':') != other.npos;
+  for (const std::string& own : proxy.ip_addresses) {
+    if ((own.find(':') != own.npos) == v6) return own;
+  }
+  return proxy.ip_addresses.front();
+}
+
 absl::Status SetDestination(const CallOptions& options, const Url& url, const mesh::MeshSnapshot& snapshot,
                             const mesh::ProxyScope& scope, SimulatedCall* call) {
   Request& request = call->request;
@@ -147,7 +160,6 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
     request.destination_address = scope.proxy->ip_addresses.front();
     request.destination_port = TargetPort(url, scope);
   } else {
-    request.source_address = scope.proxy->ip_addresses.front();
     request.destination_port = url.port;
   }
   if (!options.destination.empty()) {
@@ -160,6 +172,8 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
     if (!resolved.note.empty()) call->notes.push_back(std::move(resolved.note));
   }
   if (request.destination_port == 0) return absl::InvalidArgumentError("the URL needs a port");
+  if (request.direction == Direction::kOutbound)
+    request.source_address = OwnAddress(*scope.proxy, request.destination_address);
   if (!options.source.empty()) request.source_address = options.source;
   return absl::OkStatus();
 }

@@ -20,9 +20,9 @@ namespace {
 using config::Kind;
 using envoy::config::core::v3::Node;
 
-// A workload's address and labels, by "NAME.NAMESPACE".
+// A workload's addresses and labels, by "NAME.NAMESPACE".
 struct Workload {
-  std::string address;
+  std::vector<std::string> addresses;
   LabelMap labels;
   std::string service_account;
 };
@@ -30,11 +30,13 @@ struct Workload {
 std::optional<Workload> FindWorkload(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
   if (const auto pod = mesh.objects.find({Kind::kPod, ns, name}); pod != mesh.objects.end()) {
     const auto& spec = pod->second->Spec<config::PodSpec>();
-    return Workload{spec.pod_ip, pod->second->meta().labels, spec.service_account};
+    std::vector<std::string> addresses = spec.pod_ips;
+    if (addresses.empty() && !spec.pod_ip.empty()) addresses.push_back(spec.pod_ip);
+    return Workload{std::move(addresses), pod->second->meta().labels, spec.service_account};
   }
   if (const auto entry = mesh.objects.find({Kind::kWorkloadEntry, ns, name}); entry != mesh.objects.end()) {
     const auto& spec = entry->second->Spec<istio::networking::v1alpha3::WorkloadEntry>();
-    Workload workload{spec.address(), entry->second->meta().labels, spec.service_account()};
+    Workload workload{{spec.address()}, entry->second->meta().labels, spec.service_account()};
     for (const auto& [key, value] : spec.labels()) workload.labels[key] = value;
     return workload;
   }
@@ -50,13 +52,13 @@ absl::StatusOr<Node> NodeOfWorkload(const LoadedMesh& mesh, const std::string& n
   const std::string ns = name.substr(dot + 1);
   const auto workload = FindWorkload(mesh, Interned(ns), Interned(name.substr(0, dot)));
   if (!workload) return absl::NotFoundError(StrCat("the mesh has no Pod or WorkloadEntry ", name));
-  if (workload->address.empty()) return absl::NotFoundError(StrCat(name, " has no IP address"));
+  if (workload->addresses.empty()) return absl::NotFoundError(StrCat(name, " has no IP address"));
   const model::Settings& settings = *mesh.snapshot->settings;
   Node node;
-  node.set_id(StrCat("sidecar~", workload->address, "~", name, "~", ns, ".svc.", settings.domain));
+  node.set_id(StrCat("sidecar~", workload->addresses.front(), "~", name, "~", ns, ".svc.", settings.domain));
   proto::SetString("NAMESPACE", ns, node.mutable_metadata());
   proto::SetString("CLUSTER_ID", settings.cluster_id, node.mutable_metadata());
-  proto::SetString("INSTANCE_IPS", workload->address, node.mutable_metadata());
+  proto::SetString("INSTANCE_IPS", Join(workload->addresses, ","), node.mutable_metadata());
   proto::SetString("SERVICE_ACCOUNT", workload->service_account, node.mutable_metadata());
   auto* labels = (*node.mutable_metadata()->mutable_fields())["LABELS"].mutable_struct_value();
   for (const auto& [key, value] : workload->labels) proto::SetString(key, value, labels);

@@ -43,8 +43,22 @@ TEST(ChooseListener, ExactAddressBeforeWildcardBeforeTheCatchAll) {
   EXPECT_EQ(Served(listeners, To("10.0.0.1", 80)), "one");
   EXPECT_EQ(Served(listeners, To("10.0.0.2", 80)), "any");
   EXPECT_EQ(Served(listeners, To("10.0.0.1", 81)), "catch");
-  EXPECT_EQ(Served(listeners, To("2001:db8::1", 80)), "catch");  // 0.0.0.0 is IPv4's wildcard
+  EXPECT_EQ(Served(listeners, To("2001:db8::1", 80)), "none");  // nobody listens to IPv6
   EXPECT_EQ(Served(listeners, To("10.0.0.1", 80), Direction::kInbound), "none");
+}
+
+TEST(ChooseListener, AdditionalAddressesCount) {
+  const Listeners listeners = {
+      ListenerAt("catch", "0.0.0.0", 15001,
+                 "traffic_direction: OUTBOUND use_original_dst { value: true } "
+                 "additional_addresses { address { socket_address { address: '::' port_value: 15001 } } }"),
+      ListenerAt(
+          "service", "10.0.0.1", 80,
+          "traffic_direction: OUTBOUND bind_to_port { value: false } "
+          "additional_addresses { address { socket_address { address: '2001:db8::1' port_value: 80 } } }")};
+  EXPECT_EQ(Served(listeners, To("10.0.0.1", 80)), "service");
+  EXPECT_EQ(Served(listeners, To("2001:db8::1", 80)), "service");
+  EXPECT_EQ(Served(listeners, To("2001:db8::2", 80)), "catch");
 }
 
 TEST(ChooseListener, WithoutRedirectionOnlyBoundListenersAccept) {

@@ -41,6 +41,18 @@ bool BindsToPort(const Listener& listener) {
   return !listener.has_bind_to_port() || listener.bind_to_port().value();
 }
 
+// Whether an address is one that redirected connections of a family arrive at.
+bool HasFamily(const Address& address, bool v4) {
+  const auto bound = IpAddress::Parse(address.socket_address().address());
+  return bound && (bound->is_v4() == v4 || (bound->is_v6() && address.socket_address().ipv4_compat()));
+}
+
+bool HasFamily(const Listener& listener, bool v4) {
+  const auto& more = listener.additional_addresses();
+  return HasFamily(listener.address(), v4) ||
+         std::any_of(more.begin(), more.end(), [&](const auto& one) { return HasFamily(one.address(), v4); });
+}
+
 template <typename Config>
 bool HasFilter(const Listener& listener) {
   const auto& filters = listener.listener_filters();
@@ -135,7 +147,8 @@ ChosenListener ChooseListener(const Listeners& listeners, Direction direction, c
     return one.traffic_direction() == wanted && BindsToPort(one) && !RestoresDestination(one);
   };
   const auto catches = [&](const Listener& one) {
-    return one.traffic_direction() == wanted && BindsToPort(one) && RestoresDestination(one);
+    return one.traffic_direction() == wanted && BindsToPort(one) && RestoresDestination(one) &&
+           HasFamily(one, connection.destination.is_v4());
   };
   const auto catcher = std::find_if(listeners.begin(), listeners.end(), catches);
   // What stays on the workload's loopback is not redirected: it arrives where a listener binds.

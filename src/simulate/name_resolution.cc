@@ -63,6 +63,12 @@ std::optional<std::string> EndpointAddress(const mesh::MeshSnapshot& snapshot, c
 
 std::optional<std::string> AddressOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                                      const model::Service& service) {
+  // A dual-stack service has an address for a pod that has IPv6 alone.
+  if (!scope.proxy->supports_ipv4) {
+    for (const std::string& vip : service.cluster_vips) {
+      if (vip.find(':') != vip.npos) return vip;
+    }
+  }
   const bool has_own = !service.address.empty() && service.address != "0.0.0.0";
   if (has_own) return service.address.substr(0, service.address.find('/'));
   if (service.headless()) return EndpointAddress(snapshot, service, "");
@@ -80,9 +86,10 @@ std::optional<std::string> PodAddress(const mesh::MeshSnapshot& snapshot, std::s
   return std::nullopt;
 }
 
-ResolvedName Unknown(std::string_view name) {
-  return {std::string(kUnknownAddress),
-          StrCat("the mesh does not know the address of ", name, ": ", kUnknownAddress, " stands for it")};
+ResolvedName Unknown(const model::Proxy& proxy, std::string_view name) {
+  const std::string_view address = proxy.supports_ipv4 ? kUnknownAddress : kUnknownIpv6Address;
+  return {std::string(address),
+          StrCat("the mesh does not know the address of ", name, ": ", address, " stands for it")};
 }
 
 ResolvedName Resolve(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope, std::string_view name,
@@ -93,13 +100,13 @@ ResolvedName Resolve(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope&
       if (service->resolution == model::Resolution::kAlias && aliases > 0)
         return Resolve(snapshot, scope, service->external_name, aliases - 1);
       if (const auto address = AddressOf(snapshot, scope, *service)) return {*address, ""};
-      return Unknown(candidate);
+      return Unknown(*scope.proxy, candidate);
     }
     if (const auto address = PodAddress(snapshot, candidate)) return {*address, ""};
   }
   const model::ServicePtr wildcard = FindWildcard(snapshot, name);
   const auto address = wildcard == nullptr ? std::nullopt : AddressOf(snapshot, scope, *wildcard);
-  return address ? ResolvedName{*address, ""} : Unknown(name);
+  return address ? ResolvedName{*address, ""} : Unknown(*scope.proxy, name);
 }
 
 }  // namespace

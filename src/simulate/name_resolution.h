@@ -15,8 +15,10 @@ struct ResolvedName {
   std::string note;     // why it is a guess; "" where it is what the cluster's DNS says
 };
 
-// An address that stands for "somewhere outside": of TEST-NET-1 (RFC 5737).
+// Addresses that stand for "somewhere outside": of TEST-NET-1 (RFC 5737), of the documentation prefix (RFC
+// 3849).
 inline constexpr std::string_view kUnknownAddress = "192.0.2.1";
+inline constexpr std::string_view kUnknownIpv6Address = "2001:db8::1";
 
 // Resolves as a pod does: the cluster's search domains for short names, then the services of the mesh
 // (virtual IP; an endpoint of a headless service or, by "pod.service", that one; the target of an

@@ -19,7 +19,7 @@ import time
 
 BACKEND, ADMIN = 18080, 15000
 OUTBOUND_MARK, INBOUND_MARK = 1, 2
-IP_FREEBIND = 15
+IP_FREEBIND, IPV6_FREEBIND = 15, 78
 TYPES = "type.googleapis.com/"
 MANAGER = TYPES + "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 TCP_PROXY = TYPES + "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
@@ -36,14 +36,24 @@ def run(*words, text=None):
         raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def prepare_network():
-    run("ip", "link", "set", "lo", "up")
-    run("ip", "route", "add", "local", "default", "dev", "lo", "table", "local")
-    run("iptables-restore", text="\n".join([
-        "*nat", "-A OUTPUT -d 127.0.0.0/8 -j RETURN",
+def redirect(version, restore, loopback):
+    run("ip", version, "route", "add", "local", "default", "dev", "lo", "table", "local")
+    run(restore, text="\n".join([
+        "*nat", f"-A OUTPUT -d {loopback} -j RETURN",
         f"-A OUTPUT -p tcp -m mark --mark {OUTBOUND_MARK} -j REDIRECT --to-ports 15001",
         f"-A OUTPUT -p tcp -m mark --mark {INBOUND_MARK} -j REDIRECT --to-ports 15006",
         f"-A OUTPUT -p tcp -j REDIRECT --to-ports {BACKEND}", "COMMIT", ""]))
+
+
+def prepare_network():
+    """Whether there is IPv6, too: not every kernel can redirect it."""
+    run("ip", "link", "set", "lo", "up")
+    redirect("-4", "iptables-restore", "127.0.0.0/8")
+    try:
+        redirect("-6", "ip6tables-restore", "::1/128")
+    except RuntimeError:
+        return False
+    return True
 
 
 def make_certificates(folder):
@@ -60,7 +70,7 @@ class Backend:
     """Answers HTTP/1 requests with 200; closes everything else once something has come."""
 
     def __init__(self):
-        self.listener = socket.create_server(("0.0.0.0", BACKEND), backlog=128)
+        self.listener = socket.create_server(("::", BACKEND), family=socket.AF_INET6, dualstack_ipv6=True, backlog=128)
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -164,6 +174,10 @@ class StaticConfig:
         config["route_config"]["validate_clusters"] = False
 
 
+class Rejected(AssertionError):
+    """Envoy does not take the configuration."""
+
+
 class Envoy:
     """One Envoy at a time, as a context."""
 
@@ -181,14 +195,16 @@ class Envoy:
     def __enter__(self):
         end = time.monotonic() + 60
         while time.monotonic() < end and self.process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", ADMIN)) == 0:
+            try:
+                with socket.create_connection(("127.0.0.1", ADMIN), 5) as probe:
                     probe.sendall(b"GET /ready HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\r\n")
                     if b"LIVE" in probe.makefile("rb").read():
                         return self
+            except OSError:
+                pass  # not up yet
             time.sleep(0.02)
         self.__exit__()
-        raise AssertionError("Envoy does not start:\n" + (self.folder / "envoy.log").read_text()[-3000:])
+        raise Rejected("Envoy does not start: " + (self.folder / "envoy.log").read_text()[-500:])
 
     def __exit__(self, *_):
         self.process.kill()
@@ -238,9 +254,14 @@ def payload(call, application):
 class Caller:
     """Makes calls, each from a port of its own: it tells them apart in the log."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        self.ports = itertools.count(20000)
+    def __init__(self, folder, has_ipv6):
+        self.folder, self.has_ipv6 = folder, has_ipv6
+        self.ports = itertools.cycle(range(20000, 60000))
+
+    def can_call(self, request):
+        """Whether the workload has an address that could reach the destination, and this machine a way."""
+        v6 = request["destination"].startswith("[")
+        return (self.has_ipv6 or not v6) and (not request["source"] or (":" in request["source"]) == v6)
 
     def tls(self, connection, wanted):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -254,14 +275,18 @@ class Caller:
     def call(self, request, application):
         """Makes the call. Gives its source port (None: refused) and the first line of what came back."""
         address, _, port = request["destination"].rpartition(":")
-        connection = socket.socket()
+        address = address.strip("[]")
+        v6 = ":" in address
+        connection = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET)
         connection.settimeout(10)
         mark = INBOUND_MARK if request["direction"] == "inbound" else OUTBOUND_MARK
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
-        connection.setsockopt(socket.IPPROTO_IP, IP_FREEBIND, 1)
-        source = request["source"] or "192.0.2.10"
+        connection.setsockopt(socket.IPPROTO_IPV6 if v6 else socket.IPPROTO_IP, IPV6_FREEBIND if v6 else IP_FREEBIND, 1)
+        source = request["source"]
+        if not source or (":" in source) != v6:
+            source = "2001:db8::10" if v6 else "192.0.2.10"
         try:
-            if not address.startswith("127."):
+            if not ipaddress.ip_address(address).is_loopback:
                 connection.bind((source, next(self.ports)))
             connection.connect((address, int(port)))
         except ConnectionRefusedError:
