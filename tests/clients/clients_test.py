@@ -264,23 +264,44 @@ class GrpcGo(ClientTests, NewerTests, unittest.TestCase):
     def command():
         return [os.environ["CLIENT_GO"], "call"]
 
-    def test_mutual_tls_between_client_and_server(self):
-        certificates = setting.certificates.of
-        server = setting.bootstrap("secure", SECURE_IP, certificates("secure"))
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        server = setting.bootstrap("secure", SECURE_IP, setting.certificates.of("secure"))
         setting.start_servers(f"secure={SECURE_IP}:7000", bootstrap=server)
-        own = certificates("client")
+        cls.own = setting.certificates.of("client")
 
-        def accepted():  # by a new connection: one that is there stays
-            return Client(self.command(), "secure-client", own).call("secure", 1)["answers"] == {"secure": 1}
-        self.assertTrue(accepted(), setting.logs())
+    def ask_secure(self, *method):
+        """By a new connection: one that is there stays as it is."""
+        return Client(self.command(), "secure-client", self.own).call("secure", 1, *method)
+
+    def accepted(self):
+        return self.ask_secure()["answers"] == {"secure": 1}
+
+    def test_mutual_tls_between_client_and_server(self):
+        self.assertTrue(self.accepted(), setting.logs())
         with Edited("secure.yaml", ("mode: ISTIO_MUTUAL", "mode: DISABLE")):
-            wait_until("plain text is refused", lambda: not accepted())
-        wait_until("mutual TLS is accepted again", accepted)
-        with Edited("secure.yaml", ("mode: STRICT", "mode: DISABLE"), ("mode: ISTIO_MUTUAL", "mode: DISABLE")):
-            wait_until("plain text is accepted", accepted)
-        wait_until("mutual TLS is demanded again", accepted)
+            wait_until("plain text is refused", lambda: not self.accepted())
+        wait_until("mutual TLS is accepted again", self.accepted)
         with Edited("secure.yaml", ("serviceAccountName: secure", "serviceAccountName: other")):
-            wait_until("a server of another identity is refused", lambda: not accepted())
+            wait_until("a server of another identity is refused", lambda: not self.accepted())
+        wait_until("the right identity is accepted again", self.accepted)
+
+    def test_a_server_that_takes_plain_text(self):
+        with Edited("secure.yaml", ("mode: STRICT", "mode: DISABLE"), ("mode: ISTIO_MUTUAL", "mode: DISABLE")), \
+                Edited("secure-access.yaml", ("source: {principals: [cluster.local/ns/echo/sa/client]}", "source: {ipBlocks: [127.0.0.0/8]}")):
+            wait_until("plain text is accepted", self.accepted)
+        wait_until("mutual TLS is demanded again", self.accepted)
+
+    def test_a_server_asks_who_may_call_what(self):
+        self.assertTrue(self.accepted(), setting.logs())
+        self.assertIn("PermissionDenied", str(self.ask_secure("Flaky")["errors"]))
+        with Edited("secure-access.yaml", ("sa/client", "sa/nobody")):
+            wait_until("the client is refused", lambda: "PermissionDenied" in str(self.ask_secure()["errors"]))
+        wait_until("the client is accepted again", self.accepted)
+        with Edited("secure-access.yaml", ("secure-deny", "secure-deny-more"), ("  - to:\n    - operation: {paths: [/fairlead.test.Echo/Flaky]}", "  - {}")):
+            wait_until("everybody is refused", lambda: "PermissionDenied" in str(self.ask_secure()["errors"]))
+        wait_until("the client is accepted in the end", self.accepted)
 
 
 class GrpcJs(ClientTests, NewerTests, unittest.TestCase):

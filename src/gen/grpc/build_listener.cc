@@ -1,8 +1,10 @@
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
+#include "envoy/extensions/filters/http/rbac/v3/rbac.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
+#include "gen/grpc/authorization.h"
 #include "gen/grpc/build.h"
 #include "gen/naming/cluster_name.h"
 #include "proto/messages.h"
@@ -41,6 +43,23 @@ void SetOwnCalls(HttpConnectionManager* out) {
   route->mutable_non_forwarding_action();
 }
 
+void AddAccess(std::string_view name, AccessAction action, const std::vector<config::ConfigPtr>& policies,
+               HttpConnectionManager* out) {
+  envoy::extensions::filters::http::rbac::v3::RBAC access;
+  BuildAccess(action, policies, access.mutable_rules());
+  if (action == AccessAction::kDeny && access.rules().policies().empty()) return;
+  auto* filter = out->add_http_filters();
+  filter->set_name(std::string(name));
+  proto::Pack(access, filter->mutable_typed_config());
+}
+
+// Who is denied is out; where there are policies that allow, one of them must.
+void AddAuthorization(const Authorization& authorization, HttpConnectionManager* out) {
+  AddAccess("envoy.filters.http.rbac.DENY", AccessAction::kDeny, authorization.deny, out);
+  if (authorization.allow.empty()) return;
+  AddAccess("envoy.filters.http.rbac", AccessAction::kAllow, authorization.allow, out);
+}
+
 void SetMutualTls(FilterChain* out) {
   envoy::extensions::transport_sockets::tls::v3::DownstreamTlsContext context;
   SetCertificateProviders({}, context.mutable_common_tls_context());
@@ -77,6 +96,7 @@ void BuildServerListener(const ServerListenerInputs& inputs, Listener* out) {
   if (inputs.mutual_tls) SetMutualTls(chain);
   HttpConnectionManager manager;
   SetOwnCalls(&manager);
+  AddAuthorization(inputs.authorization, &manager);
   AddRouter(&manager);
   auto* filter = chain->add_filters();
   filter->set_name("inbound-hcm" + kind);

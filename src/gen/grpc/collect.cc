@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "gen/cluster/collect.h"
 #include "gen/endpoint/build.h"
+#include "gen/grpc/authorization.h"
 #include "gen/grpc/listener_names.h"
 #include "gen/naming/cluster_name.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -92,13 +93,16 @@ std::vector<ServerListenerInputs> CollectServerListeners(const Request& request)
   std::vector<ServerListenerInputs> out;
   const mesh::ProxyScope& scope = request.scope;
   const model::AddressView view = model::AddressViewOf(*scope.proxy, request.snapshot.settings->cluster_id);
-  for (ServerListenerName& name : NamesOf(request).servers) {
+  std::vector<ServerListenerName> names = NamesOf(request).servers;
+  if (names.empty()) return out;
+  const Authorization authorization = CollectAuthorization(request.snapshot, scope);
+  for (ServerListenerName& name : names) {
     const mesh::ServiceTarget* target = FindTarget(scope, name.port);
     if (target == nullptr) continue;
     std::vector<std::string> more = model::AllAddresses(*target->service, view);
     if (!more.empty()) more.erase(more.begin());
     out.push_back({std::move(name.name), std::move(name.address), name.port, std::move(more),
-                   RequiresMutualTls(scope, name.port)});
+                   RequiresMutualTls(scope, name.port), authorization});
   }
   return out;
 }

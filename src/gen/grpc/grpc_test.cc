@@ -21,6 +21,7 @@
 #include "gen/grpc/generators.h"
 #include "gen/grpc/listener_names.h"
 #include "gen/route/expect_message.h"
+#include "istio/security/v1beta1/authorization_policy.pb.h"
 #include "mesh/mesh_fixture.h"
 #include "model/proxyless.h"
 
@@ -243,6 +244,29 @@ TEST_F(GrpcTest, AServerThatSaysItSpeaksMutualTlsDemandsItWherePermissive) {
   EXPECT_EQ(Listeners({kServerName})[0].filter_chains(0).name(), "inbound-mtls");
   PutPeerAuthentication("shop", "default", "mtls { mode: DISABLE }");
   EXPECT_EQ(Listeners({kServerName})[0].filter_chains(0).name(), "inbound-plaintext");
+}
+
+TEST_F(GrpcTest, AServerFirstDeniesThenAllowsThenServes) {
+  using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+  using istio::security::v1beta1::AuthorizationPolicy;
+  AddPod("shop", "web-1", "10.1.0.1", {{"app", "web"}});
+  const auto filters = [this] {
+    HttpConnectionManager manager;
+    const auto listeners = Listeners({kServerName});
+    EXPECT_TRUE(listeners.at(0).filter_chains(0).filters(0).typed_config().UnpackTo(&manager));
+    std::vector<std::string> names;
+    for (const auto& filter : manager.http_filters()) names.push_back(filter.name());
+    return names;
+  };
+  const auto put = [this](const char* name, const char* text) {
+    Put(config::Kind::kAuthorizationPolicy, "shop", name, route::FromText<AuthorizationPolicy>(text));
+  };
+  put("deny", "action: DENY");  // without rules it denies nobody
+  EXPECT_THAT(filters(), ElementsAre("envoy.filters.http.router"));
+  put("deny", "action: DENY rules {}");
+  put("allow", "");
+  EXPECT_THAT(filters(), ElementsAre("envoy.filters.http.rbac.DENY", "envoy.filters.http.rbac",
+                                     "envoy.filters.http.router"));
 }
 
 TEST(ListenerNamesTest, ServerNamesNeedAPort) {

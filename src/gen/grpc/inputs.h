@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/object.h"
 #include "mesh/routing_objects.h"
 #include "model/service.h"
 
@@ -26,6 +27,17 @@ struct ClientListenerInputs {
   }
 };
 
+// The AuthorizationPolicies that hold for a server, mesh-wide ones first.
+struct Authorization {
+  std::vector<config::ConfigPtr> deny, allow;
+
+  friend bool operator==(const Authorization&, const Authorization&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Authorization& a) {
+    return H::combine(std::move(h), a.deny, a.allow);
+  }
+};
+
 // The listener of a server: an address that it accepts calls at.
 struct ServerListenerInputs {
   std::string name;
@@ -33,11 +45,13 @@ struct ServerListenerInputs {
   uint32_t port = 0;
   std::vector<std::string> more_addresses;  // of the service, beside its first
   bool mutual_tls = false;                  // required; else plain text
+  Authorization authorization;
 
   friend bool operator==(const ServerListenerInputs&, const ServerListenerInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ServerListenerInputs& i) {
-    return H::combine(std::move(h), i.name, i.address, i.port, i.more_addresses, i.mutual_tls);
+    return H::combine(std::move(h), i.name, i.address, i.port, i.more_addresses, i.mutual_tls,
+                      i.authorization);
   }
 };
 

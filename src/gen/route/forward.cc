@@ -10,6 +10,7 @@
 #include "gen/route/fraction.h"
 #include "gen/route/headers.h"
 #include "gen/route/retry.h"
+#include "gen/route/string_match.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 
 namespace fairlead::gen::route {
@@ -17,16 +18,6 @@ namespace {
 
 namespace api = istio::networking::v1alpha3;
 namespace pb = envoy::config::route::v3;
-
-// RE2's metacharacters escaped, as Go's regexp.QuoteMeta does it.
-std::string QuoteRegex(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
 
 void BuildRewrite(const api::HTTPRewrite& rewrite, Semantics semantics, const pb::RouteMatch& match,
                   pb::RouteAction* out) {

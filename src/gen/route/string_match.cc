@@ -35,4 +35,13 @@ bool ConvertStringMatch(const StringMatch& match, envoy::type::matcher::v3::Stri
   return false;
 }
 
+std::string QuoteRegex(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
+}
+
 }  // namespace fairlead::gen::route

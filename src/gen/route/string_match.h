@@ -1,6 +1,9 @@
 #ifndef FAIRLEAD_GEN_ROUTE_STRING_MATCH_H_
 #define FAIRLEAD_GEN_ROUTE_STRING_MATCH_H_
 
+#include <string>
+#include <string_view>
+
 namespace envoy::type::matcher::v3 {
 class StringMatcher;
 }
@@ -17,6 +20,9 @@ bool IsPresenceMatch(const istio::networking::v1alpha3::StringMatch& match);
 // False, and `out` as it was, where the match has no value.
 bool ConvertStringMatch(const istio::networking::v1alpha3::StringMatch& match,
                         envoy::type::matcher::v3::StringMatcher* out);
+
+// RE2's metacharacters escaped, as Go's regexp.QuoteMeta does it.
+std::string QuoteRegex(std::string_view text);
 
 }  // namespace fairlead::gen::route
 

@@ -1,0 +1,52 @@
+#ifndef FAIRLEAD_GEN_GRPC_ACCESS_VALUES_H_
+#define FAIRLEAD_GEN_GRPC_ACCESS_VALUES_H_
+
+#include <google/protobuf/repeated_ptr_field.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace envoy::config::core::v3 {
+class CidrRange;
+}
+namespace envoy::config::rbac::v3 {
+class Permission;
+class Principal;
+}  // namespace envoy::config::rbac::v3
+
+// What the attributes of an AuthorizationPolicy's rules say of a request: one part of access_rule.cc, the
+// table of them.
+namespace fairlead::gen::grpc {
+
+using Values = google::protobuf::RepeatedPtrField<std::string>;
+
+// Where a condition stands and what it is about.
+struct AccessCondition {
+  std::string_view ns;        // of the policy
+  std::string_view argument;  // "[x-user]" of "request.headers[x-user]"
+};
+
+// An attribute of requests. Exactly one of the functions is set: of one value, or of all that are listed
+// together. They return false, and leave `out` in any state, where a value is malformed.
+template <typename Rule>
+struct AccessAttribute {
+  std::string_view key;  // of a condition; of "when" the part before a bracket
+  bool (*of_value)(const AccessCondition& condition, const std::string& value, Rule* out) = nullptr;
+  bool (*of_values)(const AccessCondition& condition, const Values& values, Rule* out) = nullptr;
+};
+using Permission = envoy::config::rbac::v3::Permission;
+using Principal = envoy::config::rbac::v3::Principal;
+
+// Those that a rule's `to` can name, in order, and those of `from`.
+extern const AccessAttribute<Permission> kHost, kMethod, kPath, kPort;
+extern const AccessAttribute<Principal> kPrincipal, kRequestPrincipal, kServiceAccount, kTrustDomain,
+    kNamespace, kRemoteIp, kSourceIp;
+
+// Those that only `when` can name.
+std::span<const AccessAttribute<Permission>> MorePermissions();
+std::span<const AccessAttribute<Principal>> MorePrincipals();
+
+}  // namespace fairlead::gen::grpc
+
+#endif  // FAIRLEAD_GEN_GRPC_ACCESS_VALUES_H_
