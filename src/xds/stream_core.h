@@ -33,9 +33,9 @@ struct Verdict {
 // What the stream's client last said and was told about a type, for introspection.
 struct TypeStatus {
   bool subscribed = false;
-  bool wildcard = false;               // to everything
+  bool wildcard = false;                // to everything
   NameSetPtr names = NameSet::Empty();  // by name
-  ResourceSetPtr sent;                 // what the client has, if it took everything; null: nothing
+  ResourceSetPtr sent;                  // what the client has, if it took everything; null: nothing
   std::string version_sent, version_acked, version_nacked, nonce_sent, nonce_acked, nonce_nacked;
   std::string error;  // of the last NACK; "" after an ACK
   uint64_t nacks = 0;
@@ -48,8 +48,9 @@ enum class Answers : uint8_t {
   kNewVersionOnly,  // a poll: when the version differs from the one in the request
 };
 
-// The xDS protocol of one stream, aggregated or of one type: subscriptions, nonces, versions, and what has to be sent. It has
-// no I/O, no clock and no mesh. Not thread-safe: its owner calls it from one thread at a time.
+// The xDS protocol of one stream, aggregated or of one type: subscriptions, nonces, versions, and what has to
+// be sent. It has no I/O, no clock and no mesh. Not thread-safe: its owner calls it from one thread at a
+// time.
 //
 // The owner feeds requests in with OnRequest and calls OnChange when resources may have changed. Then,
 // whenever nothing is being written, it asks Next for a type, makes that type's resources and offers them;

@@ -203,6 +203,31 @@ TEST_F(Delta, WhoLetsGoOfAnOrphanHearsNothing) {
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
 
+TEST_F(Delta, AChangeOfAllAMeshsServicesTouchesEachOnce) {
+  constexpr int kServices = 3000;
+  Script many(Framing::kDelta, "many");
+  Names names;
+  for (int i = 0; i < kServices; ++i) {
+    names.push_back(StrCat("outbound|80||service-", i, ".default.svc.cluster.local"));
+    many.Put(kC, names.back(), "1");
+    many.Put(kE, names.back(), "1");
+  }
+  many.Say(kC, {});
+  many.Sent();
+  many.Ack(kC);
+  many.Say(kE, names);
+  many.Sent();
+  many.Ack(kE);
+  many.mesh.clear();
+  many.Change();
+  EXPECT_EQ(many.Sent().size(), 1u) << "all clusters are gone";
+  many.Ack(kC);
+  EXPECT_TRUE(many.core().HoldsBack());
+  many.Say(kE, {}, "", names);
+  many.Change();
+  EXPECT_THAT(many.Sent(), IsEmpty());
+}
+
 TEST_F(Delta, AnOrphanThatIsAskedForAnewIsAnswered) {
   Connect();
   s.mesh[kC].erase("a");

@@ -18,9 +18,9 @@ ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
   return std::make_shared<ResourceSet>(std::move(parts));
 }
 
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+// For lists that may be as long as a mesh has services. Valid as long as the list is not touched.
+using Lookup = absl::flat_hash_set<std::string_view>;
+Lookup LookupOf(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 // `set` without the resources of some names.
 ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
@@ -149,8 +149,11 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
 
 std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState& state,
                                                  Difference difference, const ResourceSetPtr& now) {
-  std::erase_if(difference.removed,
-                [&](const ResourcePtr& resource) { return Contains(state.dropped, resource->name.str()); });
+  if (!state.dropped.empty()) {
+    const Lookup dropped = LookupOf(state.dropped);
+    std::erase_if(difference.removed,
+                  [&](const ResourcePtr& resource) { return dropped.contains(resource->name.str()); });
+  }
   ResourceSetPtr whole = LeaveOrphans(state, &difference, now);
   std::vector<Interned> removed;
   const bool has_all = state.sent == nullptr && now->size() >= state.again.size() && !state.wildcard;
@@ -162,10 +165,7 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
     state.removals_due = true;
     whole = With(*whole, std::move(difference.removed));
   } else {
-    for (const ResourcePtr& resource : difference.removed) {
-      if (std::find(removed.begin(), removed.end(), resource->name) == removed.end())
-        removed.push_back(resource->name);
-    }
+    for (const ResourcePtr& resource : difference.removed) removed.push_back(resource->name);
   }
   state.sent = whole;
   // An empty answer says something where the client asked for everything, or in delta for names that do not
@@ -180,6 +180,7 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
     response.resources = std::move(difference.changed);
   }
   std::sort(removed.begin(), removed.end());
+  removed.erase(std::unique(removed.begin(), removed.end()), removed.end());
   response.removed = std::move(removed);
   return response;
 }
@@ -187,20 +188,20 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
 // Takes the orphans that differ out of what is to be sent, and gives what the client has once it got the
 // rest: those as they were. The other orphans need no memory, nor do those that the client asked for anew.
 ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now) {
+  if (state.orphans.empty()) return now;
+  const Lookup orphans = LookupOf(state.orphans), again = LookupOf(state.again);
   StringSet left;
   std::vector<ResourcePtr> as_they_were;
   const auto leave = [&](const ResourcePtr& resource) {
     const std::string& name = resource->name.str();
-    if (!Contains(state.orphans, name) || Contains(state.again, name)) return false;
+    if (!orphans.contains(name) || again.contains(name)) return false;
     left.insert(name);
     if (ResourcePtr had = state.sent->Find(name)) as_they_were.push_back(std::move(had));
     return true;
   };
-  if (!state.orphans.empty()) {
-    std::erase_if(difference->changed, leave);
-    // In state of the world there is no way to say that one is gone.
-    if (framing_ == Framing::kDelta) std::erase_if(difference->removed, leave);
-  }
+  std::erase_if(difference->changed, leave);
+  // In state of the world there is no way to say that one is gone.
+  if (framing_ == Framing::kDelta) std::erase_if(difference->removed, leave);
   state.orphans.assign(left.begin(), left.end());
   return left.empty() ? now : With(*Without(*now, left), std::move(as_they_were));
 }
