@@ -8,6 +8,7 @@
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
+#   make updates [AREA=...] [DELTA=1] [SEED=2]      one case becomes another under connected proxies, over gRPC
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
@@ -17,6 +18,8 @@ PRESET ?= dev
 JOBS ?= $(shell nproc)
 AREA ?=
 SHOW ?= 0
+SEED ?= 1
+DELTA ?=
 ONLY ?=
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
@@ -24,7 +27,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance stock-envoy random-calls validation clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance updates stock-envoy random-calls validation clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -89,6 +92,10 @@ build/tools/replay: tools/replay/replay.cc | setup
 conformance: build tools
 	python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
 	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+updates: build tools
+	python3 -B tools/updates.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
+	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW) --wait 15 --quiet 1500ms --seed $(SEED) $(if $(DELTA),--delta)
 
 stock-envoy: build tools
 	python3 -B tools/envoy_accepts.py --cases $(CASES) --xdsdump build/tools/xdsdump --envoy $(DEPS)/envoy \
