@@ -91,11 +91,11 @@ void SetRequestPrincipal(std::string_view value, Principal* out) {
   SetRegex(kAnyText, &issuer);
   SetRegex(kAnyText, &subject);
   if (value.starts_with('*') && value != "*") {
-    if (both) SetText(first, "", &issuer), subject.set_exact(std::string(second));
-    if (!both) SetText(value, "", &subject);
+    SetText(both ? first : value, "", both ? &issuer : &subject);
+    if (both) subject.set_exact(std::string(second));
   } else if (value.ends_with('*') && value != "*") {
-    if (both) issuer.set_exact(std::string(first)), SetText(second, "", &subject);
-    if (!both) SetText(value, "", &issuer);
+    SetText(both ? second : value, "", both ? &subject : &issuer);
+    if (both) issuer.set_exact(std::string(first));
   } else if (value != "*") {
     issuer.set_exact(std::string(first));
     subject.set_exact(std::string(second));
@@ -106,8 +106,9 @@ void SetRequestPrincipal(std::string_view value, Principal* out) {
 }
 
 bool OfRequestPrincipals(const AccessCondition&, const Values& values, Principal* out) {
-  if (values.size() == 1) return SetRequestPrincipal(values[0], out), true;
-  for (const std::string& value : values) SetRequestPrincipal(value, out->mutable_or_ids()->add_ids());
+  for (const std::string& value : values) {
+    SetRequestPrincipal(value, values.size() == 1 ? out : out->mutable_or_ids()->add_ids());
+  }
   return true;
 }
 
