@@ -76,6 +76,15 @@ std::string ServiceEntry(int i) {
                 "  - {address: 10.1.0.1, labels: {app: a}}\n  - {address: 10.1.0.2, labels: {app: a}}\n");
 }
 
+std::string HttpRoute(int i) {
+  return StrCat("---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: svc-", i,
+                "\n  namespace: ns-", i % 20, "\nspec:\n  parentRefs: [{name: gateway}]\n  hostnames: [svc-",
+                i,
+                ".example.com]\n  rules:\n  - matches:\n    - path: {type: PathPrefix, value: /api}\n"
+                "    timeouts: {request: 5s}\n    backendRefs:\n    - {name: svc-v1, port: 80, weight: 75}\n"
+                "    - {name: svc-v2, port: 80, weight: 25}\n");
+}
+
 std::string Repeat(std::string (*make)(int), int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += make(i);
@@ -136,6 +145,9 @@ BENCHMARK_CAPTURE(BM_ParseManifests, virtual_services_unchecked, VirtualService,
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, destination_rules, DestinationRule)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, destination_rules_unchecked, DestinationRule, Admission::kPassed)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, http_routes, HttpRoute)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_ParseManifests, http_routes_unchecked, HttpRoute, Admission::kPassed)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, service_entries, ServiceEntry)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_ParseManifests, service_entries_unchecked, ServiceEntry, Admission::kPassed)
