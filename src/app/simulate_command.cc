@@ -1,11 +1,13 @@
 #include "app/simulate_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/mesh_folder.h"
+#include "app/server_side.h"
 #include "app/simulated_call.h"
 #include "app/simulated_proxy.h"
 #include "app/simulation_report.h"
@@ -30,6 +32,7 @@ struct Options {
                                      .system_namespace = "istio-system"};
   ProxyChoice proxy;
   CallOptions call;
+  bool follow = false;
   std::string output = "text";
 };
 
@@ -49,6 +52,7 @@ void AddFlags(Options* o, CLI::App* command) {
   name->excludes(file);
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
       ->allow_extra_args(false);
+  command->add_flag("--follow", o->follow, "go on at the sidecars of the endpoints: do they let it in");
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
   AddCallFlags(&o->call, command);
 }
@@ -75,6 +79,12 @@ absl::Status CheckFiles(const Options& options) {
   return absl::OkStatus();
 }
 
+// Whether some server takes the request; where none was asked, none refuses.
+bool LetIn(const std::vector<ServerSide>& servers) {
+  return servers.empty() || std::any_of(servers.begin(), servers.end(),
+                                        [](const ServerSide& one) { return one.outcome.reached(); });
+}
+
 int Run(const Options& options) {
   if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
   const absl::StatusOr<LoadedMesh> mesh = LoadMesh(options.folder, options.settings);
@@ -91,7 +101,14 @@ int Run(const Options& options) {
   simulate::AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication),
                            call->request, &*outcome);
   outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
-  const Simulation simulation{*mesh, **proxy, call->request, *outcome};
+  std::vector<ServerSide> servers;
+  if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, call->request, *outcome);
+  if (options.follow && outcome->reached() && servers.empty()) {
+    outcome->notes.emplace_back(
+        "no endpoint is a workload with a sidecar, which its label security.istio.io/tlsMode: istio would "
+        "say");
+  }
+  const Simulation simulation{*mesh, **proxy, call->request, *outcome, servers};
   FlushLogs();
   if (options.output == "json") {
     std::cout << ToJson(simulation).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
@@ -99,7 +116,7 @@ int Run(const Options& options) {
   } else {
     PrintReport(simulation, std::cout);
   }
-  return outcome->reached() ? 0 : 1;
+  return outcome->reached() && LetIn(servers) ? 0 : 1;
 }
 
 }  // namespace

@@ -91,6 +91,70 @@ TEST(SimulateCommand, TwoForWrongCalls) {
   }
 }
 
+constexpr char kStrictServer[] = R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: client, namespace: shop, labels: {app: client}}
+status: {phase: Running, podIP: 10.0.0.1, podIPs: [{ip: 10.0.0.1}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: api-1, namespace: shop, labels: {app: api, security.istio.io/tlsMode: istio}}
+status: {phase: Running, podIP: 10.0.0.2, podIPs: [{ip: 10.0.0.2}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: api, namespace: shop}
+spec: {clusterIP: 10.1.0.2, selector: {app: api}, ports: [{name: http, port: 80, targetPort: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: api-1, namespace: shop, labels: {kubernetes.io/service-name: api}}
+addressType: IPv4
+endpoints: [{addresses: [10.0.0.2], conditions: {ready: true}, targetRef: {kind: Pod, name: api-1, namespace: shop}}]
+ports: [{name: http, port: 8080}]
+---
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: {name: strict, namespace: shop}
+spec: {mtls: {mode: STRICT}}
+)";
+constexpr char kPlaintextClients[] = R"(
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: api, namespace: shop}
+spec: {host: api, trafficPolicy: {tls: {mode: DISABLE}}}
+)";
+
+// The client's side alone sees nothing wrong; the server's does.
+TEST(SimulateCommand, FollowsToTheServersSidecar) {
+  const auto folder = std::filesystem::temp_directory_path() / StrCat("fairlead-follow-", getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "mesh.yaml") << kStrictServer;
+  const std::vector<std::string> call = {"--configDir", folder.string(), "--proxy", "client.shop",
+                                         "http://api/"};
+  auto follow = call;
+  follow.insert(follow.begin() + 4, "--follow");
+  const Printed agreed = Simulate(follow);
+  std::ofstream(folder / "rule.yaml") << kPlaintextClients;
+  const Printed alone = Simulate(call);
+  const Printed refused = Simulate(follow);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(agreed.status, 0) << agreed.error;
+  EXPECT_THAT(agreed.out, HasSubstr("  10.0.0.2:8080  api-1.shop: inbound|8080||\n"));
+  EXPECT_EQ(alone.status, 0) << alone.error;
+  EXPECT_EQ(refused.status, 1) << refused.error;
+  EXPECT_THAT(refused.out,
+              HasSubstr("  10.0.0.2:8080  api-1.shop: closed: no filter chain of listener virtualInbound "
+                        "matches\n"));
+}
+
+TEST(SimulateCommand, SaysThatThereIsNobodyToFollowTo) {
+  const Printed printed = Simulate({"--proxy", "client.bookshop", "--follow", "http://reviews:9080/"});
+  EXPECT_EQ(printed.status, 0) << printed.error;
+  EXPECT_THAT(printed.out, HasSubstr("no endpoint is a workload with a sidecar"));
+}
+
 TEST(SimulateCommand, ANodeOfABootstrap) {
   const auto file = std::filesystem::temp_directory_path() / StrCat("fairlead-node-", getpid(), ".json");
   std::ofstream(file) << R"({"node": {"id": "sidecar~10.77.9.9~new-1.bookshop~bookshop.svc.cluster.local",

@@ -100,18 +100,6 @@ absl::Status SetHeaders(const CallOptions& options, Request* request) {
   return absl::OkStatus();
 }
 
-// What a sidecar's peers in the mesh offer, so that the server's sidecar knows them and what they carry.
-std::vector<std::string> MeshProtocols(Application application) {
-  switch (application) {
-    case Application::kHttp2:
-      return {"istio-h2", "istio-peer-exchange", "istio"};
-    case Application::kTcp:
-      return {"istio-peer-exchange", "istio"};
-    default:
-      return {"istio-http/1.1", "istio-peer-exchange", "istio"};
-  }
-}
-
 void SetTls(const CallOptions& options, const Url& url, Request* request) {
   const bool by_url = url.scheme == "https" || url.scheme == "tls";
   if (!by_url && !options.mutual_tls && options.server_name.empty() && options.alpn.empty()) return;
@@ -179,6 +167,17 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
 }
 
 }  // namespace
+
+std::vector<std::string> MeshProtocols(Application application) {
+  switch (application) {
+    case Application::kHttp2:
+      return {"istio-h2", "istio-peer-exchange", "istio"};
+    case Application::kTcp:
+      return {"istio-peer-exchange", "istio"};
+    default:
+      return {"istio-http/1.1", "istio-peer-exchange", "istio"};
+  }
+}
 
 void AddCallFlags(CallOptions* o, CLI::App* command) {
   command->add_option("url", o->url, "[http|https|tcp|tls://]HOST[:PORT][/PATH]")->required();

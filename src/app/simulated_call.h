@@ -32,6 +32,10 @@ struct CallOptions {
 // Adds the call's flags and its URL to a command. The options must outlive the parsing.
 void AddCallFlags(CallOptions* options, CLI::App* command);
 
+// What a sidecar offers by ALPN over mutual TLS, so that the server's sidecar knows what comes: Istio's own
+// names.
+std::vector<std::string> MeshProtocols(simulate::Application application);
+
 struct SimulatedCall {
   simulate::Request request;
   std::vector<std::string> notes;  // what was guessed

@@ -58,13 +58,21 @@ void PrintDestination(const Destination& destination, bool split, std::ostream& 
   out << "  " << destination.cluster << share << "\n";
   if (!destination.problem.empty()) out << "    " << destination.problem << "\n";
   for (const auto& one : destination.candidates) {
-    out << "    " << one.address << "  " << one.transport;
+    out << "    " << one.address << "  " << simulate::ToText(one.transport);
     if (!one.locality.empty()) out << "  in " << one.locality;
     if (one.weight != 1) out << "  weight " << one.weight;
     if (one.health != "HEALTHY" && one.health != "UNKNOWN") out << "  " << one.health;
     out << "\n";
   }
   for (const Fact& fact : destination.changes) out << "    " << fact.key << ": " << fact.value << "\n";
+}
+
+void PrintServers(const Simulation& simulation, std::ostream& out) {
+  if (simulation.servers.empty()) return;
+  PrintTitle("at the other end", out);
+  for (const ServerSide& one : simulation.servers) {
+    out << "  " << one.endpoint << "  " << one.proxy << ": " << one.outcome.Summary() << "\n";
+  }
 }
 
 void PrintObjects(const Simulation& simulation, std::ostream& out) {
@@ -89,7 +97,7 @@ json ToJson(const Destination& destination) {
   json endpoints = json::array();
   for (const auto& one : destination.candidates) {
     endpoints.push_back({{"address", one.address},
-                         {"transport", one.transport},
+                         {"transport", simulate::ToText(one.transport)},
                          {"locality", one.locality},
                          {"health", one.health},
                          {"priority", one.priority},
@@ -122,6 +130,18 @@ json ToJson(const Request& request) {
   return out;
 }
 
+json ServersToJson(const Simulation& simulation) {
+  json list = json::array();
+  for (const ServerSide& one : simulation.servers) {
+    list.push_back({{"endpoint", one.endpoint},
+                    {"proxy", one.proxy},
+                    {"reached", one.outcome.reached()},
+                    {"summary", one.outcome.Summary()},
+                    {"steps", ToJson(one.outcome.steps, "name")}});
+  }
+  return list;
+}
+
 json ObjectsToJson(const Simulation& simulation) {
   json list = json::array();
   for (const simulate::ObjectName& object : simulation.outcome.objects) {
@@ -147,6 +167,7 @@ void PrintReport(const Simulation& simulation, std::ostream& out) {
   if (!outcome.destinations.empty()) PrintTitle("goes to", out);
   for (const Destination& one : outcome.destinations)
     PrintDestination(one, outcome.destinations.size() > 1, out);
+  PrintServers(simulation, out);
   PrintObjects(simulation, out);
   if (!outcome.notes.empty()) PrintTitle("notes", out);
   for (const std::string& note : outcome.notes) out << "  " << note << "\n";
@@ -167,6 +188,7 @@ json ToJson(const Simulation& simulation) {
           {"steps", ToJson(outcome.steps, "name")},
           {"changes", ToJson(outcome.changes, "value")},
           {"destinations", std::move(destinations)},
+          {"servers", ServersToJson(simulation)},
           {"objects", ObjectsToJson(simulation)},
           {"notes", outcome.notes}};
 }

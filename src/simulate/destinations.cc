@@ -42,13 +42,24 @@ std::string ToText(const envoy::config::core::v3::Locality& locality) {
   return text;
 }
 
-std::string Describe(const TransportSocket& socket) {
+// The name under which Istio's agent keeps the workload's own certificate.
+constexpr std::string_view kMeshCertificate = "default";
+
+Transport TransportOf(const TransportSocket& socket) {
+  Transport out;
   UpstreamTlsContext tls;
-  if (!socket.typed_config().Is<UpstreamTlsContext>() || !socket.typed_config().UnpackTo(&tls))
-    return "plaintext";
-  const auto& own = tls.common_tls_context();
-  const bool mutual = own.tls_certificate_sds_secret_configs_size() > 0 || own.tls_certificates_size() > 0;
-  return StrCat(mutual ? "mutual TLS" : "TLS", tls.sni().empty() ? "" : StrCat(" (SNI ", tls.sni(), ")"));
+  if (!socket.typed_config().Is<UpstreamTlsContext>() || !socket.typed_config().UnpackTo(&tls)) return out;
+  out.tls = true;
+  out.server_name = tls.sni();
+  const auto& secrets = tls.common_tls_context().tls_certificate_sds_secret_configs();
+  const bool mesh = std::any_of(secrets.begin(), secrets.end(),
+                                [](const auto& one) { return one.name() == kMeshCertificate; });
+  if (mesh) {
+    out.certificate = Transport::Certificate::kMesh;
+  } else if (!secrets.empty() || tls.common_tls_context().tls_certificates_size() > 0) {
+    out.certificate = Transport::Certificate::kOwn;
+  }
+  return out;
 }
 
 // Whether an endpoint's metadata has all that a transport socket match asks for.
@@ -62,11 +73,11 @@ bool Fits(const google::protobuf::Struct& asked, const Metadata& metadata) {
   });
 }
 
-std::string TransportTo(const Cluster& cluster, const Metadata& metadata) {
+Transport TransportTo(const Cluster& cluster, const Metadata& metadata) {
   for (const auto& match : cluster.transport_socket_matches()) {
-    if (Fits(match.match(), metadata)) return Describe(match.transport_socket());
+    if (Fits(match.match(), metadata)) return TransportOf(match.transport_socket());
   }
-  return Describe(cluster.transport_socket());
+  return TransportOf(cluster.transport_socket());
 }
 
 Candidate CandidateOf(const Cluster& cluster, const LocalityLbEndpoints& group, const LbEndpoint& endpoint) {

@@ -95,8 +95,8 @@ TEST(Destination, TransportByEndpointMetadata) {
   auto& metadata = (*first->mutable_metadata()->mutable_filter_metadata())["envoy.transport_socket_match"];
   (*metadata.mutable_fields())["tlsMode"].set_string_value("istio");
   const Destination destination = DestinationOf(resources, "c", Request());
-  EXPECT_EQ(destination.candidates[0].transport, "mutual TLS (SNI s)");
-  EXPECT_EQ(destination.candidates[1].transport, "plaintext");
+  EXPECT_EQ(ToText(destination.candidates[0].transport), "mutual TLS (SNI s)");
+  EXPECT_EQ(ToText(destination.candidates[1].transport), "plaintext");
 }
 
 }  // namespace

@@ -52,6 +52,15 @@ std::string ToText(double number) {
   return error == std::errc() ? std::string(digits, end) : std::string();
 }
 
+std::string ToText(const Transport& transport) {
+  if (!transport.tls) return "plaintext";
+  const std::string_view kind = transport.certificate == Transport::Certificate::kMesh ? "mutual TLS"
+                                : transport.certificate == Transport::Certificate::kOwn
+                                    ? "TLS with client certificate"
+                                    : "TLS";
+  return StrCat(kind, transport.server_name.empty() ? "" : StrCat(" (SNI ", transport.server_name, ")"));
+}
+
 std::string ToText(const ObjectName& object) {
   return StrCat(object.kind, " ", object.ns, object.ns.empty() ? "" : "/", object.name);
 }
@@ -74,7 +83,7 @@ std::vector<std::string> Outcome::Values(std::string_view key) const {
     AddValues(destination.changes, key, &out);
     for (const Candidate& one : destination.candidates) {
       if (key == "endpoint") out.push_back(one.address);
-      if (key == "transport") out.push_back(one.transport);
+      if (key == "transport") out.push_back(ToText(one.transport));
     }
   }
   return out;

@@ -37,12 +37,23 @@ struct ObjectName {
 };
 std::string ToText(const ObjectName& object);  // "VirtualService default/reviews"
 
+// How the proxy speaks to an endpoint.
+struct Transport {
+  enum class Certificate : uint8_t { kNone, kMesh, kOwn };
+  bool tls = false;
+  std::string server_name;  // SNI; "" for none
+  Certificate certificate =
+      Certificate::kNone;  // what it shows of itself: the mesh's identity, or another one
+};
+// "plaintext", "TLS (SNI …)", "TLS with client certificate (SNI …)", "mutual TLS (SNI …)".
+std::string ToText(const Transport& transport);
+
 // An endpoint that load balancing may choose.
 struct Candidate {
   std::string address;  // "10.1.2.3:8080", "library.example.org:80" where DNS is asked, a path of a socket
   std::string locality;
-  std::string health;     // Envoy's name: HEALTHY, UNHEALTHY, …
-  std::string transport;  // "plaintext", "TLS (SNI …)", "mutual TLS (SNI …)"
+  std::string health;  // Envoy's name: HEALTHY, UNHEALTHY, …
+  Transport transport;
   uint32_t priority = 0;
   uint32_t weight = 1;
 };

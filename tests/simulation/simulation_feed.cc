@@ -86,7 +86,7 @@ absl::Status AddTable(const std::string& name, json* out) {
         {{"line", row.line},
          {"call", row.call},
          {"application", NameOf(sent->call.request.application)},
-         {"outcome", app::ToJson({*mesh, *sidecar.scope->proxy, sent->call.request, sent->outcome})}});
+         {"outcome", app::ToJson({*mesh, *sidecar.scope->proxy, sent->call.request, sent->outcome, {}})}});
   }
   return absl::OkStatus();
 }
