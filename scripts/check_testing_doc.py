@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every test that docs/testing.md names exists.
+"""Checks that every test exists that docs/testing.md and docs/protocol.md name.
 
   check_testing_doc.py ROOT [CASES]
 
@@ -10,6 +10,8 @@ import os, re, sys
 NAME = re.compile(r"`([A-Za-z0-9_]+(?:[./][A-Za-z0-9_-]+)?)`")
 TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", re.M)
 AREAS = ("destinations", "routing", "sidecars", "security", "gateways", "extensions", "mixed")
+HEADS = ("feature", "paragraph")
+DOCUMENTS = ("docs/testing.md", "docs/protocol.md")
 FOLDERS = {"updates": ("tests/updates/cases", ".txt"), "simulation": ("tests/simulation", "")}
 
 
@@ -55,19 +57,21 @@ def missing(text, root, cases):
         return area in AREAS and (not cases or os.path.isdir(os.path.join(cases, area, case)))
 
     rows = [line for line in text.splitlines() if line.startswith("| ") and "…" not in line]
-    named = [name for row in rows for name in NAME.findall(row.split("|")[2]) if row.split("|")[1].strip() != "feature"]
+    named = [name for row in rows for name in NAME.findall(row.split("|")[2]) if row.split("|")[1].strip() not in HEADS]
     return sorted({name for name in named if not exists(name)}), len(named)
 
 
 def main():
-    root = sys.argv[1]
-    with open(os.path.join(root, "docs/testing.md"), encoding="utf-8") as f:
-        wrong, named = missing(f.read(), root, sys.argv[2] if len(sys.argv) > 2 else "")
-    for name in wrong:
-        print(f"docs/testing.md: there is no test {name}")
-    if not named:
-        print("docs/testing.md: no test is named")
-    sys.exit(bool(wrong) or not named)
+    root, failed = sys.argv[1], False
+    for document in DOCUMENTS:
+        with open(os.path.join(root, document), encoding="utf-8") as f:
+            wrong, named = missing(f.read(), root, sys.argv[2] if len(sys.argv) > 2 else "")
+        for name in wrong:
+            print(f"{document}: there is no test {name}")
+        if not named:
+            print(f"{document}: no test is named")
+        failed |= bool(wrong) or not named
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

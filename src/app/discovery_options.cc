@@ -35,9 +35,9 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
 
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,
                                   "Folder to write each node's resources to, for Envoys that read files");
-  auto* nodes = command->add_option(
-      "--xdsOutNodes", o->xds_out_nodes,
-      "File or folder of the nodes that files are written for: JSON or YAML as in Envoy's bootstrap; watched");
+  auto* nodes = command->add_option("--xdsOutNodes", o->xds_out_nodes,
+                                    "File or folder of the nodes that files are written for: JSON or YAML as "
+                                    "in Envoy's bootstrap; watched");
   out->needs(nodes);
   nodes->needs(out);
   command->add_option("--grpcAddr", o->grpc_addr, "xDS over plaintext gRPC; empty: off")

@@ -80,11 +80,10 @@ void DiscoveryServer::MakeMeshThread() {
   options.debounce_endpoints = options_.environment.debounce_endpoints;
   auto model = std::make_unique<StoreMeshModel>();
   debug_sources_.objects = [model = model.get()] { return model->Objects(); };
-  mesh_thread_ =
-      std::make_unique<push::MeshThread>(options, std::move(model),
-                                         [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
-                                           OnPublish(std::move(snapshot), reasons);
-                                         });
+  mesh_thread_ = std::make_unique<push::MeshThread>(
+      options, std::move(model), [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
+        OnPublish(std::move(snapshot), reasons);
+      });
 }
 
 void DiscoveryServer::MakeSources() {
@@ -111,8 +110,8 @@ absl::Status DiscoveryServer::Start() {
   MakeMeshThread();
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
-    files_ = std::make_unique<FileOutput>(
-        FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
+    files_ = std::make_unique<FileOutput>(FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes},
+                                          pusher_.get());
     if (absl::Status status = files_->Start(); !status.ok()) return status;
   }
   if (absl::Status status = StartHttp(); !status.ok()) return status;

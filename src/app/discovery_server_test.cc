@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <thread>
 
 #include "app/server_fixture.h"
 #include "base/strings.h"
@@ -195,6 +196,31 @@ TEST_F(ServerTest, SaysWhetherItIsReadyAndStopsInTime) {
   server_->Stop();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
   EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+// PILOT_XDS_SEND_TIMEOUT, over a real connection whose windows are full.
+TEST_F(ServerTest, AProxyThatDoesNotReadIsCut) {
+  std::string services;
+  for (int i = 0; i < 300; ++i)
+    services += StrCat("---", ReplaceAll(kService, "reviews", StrCat("service-", i)));
+  Write("service.yaml", services);
+  options_.environment.send_timeout = std::chrono::milliseconds(100);
+  StartServer();
+  grpc::ChannelArguments small;
+  small.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  small.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1024);
+  auto stub = AggregatedDiscoveryService::NewStub(grpc::CreateCustomChannel(
+      StrCat("127.0.0.1:", server_->grpc_port()), grpc::InsecureChannelCredentials(), small));
+  SotwClient deaf(stub.get());
+  deaf.Ask(TypeId::kListener);
+  deaf.Ask(TypeId::kCluster);
+  httplib::Client http("127.0.0.1", server_->http_port());
+  const auto connected = [&] {
+    return http.Get("/debug/connections")->body.find("client.shop") != std::string::npos;
+  };
+  while (!connected()) std::this_thread::yield();
+  while (connected()) std::this_thread::yield();
+  EXPECT_FALSE(deaf.Finish().ok());
 }
 
 TEST_F(ServerTest, AnAddressInUseIsAnError) {

@@ -28,7 +28,7 @@ absl::Status DiscoveryServer::StartHttp() {
   metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", std::string(kVersion)}})
       .Set(1);
   http_.Get("/ready", [this](const rpc::HttpRequest&) { return ReadyPage(); });
-  AddRestPaths(pusher_.get(), &http_);
+  AddRestPaths(pusher_.get(), &debug_sources_, &http_);
   if (options_.environment.debug_on_http) {
     AddDebugPaths(&debug_sources_, &http_);
     AddDebugPaths(&debug_sources_, &monitoring_);

@@ -232,6 +232,18 @@ TEST_F(InspectionTest, ClientStatusListsEveryResource) {
   EXPECT_TRUE(found);
 }
 
+TEST_F(InspectionTest, ClientStatusIsServedByRestToo) {
+  httplib::Client http("127.0.0.1", server_->http_port());
+  const auto answer =
+      http.Post("/v3/discovery:client_status", R"({"excludeResourceContents": true})", "application/json");
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->status, 200) << answer->body;
+  const json status = json::parse(answer->body);
+  EXPECT_EQ(status["config"][0]["node"]["id"], kClientNode);
+  EXPECT_GT(status["config"][0]["genericXdsConfigs"].size(), 2u);
+  EXPECT_EQ(http.Post("/v3/discovery:client_status", "{", "application/json")->status, 400);
+}
+
 TEST_F(InspectionTest, ClientStatusTakesMatchersOnAStream) {
   auto stub = ClientStatusDiscoveryService::NewStub(channel_);
   grpc::ClientContext context;

@@ -9,8 +9,8 @@
 
 namespace fairlead::app {
 
-// The nodes that a file or a folder of files (*.json, *.yaml, *.yml) names: each a Node as the bootstrap of an
-// Envoy has it, alone or in a list; several YAML documents a file.
+// The nodes that a file or a folder of files (*.json, *.yaml, *.yml) names: each a Node as the bootstrap of
+// an Envoy has it, alone or in a list; several YAML documents a file.
 class NodeList {
  public:
   explicit NodeList(std::string path) : path_(std::move(path)) {}

@@ -41,8 +41,8 @@ class Reflection : public ServerTest {
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
     const grpc::internal::RpcMethod method(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
     grpc::ByteBuffer response;
-    const grpc::Status status = grpc::internal::BlockingUnaryCall(channel_.get(), method, &context,
-                                                                  ToBuffer(request), &response);
+    const grpc::Status status =
+        grpc::internal::BlockingUnaryCall(channel_.get(), method, &context, ToBuffer(request), &response);
     EXPECT_TRUE(status.ok()) << path << ": " << status.error_message();
     return ToBytes(response);
   }
@@ -54,14 +54,15 @@ class Reflection : public ServerTest {
 
   // A reflection response, as text, to a request in text.
   std::unique_ptr<Message> Ask(const std::string& version, const std::string& question) {
-    const std::string package = "grpc.reflection." + version, path = "/" + package + ".ServerReflection/ServerReflectionInfo";
+    const std::string package = "grpc.reflection." + version,
+                      path = "/" + package + ".ServerReflection/ServerReflectionInfo";
     auto request = New(package + ".ServerReflectionRequest");
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(question, request.get()));
     grpc::ClientContext context;
     const grpc::internal::RpcMethod method(path.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING);
     std::unique_ptr<grpc::ClientReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>> stream(
-        grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(channel_.get(), method,
-                                                                                              &context));
+        grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>::Create(
+            channel_.get(), method, &context));
     stream->Write(ToBuffer(request->SerializeAsString()));
     stream->WritesDone();
     grpc::ByteBuffer bytes;
@@ -92,10 +93,10 @@ class Reflection : public ServerTest {
 TEST_F(Reflection, ListsTheServicesInBothVersions) {
   for (const char* version : {"v1", "v1alpha"}) {
     const std::string services = Ask(version, "list_services: ''")->DebugString();
-    for (const char* name :
-         {"envoy.service.discovery.v3.AggregatedDiscoveryService", "envoy.service.endpoint.v3.EndpointDiscoveryService",
-          "envoy.service.status.v3.ClientStatusDiscoveryService", "grpc.health.v1.Health",
-          "grpc.reflection.v1alpha.ServerReflection"}) {
+    for (const char* name : {"envoy.service.discovery.v3.AggregatedDiscoveryService",
+                             "envoy.service.endpoint.v3.EndpointDiscoveryService",
+                             "envoy.service.status.v3.ClientStatusDiscoveryService", "grpc.health.v1.Health",
+                             "grpc.reflection.v1alpha.ServerReflection"}) {
       EXPECT_THAT(services, HasSubstr(std::string("name: \"") + name + "\"")) << version;
     }
   }
@@ -134,19 +135,21 @@ TEST_F(Reflection, AMethodCanBeCalledByWhatTheServerTellsOfIt) {
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
                   std::string(R"({"node": {"id": ")") + kClientNode + "\"}}", request.get())
                   .ok());
-  ASSERT_TRUE(response->ParseFromString(Unary("/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters",
-                                              request->SerializeAsString())));
+  ASSERT_TRUE(response->ParseFromString(Unary(
+      "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters", request->SerializeAsString())));
   EXPECT_THAT(response->DebugString(), HasSubstr("reviews.shop.svc.cluster.local"));
 }
 
 TEST_F(Reflection, ExtensionsAndMistakes) {
-  EXPECT_THAT(Ask("v1", "file_containing_symbol: 'no.such.Thing'")->DebugString(), HasSubstr("error_code: 5"));
+  EXPECT_THAT(Ask("v1", "file_containing_symbol: 'no.such.Thing'")->DebugString(),
+              HasSubstr("error_code: 5"));
   EXPECT_THAT(Ask("v1", "file_by_filename: 'no/such.proto'")->DebugString(), HasSubstr("error_code: 5"));
   EXPECT_THAT(Ask("v1", "host: 'h'")->DebugString(), HasSubstr("error_code: 3"));
   EXPECT_THAT(Ask("v1", "all_extension_numbers_of_type: 'envoy.config.cluster.v3.Cluster'")->DebugString(),
               HasSubstr("base_type_name: \"envoy.config.cluster.v3.Cluster\""));
-  EXPECT_THAT(Ask("v1", "file_containing_extension { containing_type: 'envoy.config.cluster.v3.Cluster' "
-                        "extension_number: 1 }")
+  EXPECT_THAT(Ask("v1",
+                  "file_containing_extension { containing_type: 'envoy.config.cluster.v3.Cluster' "
+                  "extension_number: 1 }")
                   ->DebugString(),
               HasSubstr("error_code: 5"));
 }

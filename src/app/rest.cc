@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "debug/inspector.h"
 #include "google/rpc/status.pb.h"
 #include "proto/json.h"
 #include "xds/services.h"
@@ -51,15 +52,17 @@ rpc::HttpResponse Failure(const absl::Status& status) {
   google::rpc::Status message;
   message.set_code(static_cast<int>(status.code()));
   message.set_message(std::string(status.message()));
-  return {HttpStatus(status.code()), proto::ToJson("google.rpc.Status", message.SerializeAsString()).value_or(""),
-          "application/json"};
+  return {HttpStatus(status.code()),
+          proto::ToJson("google.rpc.Status", message.SerializeAsString()).value_or(""), "application/json"};
 }
 
 // The pusher's view of one poll. The stream's callbacks come on its threads; the poll waits on its own.
 class Poll : public push::Connection {
  public:
   explicit Poll(std::string request) : request_(std::move(request)) {}
-  void Read() override { Note([this] { reading_ = true; }); }
+  void Read() override {
+    Note([this] { reading_ = true; });
+  }
   void Send(xds::Frame frame) override {
     Note([&] {
       for (const xds::Piece& piece : frame) response_.append(piece.bytes);
@@ -113,7 +116,8 @@ milliseconds HoldOf(const rpc::HttpRequest& request) {
   const std::string& text = header->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), patience);
   if (error != std::errc() || patience <= 0) return kLongestHold;
-  return std::min(kLongestHold, milliseconds(static_cast<int64_t>(static_cast<double>(patience) * kShareOfPatience)));
+  return std::min(kLongestHold,
+                  milliseconds(static_cast<int64_t>(static_cast<double>(patience) * kShareOfPatience)));
 }
 
 // How many polls wait.
@@ -141,15 +145,29 @@ rpc::HttpResponse Answer(push::Pusher* pusher, xds::TypeId type, const rpc::Http
   return {200, *std::move(json), "application/json"};
 }
 
+rpc::HttpResponse ClientStatus(const debug::Sources& sources, const rpc::HttpRequest& request) {
+  const auto bytes = proto::FromJson("envoy.service.status.v3.ClientStatusRequest", request.body);
+  if (!bytes.ok()) return Failure(bytes.status());
+  envoy::service::status::v3::ClientStatusRequest message;
+  message.ParseFromString(*bytes);
+  const auto response = debug::ClientStatus(sources, {.address = request.peer}, message);
+  if (!response.ok()) return Failure(response.status());
+  auto json = proto::ToJson("envoy.service.status.v3.ClientStatusResponse", response->SerializeAsString());
+  if (!json.ok()) return Failure(absl::InternalError(json.status().message()));
+  return {200, *std::move(json), "application/json"};
+}
+
 }  // namespace
 
-void AddRestPaths(push::Pusher* pusher, rpc::HttpServer* server) {
+void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, rpc::HttpServer* server) {
   for (const xds::ServiceInfo& service : xds::kServices) {
     if (service.rest.empty()) continue;
     server->Post(std::string(service.rest), [pusher, type = service.type](const rpc::HttpRequest& request) {
       return Answer(pusher, type, request);
     });
   }
+  server->Post("/v3/discovery:client_status",
+               [sources](const rpc::HttpRequest& request) { return ClientStatus(*sources, request); });
   server->Post("/v2/discovery:.*", [](const rpc::HttpRequest& request) {
     return Failure(
         absl::UnimplementedError(StrCat("xDS v2 is not served: use /v3 instead of ", request.path)));

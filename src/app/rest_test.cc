@@ -40,10 +40,8 @@ class Rest : public ServerTest {
 };
 
 TEST_F(Rest, EachTypeHasAPath) {
-  const std::map<std::string, std::vector<std::string>> asked = {{"clusters", {}},
-                                                                 {"endpoints", {kReviews}},
-                                                                 {"listeners", {}},
-                                                                 {"routes", {"9080"}}};
+  const std::map<std::string, std::vector<std::string>> asked = {
+      {"clusters", {}}, {"endpoints", {kReviews}}, {"listeners", {}}, {"routes", {"9080"}}};
   for (const auto& [name, names] : asked) {
     const json response = Get("/v3/discovery:" + name, Request(names));
     ASSERT_GT(response["resources"].size(), 0u) << name;

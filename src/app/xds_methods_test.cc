@@ -28,11 +28,11 @@ class Call {
  public:
   Call(grpc::Channel* channel, std::string path)
       : path_(std::move(path)),
-        stream_((context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20)),
-                 grpc::internal::ClientReaderWriterFactory<Request, Response>::Create(
-                     channel,
-                     grpc::internal::RpcMethod(path_.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING),
-                     &context_))) {}
+        stream_(
+            (context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20)),
+             grpc::internal::ClientReaderWriterFactory<Request, Response>::Create(
+                 channel, grpc::internal::RpcMethod(path_.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING),
+                 &context_))) {}
   ~Call() { context_.TryCancel(); }
   void Say(Request request) {
     if (!std::exchange(said_who_, true)) request.mutable_node()->set_id(kClientNode);
@@ -65,7 +65,9 @@ class XdsMethods : public ServerTest {
   static std::string Path(const xds::ServiceInfo& service, std::string_view method) {
     return StrCat("/", service.service, "/", method);
   }
-  static std::vector<xds::ServiceInfo> Served() { return {xds::kServices.begin(), xds::kServices.begin() + 4}; }
+  static std::vector<xds::ServiceInfo> Served() {
+    return {xds::kServices.begin(), xds::kServices.begin() + 4};
+  }
   grpc::Status Fetch(const std::string& path, const DiscoveryRequest& request, DiscoveryResponse* response) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
@@ -188,6 +190,18 @@ TEST_F(XdsMethods, AForeignTypeEndsTheStream) {
   EXPECT_THAT(status.error_message(), HasSubstr(Url(TypeId::kListener)));
 }
 
+// PILOT_MAX_REQUESTS_PER_SECOND counts streams, of all services.
+TEST_F(XdsMethods, NewStreamsBeyondTheRateAreRefused) {
+  options_.environment.max_requests_per_second = 0.01;
+  StartServer();
+  SotwCall first(channel_.get(), Path(xds::kServices[0], "StreamClusters"));
+  first.Say({});
+  EXPECT_GT(first.Next().resources_size(), 0);
+  SotwCall second(channel_.get(), Path(xds::kServices[2], "StreamListeners"));
+  second.Say({});
+  EXPECT_EQ(second.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
 TEST_F(XdsMethods, AServiceWhoseTypeIsNotServedSaysSo) {
   StartServer();
   DeltaCall call(channel_.get(), "/envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets");
@@ -201,7 +215,8 @@ TEST_F(XdsMethods, AServiceWhoseTypeIsNotServedSaysSo) {
 
 TEST_F(XdsMethods, Version2IsRefusedOnEveryTransport) {
   StartServer();
-  SotwCall service(channel_.get(), "/envoy.service.discovery.v2.AggregatedDiscoveryService/StreamAggregatedResources");
+  SotwCall service(channel_.get(),
+                   "/envoy.service.discovery.v2.AggregatedDiscoveryService/StreamAggregatedResources");
   service.Say({});
   grpc::Status status = service.Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
@@ -219,7 +234,8 @@ TEST_F(XdsMethods, Version2IsRefusedOnEveryTransport) {
   }
   DeltaDiscoveryRequest delta;
   delta.set_type_url("type.googleapis.com/envoy.api.v2.Cluster");
-  DeltaCall call(channel_.get(), "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources");
+  DeltaCall call(channel_.get(),
+                 "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources");
   call.Say(delta);
   EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   request.mutable_node()->set_id(kClientNode);

@@ -92,7 +92,9 @@ void AddResources(const StreamReport::OfType& type, const xds::TypeInfo& info, b
 
 bool MatchesText(const StringMatcher& matcher, std::string text) {
   std::string pattern;
-  const auto fold = [&](const std::string& value) { return matcher.ignore_case() ? AsciiLower(value) : value; };
+  const auto fold = [&](const std::string& value) {
+    return matcher.ignore_case() ? AsciiLower(value) : value;
+  };
   text = fold(text);
   switch (matcher.match_pattern_case()) {
     case StringMatcher::kExact:

@@ -54,7 +54,8 @@ Json Clusters(const StreamReport& report) {
   const std::string& version = report.Of(TypeId::kCluster).status.version_sent;
   if (!version.empty()) out["versionInfo"] = version;
   for (Dumped& resource : ResourcesOf(report, TypeId::kCluster)) {
-    out["dynamicActiveClusters"].push_back({{"versionInfo", version}, {"cluster", std::move(resource.content)}});
+    out["dynamicActiveClusters"].push_back(
+        {{"versionInfo", version}, {"cluster", std::move(resource.content)}});
   }
   return out;
 }
@@ -81,8 +82,7 @@ Json WholeDump(const StreamReport& report, bool endpoints) {
   configs.push_back(Empty("ScopedRoutesConfigDump"));
   configs.push_back(
       Section(report, TypeId::kRoute, "RoutesConfigDump", "dynamicRouteConfigs", "routeConfig"));
-  configs.push_back(
-      Section(report, TypeId::kSecret, "SecretsConfigDump", "dynamicActiveSecrets", "secret"));
+  configs.push_back(Section(report, TypeId::kSecret, "SecretsConfigDump", "dynamicActiveSecrets", "secret"));
   configs.push_back(Section(report, TypeId::kExtension, "EcdsConfigDump", "ecdsFilters", "ecdsFilter"));
   return {{"configs", std::move(configs)}};
 }

@@ -27,7 +27,8 @@ std::string RootNamespace(const Sources& sources) {
 Resources PageResource(const Sources& sources, const std::string& name, const std::string& ns) {
   constexpr std::string_view kOfOneProxy[] = {"config_dump", "edsz", "ndsz"};
   const std::string_view page = std::string_view(name).substr(0, name.find('?'));
-  if (!ns.empty() && std::find(std::begin(kOfOneProxy), std::end(kOfOneProxy), page) == std::end(kOfOneProxy)) {
+  if (!ns.empty() &&
+      std::find(std::begin(kOfOneProxy), std::end(kOfOneProxy), page) == std::end(kOfOneProxy)) {
     return absl::PermissionDeniedError(StrCat("workloads of ", ns, " may not see ", page));
   }
   google::protobuf::Any any;

@@ -34,8 +34,6 @@ Page JsonPage(const Json& json, const Query& query) {
   return {200, json.dump(indent, ' ', false, Json::error_handler_t::replace)};
 }
 
-Page TextPage(int status, std::string text) {
-  return {status, std::move(text), "text/plain; charset=utf-8"};
-}
+Page TextPage(int status, std::string text) { return {status, std::move(text), "text/plain; charset=utf-8"}; }
 
 }  // namespace fairlead::debug

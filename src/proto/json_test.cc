@@ -1,7 +1,7 @@
 #include "proto/json.h"
 
-#include <google/protobuf/any.pb.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/any.pb.h>
 #include <gtest/gtest.h>
 
 #include "envoy/config/core/v3/extension.pb.h"
@@ -37,7 +37,8 @@ TEST(Json, BrokenTextSaysWhy) {
 
 TEST(Json, AnysOfTypesWithoutGeneratedCodeAreExpanded) {
   google::protobuf::Any any;
-  any.set_type_url("type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency");
+  any.set_type_url(
+      "type.googleapis.com/envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency");
   const std::string type = "envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency";
   const auto value = FromJson(type, R"({"enabled": {"runtimeKey": "k", "defaultValue": true}})");
   ASSERT_TRUE(value.ok()) << value.status();

@@ -18,7 +18,8 @@ struct Peer {
   std::vector<std::string> identities = {};
 };
 
-// Decides, once a stream, who the peer is and whether it may act as the proxy that it says it is. Thread-safe.
+// Decides, once a stream, who the peer is and whether it may act as the proxy that it says it is.
+// Thread-safe.
 class Authorizer {
  public:
   virtual ~Authorizer() = default;

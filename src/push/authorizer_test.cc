@@ -14,8 +14,9 @@ model::Proxy Workload(std::string ns, std::string account) {
 
 TEST(SpiffeIds, AreReadStrictly) {
   EXPECT_EQ(model::ParseSpiffeId("spiffe://td/ns/shop/sa/web"), (model::PeerIdentity{"td", "shop", "web"}));
-  for (const char* text : {"", "td/ns/shop/sa/web", "spiffe://td/ns/shop/sa", "spiffe://td/ns/shop/sa/web/x",
-                           "spiffe://td/ns//sa/web", "spiffe://td/sa/shop/ns/web", "https://td/ns/shop/sa/web"}) {
+  for (const char* text :
+       {"", "td/ns/shop/sa/web", "spiffe://td/ns/shop/sa", "spiffe://td/ns/shop/sa/web/x",
+        "spiffe://td/ns//sa/web", "spiffe://td/sa/shop/ns/web", "https://td/ns/shop/sa/web"}) {
     EXPECT_FALSE(model::ParseSpiffeId(text)) << text;
   }
 }

@@ -46,7 +46,8 @@ const Holder* FindHolder(const Descriptor* message) {
 
 std::string TextOf(const Message& message, const char* name) {
   const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
-  if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_STRING || field->is_repeated()) return "";
+  if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_STRING || field->is_repeated())
+    return "";
   return message.GetReflection()->GetString(message, field);
 }
 

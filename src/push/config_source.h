@@ -15,12 +15,12 @@ class ConfigSource;
 namespace fairlead::push {
 
 // Fills in where a proxy gets the resource of this type and name.
-using SourceOf = std::function<void(xds::TypeId type, std::string_view name,
-                                    envoy::config::core::v3::ConfigSource* out)>;
+using SourceOf =
+    std::function<void(xds::TypeId type, std::string_view name, envoy::config::core::v3::ConfigSource* out)>;
 
 // Resources refer to others "over ADS": clusters to their endpoints, listeners to routes. A proxy without an
-// aggregated stream needs another source there, that of its own transport. Resources that did not change since
-// the last call keep their pointers. Not thread-safe.
+// aggregated stream needs another source there, that of its own transport. Resources that did not change
+// since the last call keep their pointers. Not thread-safe.
 class SourceRewriter {
  public:
   explicit SourceRewriter(SourceOf source_of) : source_of_(std::move(source_of)) {}

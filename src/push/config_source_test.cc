@@ -88,8 +88,7 @@ TEST_F(Sources, DeepInsideAListenerAreReplaced) {
   const auto made = rewriter.Rewrite(xds::ResourceSet::Of({Pack("l", listener)}));
   EXPECT_THAT(asked, testing::UnorderedElementsAre("RDS 9080", "ECDS wasm", "SDS kubernetes://cert"));
   HttpConnectionManager read;
-  ASSERT_TRUE(
-      Unpack<Listener>(made->Find("l")).filter_chains(0).filters(0).typed_config().UnpackTo(&read));
+  ASSERT_TRUE(Unpack<Listener>(made->Find("l")).filter_chains(0).filters(0).typed_config().UnpackTo(&read));
   EXPECT_EQ(read.rds().config_source().path_config_source().path(), "9080");
 }
 

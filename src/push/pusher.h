@@ -38,11 +38,12 @@ struct PusherOptions {
       scope;
   // Null: every peer may act as any proxy, and is nobody.
   std::shared_ptr<const Authorizer> authorizer = nullptr;
-  Inspector inspector = nullptr;  // null: types of inspection are not served
+  Inspector inspector = nullptr;      // null: types of inspection are not served
   double max_streams_per_second = 0;  // see Admission
 };
 
-// One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its pusher.
+// One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its
+// pusher.
 class View {
  public:
   View(const class Pusher* pusher, EpochPtr epoch, mesh::ProxyScopePtr proxy_scope)
@@ -102,10 +103,10 @@ class Pusher {
   Admission admission_;
 
   mutable std::mutex mutex_;
-  EpochPtr newest_;                         // guarded by mutex_
-  std::atomic<uint64_t> newest_number_{0};  // of newest_
-  absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
-  uint64_t last_stream_ = 0;                // guarded by mutex_
+  EpochPtr newest_;                                              // guarded by mutex_
+  std::atomic<uint64_t> newest_number_{0};                       // of newest_
+  absl::flat_hash_set<StreamPtr> streams_;                       // guarded by mutex_
+  uint64_t last_stream_ = 0;                                     // guarded by mutex_
   std::deque<std::pair<Clock::time_point, StreamPtr>> delayed_;  // by time to begin; guarded by mutex_
   bool stopping_ = false;                                        // guarded by mutex_
   std::condition_variable stop_;

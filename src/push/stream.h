@@ -128,13 +128,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // What follows is Run's, which holds the lock for a step at a time, and Report's.
   mutable std::mutex work_mutex_;
   xds::StreamCore core_;
-  model::ProxyPtr proxy_;                  // null before the first request
+  model::ProxyPtr proxy_;                        // null before the first request
   std::optional<model::PeerIdentity> identity_;  // of the peer, verified
-  std::string name_;                       // of the proxy, for logs: "reviews-v1-1.default-7"
-  metrics::Gauge* connected_ = nullptr;    // that counts this stream
-  EpochPtr epoch_;                         // what the client is being brought to
-  mesh::ProxyScopePtr scope_;              // the proxy in that epoch
-  std::atomic<uint64_t> epoch_number_{0};  // of epoch_; others may read it
+  std::string name_;                             // of the proxy, for logs: "reviews-v1-1.default-7"
+  metrics::Gauge* connected_ = nullptr;          // that counts this stream
+  EpochPtr epoch_;                               // what the client is being brought to
+  mesh::ProxyScopePtr scope_;                    // the proxy in that epoch
+  std::atomic<uint64_t> epoch_number_{0};        // of epoch_; others may read it
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;

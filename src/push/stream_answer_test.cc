@@ -49,6 +49,57 @@ TEST(Admissions, LetStreamsInAtTheRateAndRefuseWhatWouldWaitTooLong) {
   EXPECT_EQ(Admission(0).Admit(now), now);
 }
 
+// Says how many threads were in it at once, by keeping each until another comes or cannot come.
+class CrowdedGenerator : public gen::Generator {
+ public:
+  explicit CrowdedGenerator(size_t expected) : expected_(expected) {}
+  std::vector<cache::ResourcePtr> Generate(const gen::Request&) override {
+    std::unique_lock lock(mutex_);
+    most_ = std::max(most_, ++inside_);
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(most_ < expected_ ? 20 : 0),
+                      [&] { return most_ >= expected_; });
+    --inside_;
+    return {};
+  }
+  void Sweep() override {}
+  size_t most() const {
+    std::lock_guard lock(mutex_);
+    return most_;
+  }
+
+ private:
+  const size_t expected_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t inside_ = 0, most_ = 0;
+};
+
+// PILOT_PUSH_THROTTLE: as many pushes are made at once, and no more.
+TEST_F(StreamAnswers, PushesAreMadeByAsManyThreadsAsTold) {
+  for (const size_t threads : {1u, 3u}) {
+    Generators generators;
+    auto owned = std::make_unique<CrowdedGenerator>(threads);
+    const CrowdedGenerator& crowded = *owned;
+    generators[static_cast<size_t>(TypeId::kCluster)] = std::move(owned);
+    PusherOptions options = MakeFakeOptions();
+    options.threads = threads;
+    Pusher throttled(std::move(options), std::move(generators));
+    throttled.Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+    std::vector<std::shared_ptr<FakeProxy>> proxies;
+    for (int i = 0; i < 12; ++i) {
+      proxies.push_back(std::make_shared<FakeProxy>());
+      proxies.back()->Connect(&throttled);
+      proxies.back()->Ask(TypeId::kCluster);
+    }
+    for (const auto& each : proxies) {
+      each->Await(0);
+      each->HangUp();
+    }
+    EXPECT_EQ(crowded.most(), threads);
+  }
+}
+
 TEST_F(StreamAnswers, TooManyNewStreamsAreRefusedAndTheOthersBegin) {
   PusherOptions options = MakeFakeOptions();
   options.max_streams_per_second = 2;

@@ -113,17 +113,17 @@ bool Stream::Identify(const xds::Request& request) {
   return true;
 }
 
-// A proxy that speaks over streams of one type, or by REST, names the cluster of its bootstrap that leads here.
+// A proxy that speaks over streams of one type, or by REST, names the cluster of its bootstrap that leads
+// here.
 void Stream::ChooseSources() {
   if (!options_.only || proxy_->metadata.raw == nullptr) return;
   const auto& fields = proxy_->metadata.raw->fields();
   const auto cluster = fields.find("FAIRLEAD_XDS_CLUSTER");
   if (cluster == fields.end() || cluster->second.string_value().empty()) return;
-  const Transport transport = options_.exchange == Exchange::kPoll        ? Transport::kRest
+  const Transport transport = options_.exchange == Exchange::kPoll      ? Transport::kRest
                               : core_.framing() == xds::Framing::kDelta ? Transport::kDeltaGrpc
                                                                         : Transport::kGrpc;
-  rewriter_ =
-      std::make_unique<SourceRewriter>(SourceThrough(cluster->second.string_value(), transport));
+  rewriter_ = std::make_unique<SourceRewriter>(SourceThrough(cluster->second.string_value(), transport));
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {

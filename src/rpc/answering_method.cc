@@ -37,8 +37,8 @@ class AnsweringHandler : public StreamHandler, public std::enable_shared_from_th
 
 GrpcMethod AnsweringMethod(std::string path, Calls calls, Answer answer, Executor* executor) {
   return {std::move(path),
-          [calls, answer = std::move(answer), executor](
-              std::shared_ptr<ServerStream> stream) -> std::shared_ptr<StreamHandler> {
+          [calls, answer = std::move(answer),
+           executor](std::shared_ptr<ServerStream> stream) -> std::shared_ptr<StreamHandler> {
             stream->Read();
             return std::make_shared<AnsweringHandler>(std::move(stream), calls, answer, executor);
           }};

@@ -13,7 +13,8 @@ namespace fairlead::rpc {
 enum class Calls { kUnary, kStreaming };
 
 // Answers one message; a status ends the call.
-using Answer = std::function<absl::StatusOr<std::string>(const std::string& message, const std::string& peer)>;
+using Answer =
+    std::function<absl::StatusOr<std::string>(const std::string& message, const std::string& peer)>;
 
 // A method that answers each message with one: one a call, or as many as the client sends. `answer` is called
 // on the executor's threads, one message of a call at a time; the executor must outlive the server.

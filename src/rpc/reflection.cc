@@ -22,7 +22,8 @@ using google::protobuf::UnknownFieldSet;
 // Fields of ServerReflectionRequest and ServerReflectionResponse (src/proto/own/grpc/reflection).
 constexpr int kHost = 1, kFileByName = 3, kFileOfSymbol = 4, kFileOfExtension = 5, kExtensionsOfType = 6,
               kListServices = 7;
-constexpr int kValidHost = 1, kOriginalRequest = 2, kFiles = 4, kExtensionNumbers = 5, kServices = 6, kError = 7;
+constexpr int kValidHost = 1, kOriginalRequest = 2, kFiles = 4, kExtensionNumbers = 5, kServices = 6,
+              kError = 7;
 
 void AppendNumber(int field, uint64_t value, std::string* out) {
   proto::AppendVarint(static_cast<uint64_t>(field) << 3, out);

@@ -3,9 +3,9 @@
 
 #include "xds/scripted_stream.h"
 
-// The xDS protocol document, paragraph by paragraph, where the other scripts do not already say it; docs/xds.md
-// has the table. "Both" scripts run in both variants.
-// Source: envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol
+// The xDS protocol document, paragraph by paragraph, where the other scripts do not already say it;
+// docs/protocol.md has the table. "Both" scripts run in both variants. Source:
+// envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol
 namespace fairlead::xds {
 namespace {
 
@@ -151,8 +151,8 @@ TEST_P(Both, DeletionOfTheLastListener) {
   EXPECT_THAT(s.Sent(), ElementsAre(delta() ? "LDS -l" : "LDS"));
 }
 
-// "Eventual consistency considerations": clusters, their endpoints, listeners, their routes; and what is gone,
-// last.
+// "Eventual consistency considerations": clusters, their endpoints, listeners, their routes; and what is
+// gone, last.
 TEST_P(Both, MakeBeforeBreak) {
   s.Say(kC, {});
   s.Say(kE, {"a", "b"});

@@ -70,8 +70,8 @@ const VirtualHost* Find(const RouteConfiguration& routes, std::string_view host)
 }
 
 // A proxy asks only for what none of its virtual hosts matches. One with a wildcard would from then on take
-// the requests for hosts that have not been asked for yet: it goes out for the one host alone. So does one that
-// was found without the port, which the proxy may not know to ignore.
+// the requests for hosts that have not been asked for yet: it goes out for the one host alone. So does one
+// that was found without the port, which the proxy may not know to ignore.
 VirtualHost Narrow(const VirtualHost& found, const std::string& host) {
   VirtualHost narrow = found;
   narrow.clear_domains();
@@ -124,8 +124,7 @@ class VirtualHostGenerator final : public Generator {
   RouteConfiguration Routes(const Request& request, const std::string& configuration) {
     const std::vector<std::string> names = {configuration};
     RouteConfiguration routes;
-    for (const cache::ResourcePtr& resource :
-         routes_->Generate({request.snapshot, request.scope, &names})) {
+    for (const cache::ResourcePtr& resource : routes_->Generate({request.snapshot, request.scope, &names})) {
       google::protobuf::Any any;
       if (resource->name == configuration && any.ParseFromString(resource->any)) any.UnpackTo(&routes);
     }
