@@ -82,6 +82,11 @@ void Pusher::Forget(const StreamPtr& stream) {
   streams_.erase(stream);
 }
 
+bool Pusher::Stopping() const {
+  std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
 size_t Pusher::StreamCount() const {
   std::lock_guard lock(mutex_);
   return streams_.size();

@@ -90,6 +90,7 @@ class Pusher {
   friend class View;
   EpochPtr Newest() const;
   gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
+  bool Stopping() const;
   void Forget(const StreamPtr& stream);
   // Lets a new stream begin: now, in its turn, or not at all.
   void Admit(const StreamPtr& stream);

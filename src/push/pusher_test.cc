@@ -223,6 +223,16 @@ TEST_F(PusherTest, EachStreamReportsWhatItsProxyTook) {
   EXPECT_THAT(pusher->Report(), testing::IsEmpty());
 }
 
+TEST_F(PusherTest, WhoComesAfterTheEndIsSentElsewhere) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  pusher->Stop();
+  auto proxy = Connect(pusher.get());
+  EXPECT_TRUE(proxy->AwaitClosed());
+  EXPECT_TRUE(absl::IsUnavailable(proxy->status()));
+  proxy->HangUp();
+}
+
 TEST_F(PusherTest, StoppingSendsProxiesElsewhere) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

@@ -49,6 +49,10 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     std::lock_guard lock(mutex_);
     connection_ = connection;
   }
+  if (pusher_->Stopping()) {  // it may have closed all streams before this one had a connection
+    Close(absl::UnavailableError("the server is shutting down"));
+    return;
+  }
   if (pusher_->Newest() == nullptr) {
     Close(absl::UnavailableError("server is not ready to serve discovery information"));
     return;
