@@ -1,9 +1,10 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,14 +33,24 @@ struct Levels {
   }
 };
 
+// Standard output by way of its buffer. spdlog's own sink makes a system call of each line.
+class BufferedOutput : public spdlog::sinks::base_sink<std::mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+  void flush_() override { std::fflush(stdout); }
+};
+
 spdlog::logger& Output() {
   static spdlog::logger* output = [] {
     // A line costs a copy into this buffer, not a system call: a push to a thousand streams logs thousands of
     // lines.
     static char buffer[1 << 16];
     std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-    auto logger =
-        std::make_shared<spdlog::logger>("fairlead", std::make_shared<spdlog::sinks::stdout_sink_mt>());
+    auto logger = std::make_shared<spdlog::logger>("fairlead", std::make_shared<BufferedOutput>());
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%fZ\t%l\t%v", spdlog::pattern_time_type::utc);
     logger->set_level(spdlog::level::debug);
     logger->flush_on(spdlog::level::warn);
