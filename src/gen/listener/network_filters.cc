@@ -85,13 +85,18 @@ void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForwar
 void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
   constexpr std::string_view kName = "istio.metadata_exchange";
   if (!profile.traits().HasExtension(kName)) return;
-  google::protobuf::Struct config;
-  proto::SetString("protocol", "istio-peer-exchange", &config);
-  proto::SetBool("enable_discovery", true, &config);
+  static const auto* const kConfig = [] {  // the same in every chain of every workload
+    google::protobuf::Struct config;
+    proto::SetString("protocol", "istio-peer-exchange", &config);
+    proto::SetBool("enable_discovery", true, &config);
+    auto* any = new google::protobuf::Any;
+    proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", config,
+                           any);
+    return any;
+  }();
   auto* filter = out->add_filters();
   filter->set_name(std::string(kName));
-  proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", config,
-                         filter->mutable_typed_config());
+  *filter->mutable_typed_config() = *kConfig;
 }
 
 void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,

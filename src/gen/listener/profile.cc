@@ -42,6 +42,10 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
   HttpOptions options;
   options.traffic = traffic;
   parts.connection_manager = EncodedConnectionManager(traits_, options);
+  if (traffic == TrafficClass::kInbound) {
+    options.protocol = model::Protocol::kHttp2;
+    parts.http2_connection_manager = EncodedConnectionManager(traits_, options);
+  }
   envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy tcp;
   AddAccessLogs(traits_, traffic, LogPlace::kTcp, tcp.mutable_access_log());
   parts.tcp_logs = proto::DeterministicBytes(tcp);
@@ -60,9 +64,10 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
 
 std::string Profile::ConnectionManager(const HttpOptions& options) const {
   const bool http2 = options.traffic == TrafficClass::kInbound && model::IsHttp2(options.protocol);
-  const bool special = http2 || options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
+  const bool special = options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
                        !options.dynamic_dns_host.empty();
-  return special ? EncodedConnectionManager(traits_, options) : Of(options.traffic).connection_manager;
+  if (special) return EncodedConnectionManager(traits_, options);
+  return http2 ? inbound_.http2_connection_manager : Of(options.traffic).connection_manager;
 }
 
 ProfilePtr ProfilePool::Intern(ProxyTraits traits) {

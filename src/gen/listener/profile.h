@@ -34,6 +34,8 @@ class Profile {
  private:
   struct Parts {
     std::string connection_manager, tcp_logs, listener_logs, stats;
+    std::string
+        http2_connection_manager;  // for a service that speaks HTTP/2; "" outbound, where it is no different
   };
   const Parts& Of(TrafficClass traffic) const {
     return traffic == TrafficClass::kInbound ? inbound_ : outbound_;
