@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -46,10 +47,32 @@ struct SnapshotBuilder::State {
 
   void BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings, MeshSnapshot* next);
   void BuildObjectIndexes(const config::ObjectStore& from, bool new_settings, MeshSnapshot* next);
+  void NoteEndpointChanges(const model::RegistryChanges& changes, const EndpointIndex& before,
+                           MeshSnapshot* next) const;
   void CollectProblems();
 };
 
 namespace {
+
+// What of an endpoint its service's clusters depend on, besides its identity.
+using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
+
+std::set<EndpointTraits> TraitsOf(const model::ServiceEndpoints& endpoints) {
+  std::set<EndpointTraits> traits;
+  for (const model::EndpointShard& shard : endpoints.shards) {
+    for (const model::Endpoint& endpoint : shard.endpoints) {
+      traits.emplace(endpoint.port_name, endpoint.service_port, endpoint.workload->tls_mode == "disabled",
+                     LabelOr(endpoint.workload->labels, "networking.istio.io/tunnel"));
+    }
+  }
+  return traits;
+}
+
+bool SameTraits(const model::ServiceEndpointsPtr& a, const model::ServiceEndpointsPtr& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr) return false;
+  return a->service_accounts == b->service_accounts && TraitsOf(*a) == TraitsOf(*b);
+}
 
 bool SameTargetInputs(const MeshSnapshot& a, const MeshSnapshot& b) {
   return a.settings == b.settings && a.services == b.services && a.workloads == b.workloads &&
@@ -83,6 +106,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
                                         : std::make_shared<MeshSnapshot>(*state.snapshot);
   next->revision = ++state.revision;
   next->settings = state.settings;
+  if (new_settings) next->revisions.settings = next->revision;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());
   const MeshSnapshot* last = state.snapshot.get();
@@ -91,6 +115,12 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
     next->gateways = std::make_shared<MergedGatewayCache>();
   } else if (!SameScopeInputs(*next, *last)) {
     next->scopes = std::make_shared<MeshSnapshot::ScopeCache>(*last->scopes);
+  }
+  if (last == nullptr || next->networks != last->networks) next->revisions.networks = next->revision;
+  if (last == nullptr || next->services != last->services) next->revisions.services = next->revision;
+  if (last == nullptr || next->objects != last->objects) next->revisions.objects = next->revision;
+  if (last == nullptr || next->peer_authentications != last->peer_authentications) {
+    next->revisions.peer_authentications = next->revision;
   }
   if (last == nullptr || !SameTargetInputs(*next, *last)) next->targets_revision = next->revision;
   if (last == nullptr || next->scopes != last->scopes || next->objects != last->objects ||
@@ -109,8 +139,12 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
   if (first || changes.services) next->services = ServiceIndexBuilder::Build(registry.services);
   if (first) {
     next->endpoints = EndpointIndexBuilder::Build(registry.endpoints);
+    next->revisions.endpoints = next->revisions.endpoint_traits = next->revisions.passthrough_endpoints =
+        next->revision;
   } else if (!changes.endpoints.empty()) {
-    next->endpoints = EndpointIndexBuilder::Update(*next->endpoints, registry.endpoints, changes.endpoints);
+    const auto before = next->endpoints;
+    next->endpoints = EndpointIndexBuilder::Update(*before, registry.endpoints, changes.endpoints);
+    NoteEndpointChanges(changes, *before, next);
   }
   if (first || changes.external_targets) {
     next->external_targets = ExternalTargetIndexBuilder::Build(registry.external_targets);
@@ -122,6 +156,26 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
   }
   if (first || changes.network_gateways || new_settings) {
     next->networks = NetworkIndexBuilder::Build(registry.network_gateways, *settings);
+  }
+}
+
+// Which of the parts that InputRevisions tells apart are concerned. `next` has its services already.
+void SnapshotBuilder::State::NoteEndpointChanges(const model::RegistryChanges& changes,
+                                                 const EndpointIndex& before, MeshSnapshot* next) const {
+  InputRevisions& revisions = next->revisions;
+  revisions.endpoints = next->revision;
+  for (const auto& [hostname, ns] : changes.endpoints) {
+    bool passthrough = false, inlined = false;
+    for (const model::ServicePtr& service : next->services->ByHost(hostname)) {
+      if (service->ns != ns) continue;
+      passthrough |= service->resolution == model::Resolution::kPassthrough;
+      inlined |= service->resolution != model::Resolution::kPassthrough &&
+                 service->resolution != model::Resolution::kClientSideLb;
+    }
+    if (passthrough) revisions.passthrough_endpoints = next->revision;
+    if (inlined || !SameTraits(before.Find(hostname, ns), next->endpoints->Find(hostname, ns))) {
+      revisions.endpoint_traits = next->revision;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include "mesh/proxy_scope.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -66,6 +67,21 @@ void FindTargets(const MeshSnapshot& snapshot, ProxyScope* scope) {
   scope->targets_revision = snapshot.targets_revision;
 }
 
+DestinationRulePtr RuleOf(const ProxyScope& scope, const ServiceTarget& target) {
+  return scope.sidecar->FindDestinationRule(target.service->hostname, target.service->ns, scope.labels,
+                                            /*outbound=*/false);
+}
+
+// See ProxyScope::own_id.
+bool SameOwn(const ProxyScope& a, const ProxyScope& b) {
+  const auto same_rule = [&](const ServiceTarget& target) { return RuleOf(a, target) == RuleOf(b, target); };
+  return a.proxy == b.proxy && a.labels == b.labels && a.locality == b.locality && a.targets == b.targets &&
+         a.peer_authentication == b.peer_authentication && a.gateway == b.gateway &&
+         a.proxy_config == b.proxy_config && a.sidecar->object == b.sidecar->object &&
+         a.sidecar->outbound_traffic_policy == b.sidecar->outbound_traffic_policy &&
+         (a.sidecar == b.sidecar || std::all_of(a.targets.begin(), a.targets.end(), same_rule));
+}
+
 }  // namespace
 
 ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
@@ -87,6 +103,7 @@ ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::Proxy
         AttachGateways(snapshot.objects->Of(config::Kind::kGateway), scope->labels, scope->targets));
   }
   scope->scopes_revision = snapshot.scopes_revision;
+  scope->own_id = previous != nullptr && SameOwn(*previous, *scope) ? previous->own_id : NextUniqueId();
   return scope;
 }
 

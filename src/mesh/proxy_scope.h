@@ -18,6 +18,11 @@ namespace fairlead::mesh {
 // A proxy in one snapshot: who it is there, what it serves and what it sees. Immutable; made per (snapshot,
 // proxy) and the only thing about the proxy that Collect functions read.
 struct ProxyScope {
+  // Scopes of one proxy with one number agree in all that is the workload's own: in everything here but what
+  // it sees through `sidecar`, of which the object itself, its outbound policy and the rules for the targets'
+  // hosts count. 0: not known to agree with any other.
+  uint64_t own_id = 0;
+
   model::ProxyPtr proxy;
   LabelMap labels;           // the pod's where known, else the metadata's
   model::Locality locality;  // the registry's where known, else the node's

@@ -80,8 +80,8 @@ class Builder {
     scope_->ns = ns;
   }
 
-  std::shared_ptr<const SidecarScope> BuildForSidecar(const ConfigPtr& sidecar);
-  std::shared_ptr<const SidecarScope> BuildForRouter();
+  std::shared_ptr<SidecarScope> BuildForSidecar(const ConfigPtr& sidecar);
+  std::shared_ptr<SidecarScope> BuildForRouter();
 
  private:
   EgressListener DefaultListener() const;
@@ -101,7 +101,7 @@ class Builder {
   ScopeServices union_;
 };
 
-std::shared_ptr<const SidecarScope> Builder::BuildForSidecar(const ConfigPtr& sidecar) {
+std::shared_ptr<SidecarScope> Builder::BuildForSidecar(const ConfigPtr& sidecar) {
   scope_->object = sidecar;
   scope_->sidecar = sidecar == nullptr ? nullptr : &sidecar->Spec<api::Sidecar>();
   if (scope_->sidecar == nullptr || scope_->sidecar->egress().empty()) {
@@ -123,7 +123,7 @@ std::shared_ptr<const SidecarScope> Builder::BuildForSidecar(const ConfigPtr& si
   return std::move(scope_);
 }
 
-std::shared_ptr<const SidecarScope> Builder::BuildForRouter() {
+std::shared_ptr<SidecarScope> Builder::BuildForRouter() {
   const std::vector<ServicePtr> visible = snapshot_.services->VisibleIn(scope_->ns);
   union_.Reserve(visible.size());
   for (const ServicePtr& service : visible) union_.Add(service);
@@ -244,13 +244,13 @@ void Builder::SelectDestinationRules() {
 
 }  // namespace
 
-std::shared_ptr<const SidecarScope> BuildSidecarScope(const MeshSnapshot& snapshot, const ConfigPtr& sidecar,
-                                                      std::string_view ns, ServiceVariants* variants) {
+std::shared_ptr<SidecarScope> BuildSidecarScope(const MeshSnapshot& snapshot, const ConfigPtr& sidecar,
+                                                std::string_view ns, ServiceVariants* variants) {
   return Builder(snapshot, ns, variants).BuildForSidecar(sidecar);
 }
 
-std::shared_ptr<const SidecarScope> BuildRouterScope(const MeshSnapshot& snapshot, std::string_view ns,
-                                                     ServiceVariants* variants) {
+std::shared_ptr<SidecarScope> BuildRouterScope(const MeshSnapshot& snapshot, std::string_view ns,
+                                               ServiceVariants* variants) {
   return Builder(snapshot, ns, variants).BuildForRouter();
 }
 

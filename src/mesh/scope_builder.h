@@ -13,13 +13,13 @@ namespace fairlead::mesh {
 
 // The scope that a Sidecar object (null: none) makes for its workloads in `ns`. Thread-safe. A pure function,
 // but for the pointers of services that it cuts down, which come from `variants`.
-std::shared_ptr<const SidecarScope> BuildSidecarScope(const MeshSnapshot& snapshot,
-                                                      const config::ConfigPtr& sidecar, std::string_view ns,
-                                                      ServiceVariants* variants);
+std::shared_ptr<SidecarScope> BuildSidecarScope(const MeshSnapshot& snapshot,
+                                                const config::ConfigPtr& sidecar, std::string_view ns,
+                                                ServiceVariants* variants);
 
 // The scope of routers in `ns`: all that is visible there.
-std::shared_ptr<const SidecarScope> BuildRouterScope(const MeshSnapshot& snapshot, std::string_view ns,
-                                                     ServiceVariants* variants);
+std::shared_ptr<SidecarScope> BuildRouterScope(const MeshSnapshot& snapshot, std::string_view ns,
+                                               ServiceVariants* variants);
 
 }  // namespace fairlead::mesh
 

@@ -12,18 +12,51 @@ namespace {
 using config::ConfigPtr;
 using istio::networking::v1alpha3::Sidecar;
 
-bool Same(const EgressListener& a, const EgressListener& b) {
+// Whether a virtual service routes what is not HTTP: such routes are part of listeners.
+bool HasStreamRoutes(const VirtualService& virtual_service) {
+  return virtual_service.spec->tls_size() + virtual_service.spec->tcp_size() > 0;
+}
+
+// Whether the virtual services with such routes are the same, in the same order.
+bool SameStreamRoutes(const EgressListener& a, const EgressListener& b) {
+  if (a.virtual_services == b.virtual_services) return true;
+  auto x = a.virtual_services.begin(), y = b.virtual_services.begin();
+  const auto next = [](auto* at, const auto& all) {
+    *at = std::find_if(*at, all.end(), [](const VirtualServicePtr& v) { return HasStreamRoutes(*v); });
+    return *at != all.end();
+  };
+  for (;; ++x, ++y) {
+    const bool more_x = next(&x, a.virtual_services), more_y = next(&y, b.virtual_services);
+    if (more_x != more_y) return false;
+    if (!more_x) return true;
+    if (*x != *y) return false;
+  }
+}
+
+bool SameImports(const EgressListener& a, const EgressListener& b) {
   return a.spec == b.spec && a.match_port == b.match_port && a.services == b.services &&
-         a.virtual_services == b.virtual_services &&
+         SameStreamRoutes(a, b);
+}
+
+bool SameRoutes(const EgressListener& a, const EgressListener& b) {
+  return a.virtual_services == b.virtual_services &&
          a.most_specific_virtual_service == b.most_specific_virtual_service;
 }
 
-// Everything else in a scope follows from what is compared here.
-bool Same(const SidecarScope& a, const SidecarScope& b) {
+template <typename Predicate>
+bool AllEgress(const SidecarScope& a, const SidecarScope& b, Predicate same) {
+  return std::equal(a.egress.begin(), a.egress.end(), b.egress.begin(), b.egress.end(), same);
+}
+
+// Everything else in a scope follows from what is compared here and in SameRoutes.
+bool SameImports(const SidecarScope& a, const SidecarScope& b) {
   return a.ns == b.ns && a.object == b.object && a.outbound_traffic_policy == b.outbound_traffic_policy &&
          a.services == b.services && a.destination_rules == b.destination_rules &&
-         std::equal(a.egress.begin(), a.egress.end(), b.egress.begin(), b.egress.end(),
-                    [](const EgressListener& x, const EgressListener& y) { return Same(x, y); });
+         AllEgress(a, b, [](const auto& x, const auto& y) { return SameImports(x, y); });
+}
+
+bool SameRoutes(const SidecarScope& a, const SidecarScope& b) {
+  return AllEgress(a, b, [](const auto& x, const auto& y) { return SameRoutes(x, y); });
 }
 
 bool Selects(const Sidecar& sidecar, const LabelMap& labels) {
@@ -102,11 +135,14 @@ SidecarScopePtr MeshSnapshot::ScopeCache::Get(const MeshSnapshot& snapshot, cons
                                               std::string_view ns, bool for_router) {
   const std::shared_ptr<Entry> entry = FindOrAdd({sidecar, std::string(ns), for_router});
   std::call_once(entry->made, [&] {
-    SidecarScopePtr scope = for_router ? BuildRouterScope(snapshot, ns, variants_.get())
-                                       : BuildSidecarScope(snapshot, sidecar, ns, variants_.get());
+    std::shared_ptr<SidecarScope> scope = for_router
+                                              ? BuildRouterScope(snapshot, ns, variants_.get())
+                                              : BuildSidecarScope(snapshot, sidecar, ns, variants_.get());
     std::lock_guard lock(entry->mutex);
-    const bool unchanged = entry->earlier != nullptr && Same(*entry->earlier, *scope);
-    entry->scope = unchanged ? std::move(entry->earlier) : std::move(scope);
+    const bool same_imports = entry->earlier != nullptr && SameImports(*entry->earlier, *scope);
+    scope->imports_id = same_imports ? entry->earlier->imports_id : scope->id;
+    const bool unchanged = same_imports && SameRoutes(*entry->earlier, *scope);
+    entry->scope = unchanged ? std::move(entry->earlier) : SidecarScopePtr(std::move(scope));
     entry->earlier = nullptr;
   });
   return entry->scope;

@@ -74,6 +74,7 @@ TEST_F(ServiceIndexTest, EndpointIndexSharesWhatDidNotChange) {
     endpoints->shards.resize(1);
     endpoints->shards[0].endpoints.resize(1);
     endpoints->shards[0].endpoints[0].weight = weight;
+    endpoints->shards[0].endpoints[0].workload = std::make_shared<model::Workload>();
     return endpoints;
   };
   registry_.endpoints[{"a.example", "a"}] = of(1);

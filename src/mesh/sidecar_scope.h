@@ -10,6 +10,7 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "base/strings.h"
+#include "base/unique_id.h"
 #include "config/object.h"
 #include "mesh/routing_objects.h"
 #include "model/service.h"
@@ -42,6 +43,16 @@ struct EgressListener {
 // Immutable, thread-safe to read. Source: Istio's SidecarScope; API: istio.networking.v1alpha3.Sidecar.
 class SidecarScope {
  public:
+  SidecarScope() = default;
+  SidecarScope(const SidecarScope&) = delete;
+  SidecarScope& operator=(const SidecarScope&) = delete;
+
+  // Unlike that of any other scope of the process.
+  const uint64_t id = NextUniqueId();
+  // Scopes with one number agree in everything but the HTTP routes of their virtual services: in what
+  // clusters, endpoints and listeners are made from. 0: not known to agree with any other.
+  uint64_t imports_id = 0;
+
   Interned ns;                                                    // where it takes effect
   config::ConfigPtr object;                                       // the Sidecar; null for the default scope
   const istio::networking::v1alpha3::Sidecar* sidecar = nullptr;  // its spec, or null

@@ -152,8 +152,21 @@ class DestinationRuleIndex;
 
 class MergedGatewayCache;  // merged_gateway.h
 
+// Of each sort of input the revision of the snapshot in which it last changed: snapshots with one number
+// agree in it. 0 in snapshots that no SnapshotBuilder made.
+struct InputRevisions {
+  uint64_t settings = 0, services = 0, endpoints = 0, networks = 0, peer_authentications = 0, objects = 0;
+  // The part of `endpoints` that clusters are made from: whose identities they have, whether they take mutual
+  // TLS and tunnels; all of it for services that are resolved by DNS.
+  uint64_t endpoint_traits = 0;
+  // The part of it that belongs to services without load balancing (headless ones), whose clients connect to
+  // the endpoints themselves.
+  uint64_t passthrough_endpoints = 0;
+};
+
 struct MeshSnapshot {
   uint64_t revision = 0;  // rises by one with every publication of a process
+  InputRevisions revisions;
   model::SettingsPtr settings;
   std::shared_ptr<const ServiceIndex> services;
   std::shared_ptr<const EndpointIndex> endpoints;
