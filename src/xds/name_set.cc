@@ -28,9 +28,9 @@ struct Pool {
 
 }  // namespace
 
-NameSetPtr NameSet::Of(std::vector<std::string> names) {
+NameSetPtr NameSet::Of(std::vector<std::string_view> names) {
   if (names.empty()) return Empty();
-  std::sort(names.begin(), names.end());
+  if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   const size_t hash = absl::HashOf(names);
   Pool& pool = Pool::Get();
@@ -40,9 +40,10 @@ NameSetPtr NameSet::Of(std::vector<std::string> names) {
   std::erase_if(list, [](const auto& set) { return set.expired(); });
   for (const auto& weak : list) {
     NameSetPtr set = weak.lock();
-    if (set != nullptr && set->names_ == names) return set;
+    if (set != nullptr && std::equal(names.begin(), names.end(), set->names_.begin(), set->names_.end()))
+      return set;
   }
-  NameSetPtr set(new NameSet(std::move(names)));
+  NameSetPtr set(new NameSet({names.begin(), names.end()}));
   list.push_back(set);
   return set;
 }

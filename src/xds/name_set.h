@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_id.h"
+
 namespace fairlead::xds {
 
 class NameSet;
@@ -18,7 +20,7 @@ using NameSetPtr = std::shared_ptr<const NameSet>;
 class NameSet {
  public:
   // Of any names in any order, repeated or not.
-  static NameSetPtr Of(std::vector<std::string> names);
+  static NameSetPtr Of(std::vector<std::string_view> names);
   static const NameSetPtr& Empty();
 
   // Sorted, unique.
@@ -26,9 +28,11 @@ class NameSet {
   bool empty() const { return names_.empty(); }
   size_t size() const { return names_.size(); }
   bool Contains(std::string_view name) const;
+  uint64_t id() const { return id_; }  // unlike that of any other set of the process
 
  private:
   explicit NameSet(std::vector<std::string> names) : names_(std::move(names)) {}
+  const uint64_t id_ = NextUniqueId();
   std::vector<std::string> names_;
 };
 

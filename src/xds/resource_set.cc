@@ -11,6 +11,10 @@
 namespace fairlead::xds {
 namespace {
 
+// Resources of this size and more are not copied into bodies: a slice of its own costs a stream less than the
+// copy costs all.
+constexpr size_t kShareFrom = 16 << 10;
+
 const std::string* KeyOf(const ResourcePtr& resource) { return &resource->name.str(); }
 
 // Weak references to all lists, so that equal ones are found again and idle bodies dropped.
@@ -117,27 +121,63 @@ const ResourceListPtr& ResourceList::Empty() {
   return *empty;
 }
 
-std::shared_ptr<const std::string> ResourceList::Body(Framing framing) const {
+std::shared_ptr<const Pieces> ResourceList::Body(Framing framing) const {
   std::lock_guard lock(
       mutex_);  // whoever comes second waits for the first one's work instead of repeating it
   body_used_ = true;
   auto& body = bodies_[static_cast<size_t>(framing)];
-  if (body == nullptr) {
-    auto bytes = std::make_shared<std::string>();
-    size_t size = 0;
-    for (const ResourcePtr& resource : resources_)
-      size += resource->any.size() + resource->name.str().size() + 40;
-    bytes->reserve(size);
-    for (const ResourcePtr& resource : resources_) {
-      AppendResourcePrefix(framing, *resource, bytes.get());
-      bytes->append(resource->any);
-    }
-    body = std::move(bytes);
-  }
+  if (body == nullptr) body = std::make_shared<const Pieces>(MakeBody(framing));
   return body;
 }
 
-void ResourceList::DropIdleBodies() {
+Pieces ResourceList::MakeBody(Framing framing) const {
+  Pieces pieces;
+  auto copied = std::make_shared<std::string>();
+  const auto flush = [&] {
+    if (copied->empty()) return;
+    copied->shrink_to_fit();
+    const std::string_view bytes = *copied;
+    pieces.push_back({std::exchange(copied, std::make_shared<std::string>()), bytes});
+  };
+  size_t size = 0;
+  for (const ResourcePtr& resource : resources_) {
+    if (resource->any.size() < kShareFrom) size += resource->any.size() + resource->name.str().size() + 40;
+  }
+  copied->reserve(size);
+  for (const ResourcePtr& resource : resources_) {
+    AppendResourcePrefix(framing, *resource, copied.get());
+    if (resource->any.size() < kShareFrom) {
+      copied->append(resource->any);
+    } else {
+      flush();
+      pieces.push_back({resource, resource->any});
+    }
+  }
+  flush();
+  return pieces;
+}
+
+DifferencePtr ResourceList::Since(const ResourceListPtr& before) const {
+  constexpr size_t kRemembered = 4;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [list, difference] : since_) {
+      if (list.lock() == before) return difference;
+    }
+  }
+  auto made = std::make_shared<Difference>();
+  if (before->size() == 0) {
+    made->changed = resources_;
+    return made;  // no work was saved by remembering it, and the client is a new one
+  }
+  Merge(before->by_name(), by_name(), made.get());
+  std::lock_guard lock(mutex_);
+  if (since_.size() >= kRemembered) since_.erase(since_.begin());
+  since_.emplace_back(before, made);
+  return made;
+}
+
+size_t ResourceList::DropIdleBodies() {
   std::vector<ResourceListPtr> alive;
   ListPool& pool = ListPool::Get();
   {
@@ -149,11 +189,19 @@ void ResourceList::DropIdleBodies() {
       }
     }
   }
+  size_t freed = 0;
   for (const ResourceListPtr& list : alive) {
     std::lock_guard lock(list->mutex_);
-    if (!list->body_used_) list->bodies_ = {};
+    if (!list->body_used_) {
+      for (const auto& body : std::exchange(list->bodies_, {})) {
+        if (body == nullptr) continue;
+        for (const Piece& piece : *body) freed += piece.bytes.size();
+      }
+    }
     list->body_used_ = false;
+    list->since_.clear();
   }
+  return freed;
 }
 
 const std::vector<Reference>& ResourceList::References(TypeId type) const {
@@ -207,21 +255,25 @@ bool ResourceSet::RefersTo(TypeId own, TypeId type, std::string_view name) const
   return false;
 }
 
-Difference Compare(const ResourceSet& before, const ResourceSet& after) {
-  Difference difference;
+DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {
+  static const auto* const kNone = new DifferencePtr(std::make_shared<Difference>());
+  std::vector<DifferencePtr> parts;
   const size_t count = std::max(before.parts().size(), after.parts().size());
   for (size_t i = 0; i < count; ++i) {
     const ResourceListPtr& old = i < before.parts().size() ? before.parts()[i] : ResourceList::Empty();
     const ResourceListPtr& now = i < after.parts().size() ? after.parts()[i] : ResourceList::Empty();
-    if (old == now) continue;
-    if (old->size() == 0) {
-      difference.changed.insert(difference.changed.end(), now->resources().begin(), now->resources().end());
-    } else {
-      Merge(old->by_name(), now->by_name(), &difference);
-    }
+    if (old != now) parts.push_back(now->Since(old));
   }
-  ReconcileMoves(&difference);
-  return difference;
+  if (parts.empty()) return *kNone;
+  if (parts.size() == 1) return parts.front();
+  auto all = std::make_shared<Difference>();
+  for (const DifferencePtr& part : parts) {
+    all->changed.insert(all->changed.end(), part->changed.begin(), part->changed.end());
+    all->replaced.insert(all->replaced.end(), part->replaced.begin(), part->replaced.end());
+    all->removed.insert(all->removed.end(), part->removed.begin(), part->removed.end());
+  }
+  ReconcileMoves(all.get());
+  return all;
 }
 
 void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std::string* out) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/resource.h"
@@ -25,8 +26,25 @@ using cache::ResourcePtr;
 // it.
 enum class Framing : uint8_t { kStateOfTheWorld, kDelta };
 
+// A piece of an encoded message; `owner` keeps the bytes alive.
+struct Piece {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+};
+using Pieces = std::vector<Piece>;
+
 class ResourceList;
 using ResourceListPtr = std::shared_ptr<const ResourceList>;
+
+// What a client that has one set lacks of another, and what it has too much; by content hash. In the order
+// of the new set where a list is wholly new, else in an order of no meaning.
+struct Difference {
+  std::vector<ResourcePtr> changed;
+  std::vector<ResourcePtr> replaced;  // the changed ones as they were, those that were there
+  std::vector<ResourcePtr> removed;   // as they were
+  bool empty() const { return changed.empty() && removed.empty(); }
+};
+using DifferencePtr = std::shared_ptr<const Difference>;
 
 // An immutable list of resources of one type with unique names, shared by all streams that have the same.
 // Lists with the same resources in the same order are one object while any of them lives. Keeps its own
@@ -48,22 +66,30 @@ class ResourceList {
   // own.
   const std::vector<Reference>& References(TypeId type) const;
 
-  // All resources as the repeated field `resources` of a response.
-  std::shared_ptr<const std::string> Body(Framing framing) const;
-  // Forgets the bodies of all lists that were not asked for since the call before. To be called every few
-  // seconds.
-  static void DropIdleBodies();
+  // What is different since an earlier list of the same resources. Remembered, as many clients go from the
+  // one to the other.
+  DifferencePtr Since(const ResourceListPtr& before) const;
+
+  // All resources as the repeated field `resources` of a response: the small ones copied together, the large
+  // ones as they are.
+  std::shared_ptr<const Pieces> Body(Framing framing) const;
+  // Forgets the bodies and differences of all lists that were not asked for since the call before. To be
+  // called every few seconds. Returns how many bytes that were.
+  static size_t DropIdleBodies();
 
  private:
+  Pieces MakeBody(Framing framing) const;
   explicit ResourceList(std::vector<ResourcePtr> resources);
 
   std::vector<ResourcePtr> resources_;
   std::vector<ResourcePtr> by_name_;
   uint64_t hash_ = 0;
   mutable std::mutex mutex_;
-  mutable std::optional<std::vector<Reference>> references_;          // guarded by mutex_ until it is set
-  mutable std::array<std::shared_ptr<const std::string>, 2> bodies_;  // by Framing; guarded by mutex_
-  mutable bool body_used_ = false;                                    // guarded by mutex_
+  mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
+  mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
+  mutable bool body_used_ = false;                               // guarded by mutex_
+  // The last differences that were asked for; guarded by mutex_.
+  mutable std::vector<std::pair<std::weak_ptr<const ResourceList>, DifferencePtr>> since_;
 };
 
 class ResourceSet;
@@ -91,15 +117,8 @@ class ResourceSet {
   uint64_t hash_ = 0;
 };
 
-// What a client that has `before` lacks of `after`, and what it has too much; by content hash. In the order
-// of `after` where a list is wholly new, else in an order of no meaning.
-struct Difference {
-  std::vector<ResourcePtr> changed;
-  std::vector<ResourcePtr> replaced;  // the changed ones as they were, those that were there
-  std::vector<ResourcePtr> removed;   // as they were
-  bool empty() const { return changed.empty() && removed.empty(); }
-};
-Difference Compare(const ResourceSet& before, const ResourceSet& after);
+// What a client that has `before` lacks of `after`. Never null.
+DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after);
 
 // The encoding of one resource within a response's field `resources`, in two halves: what stands before
 // Resource::any. Appended to `out`.

@@ -64,9 +64,8 @@ Frame Encode(Framing framing, const Response& response) {
   AppendHeader(InfoOf(response.type).url, response.version, response.nonce, builder.Copied());
   AppendRemoved(framing, response.removed, builder.Copied());
   for (const ResourceListPtr& list : response.lists) {
-    std::shared_ptr<const std::string> body = list->Body(framing);
-    const std::string_view bytes = *body;
-    builder.Share(std::move(body), bytes);
+    const std::shared_ptr<const Pieces> body = list->Body(framing);
+    for (const Piece& piece : *body) builder.Share(piece.owner, piece.bytes);
   }
   for (const ResourcePtr& resource : response.resources) {
     AppendResourcePrefix(framing, *resource, builder.Copied());

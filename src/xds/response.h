@@ -25,12 +25,7 @@ struct Response {
   size_t ResourceCount() const;
 };
 
-// A piece of an encoded message; `owner` keeps the bytes alive.
-struct Piece {
-  std::shared_ptr<const void> owner;
-  std::string_view bytes;
-};
-using Frame = std::vector<Piece>;
+using Frame = Pieces;
 
 // The response as one message, without a copy of what is shared: lists give their common body, single large
 // resources their own bytes.

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "xds/wire.h"
 
 // What requests mean. The other half, what is sent, is in stream_offer.cc.
 namespace fairlead::xds {
@@ -12,7 +13,19 @@ namespace {
 
 constexpr std::string_view kWildcard = "*";
 
+// Of names as they came. A proxy repeats thousands of them with each answer: where they stand in the message
+// one after the other, as they nearly always do, they are hashed as one piece.
 uint64_t HashNames(const std::vector<std::string_view>& names) {
+  constexpr size_t kTagSize = 1;
+  bool together = !names.empty();
+  for (size_t i = 1; together && i < names.size(); ++i) {
+    const char* const end = names[i - 1].data() + names[i - 1].size();
+    together = names[i].data() == end + kTagSize + VarintSize(names[i].size());
+  }
+  if (together) {
+    const char* const end = names.back().data() + names.back().size();
+    return StableHash({names.front().data(), static_cast<size_t>(end - names.front().data())}) + 1;
+  }
   uint64_t hash = names.size() + 1;
   for (std::string_view name : names) hash = (hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
   return hash;
@@ -26,15 +39,8 @@ struct Wish {
 
 Wish WishOf(const std::vector<std::string_view>& asked, const TypeInfo& type) {
   Wish wish;
-  std::vector<std::string> names;
-  names.reserve(asked.size());
-  for (std::string_view name : asked) {
-    if (type.root && name == kWildcard) {
-      wish.wildcard = true;
-    } else {
-      names.emplace_back(name);
-    }
-  }
+  std::vector<std::string_view> names = asked;
+  if (type.root) wish.wildcard = std::erase(names, kWildcard) > 0;
   wish.names = NameSet::Of(std::move(names));
   return wish;
 }
@@ -44,6 +50,14 @@ std::vector<std::string> Added(const NameSet& before, const NameSet& after) {
   std::set_difference(after.names().begin(), after.names().end(), before.names().begin(),
                       before.names().end(), std::back_inserter(added));
   return added;
+}
+
+NameSetPtr Changed(const NameSetPtr& names, const NameSetPtr& added, const NameSet& dropped) {
+  if (dropped.empty() && (names->empty() || added->empty())) return names->empty() ? added : names;
+  std::vector<std::string_view> all(names->names().begin(), names->names().end());
+  all.insert(all.end(), added->names().begin(), added->names().end());
+  std::erase_if(all, [&](std::string_view name) { return dropped.Contains(name); });
+  return NameSet::Of(std::move(all));
 }
 
 // What a client says that it has, as resources without content. A version that is not one of ours matches
@@ -126,10 +140,9 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   if (type.root && !state.named) wish.wildcard = true;
   const bool wildcard_changed = wish.wildcard != state.wildcard;
   const bool names_changed = wish.names != state.names;
-  std::vector<std::string> added = Added(*state.names, *wish.names);
+  const NameSetPtr before = std::exchange(state.names, wish.names);
   state.open = true;
   state.wildcard = wish.wildcard;
-  state.names = wish.names;
   if (!state.Subscribed()) {
     state.Forget();
     state.due = state.removals_due = state.respond = false;
@@ -140,6 +153,7 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
     state.due = state.respond = true;
     return Verdict::kSubscribe;
   }
+  std::vector<std::string> added = names_changed ? Added(*before, *state.names) : std::vector<std::string>();
   if (type.root ? !(wildcard_changed || names_changed) : added.empty()) {
     return names_changed && answer == Verdict::kAck ? Verdict::kUnsubscribe : answer;
   }
@@ -167,18 +181,16 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   // that a later request would repeat.
   Wish subscribe = WishOf(request.subscribe, type), unsubscribe = WishOf(request.unsubscribe, type);
   const bool was_wildcard = state.wildcard;
-  std::vector<std::string> names = state.names->names();
-  names.insert(names.end(), subscribe.names->names().begin(), subscribe.names->names().end());
-  std::erase_if(names, [&](const std::string& name) { return unsubscribe.names->Contains(name); });
-  state.names = NameSet::Of(std::move(names));
+  state.names = Changed(state.names, subscribe.names, *unsubscribe.names);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
   if (was_wildcard && !state.wildcard) state.sent = Restrict(state.sent, *state.names);
 
   // The client may have dropped what it asks for, even if we sent it: it is sent again (discovery.proto,
   // resource_names_subscribe). Not so what it says in the same request to have.
-  for (const std::string& name : subscribe.names->names()) {
-    const bool has = opens && state.sent != nullptr && state.sent->Find(name) != nullptr;
-    if (!has) state.again.push_back(name);
+  if (state.sent != nullptr) {
+    for (const std::string& name : subscribe.names->names()) {
+      if (!opens || state.sent->Find(name) == nullptr) state.again.push_back(name);
+    }
   }
   // Under a wildcard, letting go of a name asks for its state anew (xDS protocol, "Unsubscribing from
   // resources").

@@ -131,12 +131,17 @@ class StreamCore {
   bool TakeAnswer(const Request& request, TypeState& state);
 
   bool OthersDue(TypeId type) const;
-  std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, Difference difference,
+  std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, const Difference& difference,
                                      const ResourceSetPtr& now);
+  bool MustAnswer(const TypeState& state) const;
+  bool AnswersAll(const TypeState& state, const ResourceSet& now) const;
+  std::optional<Response> OfferAll(const TypeInfo& type, TypeState& state, const ResourceSetPtr& now);
   std::optional<Response> OfferChanged(const TypeInfo& type, TypeState& state, Difference difference,
                                        const ResourceSetPtr& now);
   ResourceSetPtr LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now);
   Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
+  void PrepareAllChildren(const TypeInfo& type, const ResourceSet& now);
+  void WarmAgain(const Reference& reference);
   void PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now);
 
   const Framing framing_;

@@ -106,12 +106,23 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
     state.due = false;
     return std::nullopt;
   }
-  Difference difference = Compare(state.sent == nullptr ? *ResourceSet::Empty() : *state.sent, *now);
-  if (state.due) PrepareChildren(type, difference, *now);  // not again for the removals at the end
+  const bool first = state.sent == nullptr;  // then everything is new: nothing to compare
+  const DifferencePtr difference = first ? Compare(*now, *now) : Compare(*state.sent, *now);
+  if (state.due) {  // not again for the removals at the end
+    first ? PrepareAllChildren(type, *now) : PrepareChildren(type, *difference, *now);
+  }
   state.due = state.removals_due = false;
-  std::optional<Response> response = framing_ == Framing::kStateOfTheWorld && type.root
-                                         ? OfferWhole(type, state, std::move(difference), now)
-                                         : OfferChanged(type, state, std::move(difference), now);
+  std::optional<Response> response;
+  if (framing_ == Framing::kStateOfTheWorld && type.root) {
+    response = OfferWhole(type, state, *difference, now);
+  } else if (first && AnswersAll(state, *now)) {
+    response = OfferAll(type, state, now);
+  } else if (first) {
+    state.again = state.names->names();
+    response = OfferChanged(type, state, *Compare(*ResourceSet::Empty(), *now), now);
+  } else {
+    response = OfferChanged(type, state, *difference, now);
+  }
   state.respond = false;
   state.again.clear();
   state.dropped.clear();
@@ -129,14 +140,14 @@ Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t vers
 }
 
 // Everything if anything differs: what a response lacks is gone for the client.
-std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& state, Difference difference,
-                                               const ResourceSetPtr& now) {
+std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& state,
+                                               const Difference& difference, const ResourceSetPtr& now) {
   const bool first = state.sent == nullptr;
   ResourceSetPtr whole = now;
   if (!difference.removed.empty() && type.removed_last && !state.respond && OthersDue(type.id)) {
     state.removals_due = true;
     if (difference.changed.empty()) return std::nullopt;
-    whole = With(*now, std::move(difference.removed));
+    whole = With(*now, difference.removed);
   } else if (difference.empty() && !first && !state.respond) {
     state.sent = now;
     return std::nullopt;
@@ -144,6 +155,28 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
   state.sent = whole;
   Response response = Begin(type, state, whole->hash());
   response.lists = whole->parts();
+  return response;
+}
+
+// Whether nothing is to be reported as unknown to a client that has nothing yet.
+bool StreamCore::AnswersAll(const TypeState& state, const ResourceSet& now) const {
+  if (framing_ == Framing::kStateOfTheWorld || state.names->empty()) return true;
+  return !state.wildcard && now.size() >= state.names->size();
+}
+
+// An empty answer says something where the client asked for everything, or in delta for names that do not
+// exist, or where there is but one answer.
+bool StreamCore::MustAnswer(const TypeState& state) const {
+  return state.respond && (framing_ == Framing::kDelta || answers_ != Answers::kWhatDiffers);
+}
+
+// To a client that has nothing yet, and asks for nothing that is not there.
+std::optional<Response> StreamCore::OfferAll(const TypeInfo& type, TypeState& state,
+                                             const ResourceSetPtr& now) {
+  state.sent = now;
+  if (now->size() == 0 && !MustAnswer(state)) return std::nullopt;
+  Response response = Begin(type, state, now->hash());
+  response.lists = now->parts();
   return response;
 }
 
@@ -156,9 +189,8 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
   }
   ResourceSetPtr whole = LeaveOrphans(state, &difference, now);
   std::vector<Interned> removed;
-  const bool has_all = state.sent == nullptr && now->size() >= state.again.size() && !state.wildcard;
   const auto wanted = [&](const std::string& name) { return state.Asks(name); };
-  if (!has_all) AddAgain(state.again, *now, wanted, &difference.changed, &removed);
+  AddAgain(state.again, *now, wanted, &difference.changed, &removed);
   if (framing_ == Framing::kStateOfTheWorld || type.never_removed) {
     removed.clear();
   } else if (!difference.removed.empty() && type.removed_last && OthersDue(type.id)) {
@@ -168,10 +200,7 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
     for (const ResourcePtr& resource : difference.removed) removed.push_back(resource->name);
   }
   state.sent = whole;
-  // An empty answer says something where the client asked for everything, or in delta for names that do not
-  // exist, or where there is but one answer.
-  const bool must = state.respond && (framing_ == Framing::kDelta || answers_ != Answers::kWhatDiffers);
-  if (difference.changed.empty() && removed.empty() && !must) return std::nullopt;
+  if (difference.changed.empty() && removed.empty() && !MustAnswer(state)) return std::nullopt;
 
   Response response = Begin(type, state, whole->hash());
   if (difference.changed.size() == now->size()) {
@@ -206,6 +235,25 @@ ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference
   return left.empty() ? now : With(*Without(*now, left), std::move(as_they_were));
 }
 
+// For a client that had nothing of the type: what may it have of those that the type refers to?
+void StreamCore::PrepareAllChildren(const TypeInfo& type, const ResourceSet& now) {
+  const bool any = std::any_of(kTypes.begin(), kTypes.end(), [&](const TypeInfo& other) {
+    return (type.children & MaskOf(other.id)) != 0 && StateOf(other.id).sent != nullptr;
+  });
+  if (!any) return;
+  for (const ResourceListPtr& list : now.parts()) {
+    for (const Reference& reference : list->References(type.id)) WarmAgain(reference);
+  }
+}
+
+// What a changed resource refers to is sent again if the client has it.
+void StreamCore::WarmAgain(const Reference& reference) {
+  TypeState& child = StateOf(reference.type);
+  if (child.sent == nullptr || !child.names->Contains(reference.name)) return;
+  child.again.emplace_back(reference.name);
+  child.due = true;
+}
+
 // Before the types that this one refers to are looked at: what a changed resource refers to is sent again
 // with it. And what nothing refers to any more is left alone for the rest of this push, as the client is
 // about to let go of it; it must not see, say, a cluster without endpoints as long as its old routes still
@@ -217,12 +265,7 @@ void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& differe
     return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
   };
   for (const ResourcePtr& resource : difference.changed) {
-    for (const Reference& reference : ReferencesOf(type.id, resource->any)) {
-      TypeState* child = child_of(reference);
-      if (child == nullptr) continue;
-      child->again.emplace_back(reference.name);
-      child->due = true;
-    }
+    for (const Reference& reference : ReferencesOf(type.id, resource->any)) WarmAgain(reference);
   }
   for (const auto* gone : {&difference.replaced, &difference.removed}) {
     for (const ResourcePtr& resource : *gone) {

@@ -25,10 +25,22 @@ bool FieldReader::ReadVarint(uint64_t* value) {
   return false;
 }
 
+// A string of less than 128 bytes, as nearly all names are, with a small field number.
+bool FieldReader::NextShortString() {
+  if (rest_.size() < 2) return false;
+  const auto tag = static_cast<uint8_t>(rest_[0]), length = static_cast<uint8_t>(rest_[1]);
+  if ((tag & 0x87) != kLengthDelimited || tag < 8 || length >= 128 || rest_.size() - 2 < length) return false;
+  number_ = tag >> 3;
+  bytes_ = rest_.substr(2, length);
+  rest_.remove_prefix(2 + size_t{length});
+  return true;
+}
+
 bool FieldReader::Next() {
   bytes_ = {};
   varint_ = 0;
   if (rest_.empty()) return false;
+  if (NextShortString()) return true;
   uint64_t tag = 0;
   if (!ReadVarint(&tag) || tag >> 35 != 0 || tag >> 3 == 0) return Fail();
   number_ = static_cast<uint32_t>(tag >> 3);

@@ -27,6 +27,7 @@ class FieldReader {
   uint64_t varint() const { return varint_; }
 
  private:
+  bool NextShortString();
   bool ReadVarint(uint64_t* value);
   bool Fail();
 

@@ -150,7 +150,7 @@ TEST(ResourceSets, EqualListsAreOneAndBodiesGoWhenIdle) {
   EXPECT_EQ(list, ResourceList::Of({a, b}));
   EXPECT_NE(list, ResourceList::Of({b, a}));
   EXPECT_EQ(list->hash(), ResourceList::Of({b, a})->hash());
-  const std::weak_ptr<const std::string> body = list->Body(Framing::kDelta);
+  const std::weak_ptr<const Pieces> body = list->Body(Framing::kDelta);
   ResourceList::DropIdleBodies();
   EXPECT_FALSE(body.expired()) << "used since the last time";
   ResourceList::DropIdleBodies();
@@ -161,10 +161,23 @@ TEST(ResourceSets, AResourceThatMovesBetweenPartsIsUnchanged) {
   const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1), b2 = MakeResource("b", 2),
                     c = MakeResource("c", 1);
   const ResourceSet before({ResourceList::Of({a, b}), ResourceList::Of({c})});
-  EXPECT_TRUE(Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b, c})})).empty());
-  const Difference difference = Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b2})}));
-  EXPECT_THAT(difference.changed, ElementsAre(b2));
-  EXPECT_THAT(difference.removed, ElementsAre(c));
+  EXPECT_TRUE(Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b, c})}))->empty());
+  const DifferencePtr difference =
+      Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b2})}));
+  EXPECT_THAT(difference->changed, ElementsAre(b2));
+  EXPECT_THAT(difference->removed, ElementsAre(c));
+}
+
+TEST(ResourceSets, ManyClientsShareADifference) {
+  const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1), b2 = MakeResource("b", 2);
+  const ResourceListPtr own = ResourceList::Of({MakeResource("own", 1)}), other = ResourceList::Of({a});
+  const ResourceListPtr before = ResourceList::Of({a, b}), after = ResourceList::Of({a, b2});
+  const DifferencePtr difference = Compare(ResourceSet({before, own}), ResourceSet({after, own}));
+  EXPECT_THAT(difference->changed, ElementsAre(b2));
+  EXPECT_THAT(difference->replaced, ElementsAre(b));
+  EXPECT_EQ(Compare(ResourceSet({before, other}), ResourceSet({after, other})), difference);
+  EXPECT_TRUE(Compare(ResourceSet({after, own}), ResourceSet({after, own}))->empty());
+  EXPECT_THAT(Compare(ResourceSet({after}), ResourceSet({before}))->changed, ElementsAre(b));
 }
 
 }  // namespace
