@@ -17,6 +17,7 @@
 #include "app/validate_command.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/strings.h"
 
 namespace fairlead::app {
@@ -44,6 +45,7 @@ int Fail(const absl::Status& status) {
 }
 
 int Serve(const DiscoveryOptions& options) {
+  PrepareMemory();
   const sigset_t signals = BlockStopSignals();
   DiscoveryServer server(options);
   if (absl::Status status = server.Start(); !status.ok()) return Fail(status);

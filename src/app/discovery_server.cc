@@ -62,6 +62,7 @@ void DiscoveryServer::MakePusher() {
   options.threads =
       throttle > 0 ? static_cast<size_t>(throttle) : std::max(1u, std::thread::hardware_concurrency());
   options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
+  options.shadow = options_.environment.shadow;
   options.scope = mesh::ComputeProxyScope;
   options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity);
   options.max_streams_per_second = options_.environment.max_requests_per_second;

@@ -92,6 +92,11 @@ const std::vector<Row>& Rows() {
         "tests and closed "
         "networks only."},
        SetPlaintextIdentity},
+      {{"FAIRLEAD_SHADOW", "false",
+        "Whether at each publication everything is made anew and compared with what should not have changed; "
+        "what did "
+        "is logged and sent. For tests."},
+       SetBool<&Environment::shadow>},
   };
   return *rows;
 }

@@ -25,6 +25,7 @@ struct Environment {
   std::string pod_namespace = "istio-system";
   std::string pod_name;
   bool plaintext_identity = false;
+  bool shadow = false;
 };
 
 // One variable: its name, default and meaning, for `fairlead environment` and the documentation.

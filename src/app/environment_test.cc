@@ -42,12 +42,14 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
                           {"PILOT_PUSH_THROTTLE", "3"},
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
+                          {"FAIRLEAD_SHADOW", "true"},
                           {"POD_NAMESPACE", "mesh"}});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
   EXPECT_TRUE(read->debounce_endpoints);
   EXPECT_EQ(read->push_throttle, 3);
   EXPECT_EQ(read->max_requests_per_second, 12.5);
+  EXPECT_TRUE(read->shadow);
   EXPECT_TRUE(read->plaintext_identity);
   EXPECT_EQ(read->pod_namespace, "mesh");
 }

@@ -18,8 +18,8 @@ namespace fairlead::cache {
 // with operator== and AbslHashValue; entries are compared by full equality, so that a wrong hit is
 // impossible. Pointers inside Inputs must own what they point to (shared_ptr): then equal pointers mean equal
 // content. Thread-safe. Two threads that miss at once may both build; one result is kept. Eviction is by age:
-// Sweep() drops what was not asked for during the last `kGenerations` sweeps; the owner sweeps after each
-// publication of a snapshot.
+// Sweep() drops what was not asked for during the last `kGenerations` sweeps and is nobody's any more; the
+// owner sweeps after each publication of a snapshot.
 template <typename Inputs>
 class ByteCache {
  public:
@@ -49,7 +49,9 @@ class ByteCache {
     const uint32_t now = generation_.fetch_add(1, std::memory_order_relaxed) + 1;
     for (Shard& shard : shards_) {
       std::lock_guard lock(shard.mutex);
-      absl::erase_if(shard.entries, [now](const auto& e) { return now - e.second.used > kGenerations; });
+      absl::erase_if(shard.entries, [now](const auto& e) {
+        return now - e.second.used > kGenerations && e.second.resource.use_count() <= 1;
+      });
     }
   }
 

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_CACHE_MEMO_H_
 #define FAIRLEAD_CACHE_MEMO_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -9,38 +10,57 @@
 
 namespace fairlead::cache {
 
-// Results of a function by its whole argument, as ByteCache keeps them, for values of any kind and for
-// arguments that live as long as one snapshot: Clear() drops everything at once. Thread-safe; two threads
-// that miss at once may both compute, one result is kept.
-template <typename Key, typename Value>
+// Results of a function of a key and of something that changes with time, which a stamp stands for: a result
+// holds for one stamp and makes way for that of another. Each is computed once; whoever asks meanwhile waits.
+// Thread-safe.
+template <typename Key, typename Value, typename Stamp = uint64_t>
 class Memo {
  public:
-  // What `compute` (Key -> Value) made of the key.
+  // What `compute` (Key -> Value) made of the key at this stamp.
   template <typename Compute>
-  std::shared_ptr<const Value> Get(const Key& key, Compute&& compute) {
-    {
-      std::lock_guard lock(mutex_);
-      if (auto it = values_.find(key); it != values_.end()) return it->second;
+  std::shared_ptr<const Value> Get(const Key& key, const Stamp& stamp, Compute&& compute) {
+    const std::shared_ptr<Slot> slot = FindOrAdd(key);
+    std::lock_guard lock(slot->mutex);
+    if (slot->value == nullptr || !(slot->stamp == stamp)) {
+      slot->value = std::make_shared<const Value>(compute(key));
+      slot->stamp = stamp;
     }
-    auto made = std::make_shared<const Value>(compute(key));
-    std::lock_guard lock(mutex_);
-    return values_.try_emplace(key, std::move(made)).first->second;
+    return slot->value;
   }
 
-  void Clear() {
-    absl::flat_hash_map<Key, std::shared_ptr<const Value>> dropped;  // freed after the lock
+  // Forgets what was not asked for during the last few sweeps.
+  void Sweep() {
     std::lock_guard lock(mutex_);
-    values_.swap(dropped);
+    ++generation_;
+    absl::erase_if(slots_,
+                   [this](const auto& entry) { return generation_ - entry.second->used > kGenerations; });
   }
 
   size_t size() const {
     std::lock_guard lock(mutex_);
-    return values_.size();
+    return slots_.size();
   }
 
  private:
+  static constexpr uint32_t kGenerations = 8;
+  struct Slot {
+    uint32_t used = 0;  // guarded by the memo's lock
+    std::mutex mutex;   // of what follows
+    Stamp stamp{};
+    std::shared_ptr<const Value> value;
+  };
+
+  std::shared_ptr<Slot> FindOrAdd(const Key& key) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Slot>& slot = slots_[key];
+    if (slot == nullptr) slot = std::make_shared<Slot>();
+    slot->used = generation_;
+    return slot;
+  }
+
   mutable std::mutex mutex_;
-  absl::flat_hash_map<Key, std::shared_ptr<const Value>> values_;
+  absl::flat_hash_map<Key, std::shared_ptr<Slot>> slots_;
+  uint32_t generation_ = 0;
 };
 
 }  // namespace fairlead::cache

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_GEN_GENERATOR_H_
 #define FAIRLEAD_GEN_GENERATOR_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,12 +19,23 @@ class Message;
 
 namespace fairlead::gen {
 
-// What one generation of one type for one proxy reads. `names` are the resources asked for, null for all
-// (wildcard).
+// What one generation of one type for one proxy reads. `names` are the resources asked for, sorted, null for
+// all (wildcard).
 struct Request {
   const mesh::MeshSnapshot& snapshot;
   const mesh::ProxyScope& scope;
   const std::vector<std::string>* names = nullptr;
+  uint64_t names_id = 0;  // of the list of names, unlike any other list's; 0: it has none
+};
+
+// What a part of a generator's result was made from. For requests of one proxy with equal stamps and equal
+// names the part is the same; `own` 0: not known, equal to nothing.
+struct PartStamp {
+  uint64_t own = 0;       // ProxyScope::own_id
+  uint64_t sidecar = 0;   // SidecarScope's id or imports_id, where the part reads what the proxy sees
+  uint64_t revision = 0;  // the newest of those InputRevisions that the part reads
+  bool Covers(const PartStamp& now) const { return own != 0 && *this == now; }
+  friend bool operator==(const PartStamp&, const PartStamp&) = default;
 };
 
 // Makes the resources of one xDS type. A generator lives in a folder of its own: Collect (in collect.cc)
@@ -37,11 +49,14 @@ class Generator {
   virtual std::vector<cache::ResourcePtr> Generate(const Request& request) = 0;
   // Sharing. A generator may split its result into parts (what is outbound, what is inbound) and say of each
   // what it depends on besides the snapshot and the names: a part is then made once per snapshot for all
-  // proxies with an equal key. A key names objects of the snapshot by their address, and must hold all that
-  // the part reads of the ProxyScope. No key: the part is made for each proxy. All parts together are
+  // proxies with an equal key. A key must hold all that the part reads of the ProxyScope, objects by numbers
+  // that are never used again. No key: the part is made for each proxy. All parts together are
   // Generate's result, in any order.
   virtual size_t PartCount() const { return 1; }
-  virtual std::optional<std::string> PartKey(const Request& /*request*/, size_t /*part*/) const {
+  // Cheap: asked for each proxy at each publication. A part whose stamp did not change is not made again, so
+  // a stamp must name everything that GeneratePart reads.
+  virtual PartStamp Stamp(const Request& /*request*/, size_t /*part*/) const { return {}; }
+  virtual std::optional<std::string> PartKey(const Request& /*request*/, size_t /*part*/) {
     return std::nullopt;
   }
   virtual std::vector<cache::ResourcePtr> GeneratePart(const Request& request, size_t /*part*/) {
@@ -54,7 +69,8 @@ class Generator {
 
 // Encodes a built message deterministically as a resource.
 cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message);
-// The same of a message that is encoded already; `type` is its full name, "envoy.config.route.v3.RouteConfiguration".
+// The same of a message that is encoded already; `type` is its full name,
+// "envoy.config.route.v3.RouteConfiguration".
 cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message);
 
 std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS

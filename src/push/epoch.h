@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "gen/generator.h"
@@ -26,6 +27,14 @@ using GeneratorVariants = std::map<std::string, Generators, std::less<>>;
 // The types that have one, as a mask of xds::MaskOf.
 uint32_t ServedTypes(const Generators& generators);
 
+// What was last made of a type for one proxy, with what it was made from: a part of which nothing changed is
+// taken over into the next snapshot.
+struct Made {
+  xds::NameSetPtr names;
+  std::vector<gen::PartStamp> stamps;  // of the set's parts
+  xds::ResourceSetPtr set;             // null: nothing was made yet
+};
+
 // One published snapshot and what was made of it so far: parts that many proxies share are made once (see
 // gen::Generator::PartKey). Lives as long as a stream is at it. Thread-safe.
 class Epoch {
@@ -38,11 +47,16 @@ class Epoch {
   const mesh::SnapshotPtr& snapshot_ptr() const { return snapshot_; }
   const Reasons& reasons() const { return reasons_; }
 
-  // The resources of a generator's type for a proxy; `names` null: all of them.
+  // The resources of a type for a proxy; `names` null: all of them. `last` is what was made for this proxy
+  // before, in this snapshot or an earlier one, and is replaced. With `shadow` nothing is taken over from it
+  // unseen: everything is made, and what should have been the same and is not is reported.
   xds::ResourceSetPtr Make(gen::Generator& generator, const mesh::ProxyScope& scope,
-                           const xds::NameSetPtr& names);
+                           const xds::NameSetPtr& names, Made* last, bool shadow);
 
  private:
+  xds::ResourceListPtr MakePart(gen::Generator& generator, const gen::Request& request, size_t part,
+                                const xds::NameSetPtr& names);
+
   struct Key {
     const gen::Generator* generator;
     size_t part;

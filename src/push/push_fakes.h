@@ -38,6 +38,7 @@ class FakeMesh {
     return it == texts_.end() ? Texts() : it->second;
   }
   std::atomic<int> generated{0};
+  std::atomic<uint64_t> stamp{0};  // what the generators say their results were made from; 0: they do not say
 
  private:
   mutable std::mutex mutex_;
@@ -65,7 +66,11 @@ class FakeGenerator : public gen::Generator {
     }
     return made;
   }
-  std::optional<std::string> PartKey(const gen::Request&, size_t) const override { return "all"; }
+  std::optional<std::string> PartKey(const gen::Request&, size_t) override { return "all"; }
+  gen::PartStamp Stamp(const gen::Request&, size_t) const override {
+    const uint64_t stamp = mesh_->stamp;
+    return {stamp == 0 ? 0u : 1u, 0, stamp};
+  }
   void Sweep() override {}
 
  private:

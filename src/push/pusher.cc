@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "push/push_metrics.h"
 
 namespace fairlead::push {
 namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
-constexpr int kBodiesEvery = 20;  // rounds of housekeeping
+constexpr int kTidyEvery = 20;  // rounds of housekeeping
 
 LogScope ads_log("ads");
 
@@ -117,7 +118,8 @@ mesh::SnapshotPtr Pusher::Snapshot() const {
 bool View::Serves(xds::TypeId type) const { return (pusher_->served_ & xds::MaskOf(type)) != 0; }
 
 xds::ResourceSetPtr View::Make(xds::TypeId type, const xds::NameSetPtr& names) const {
-  return epoch_->Make(pusher_->GeneratorFor(type, *scope->proxy), *scope, names);
+  Made nothing;
+  return epoch_->Make(pusher_->GeneratorFor(type, *scope->proxy), *scope, names, &nothing, /*shadow=*/false);
 }
 
 std::optional<View> Pusher::ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const {
@@ -157,11 +159,23 @@ void Pusher::KeepHouse() {
         stream->CheckDeadline(now);
         stream->CheckQuiet(now);
       }
-      if (++round % kBodiesEvery == 0) xds::ResourceList::DropIdleBodies();
+      if (++round % kTidyEvery == 0) Tidy();
       next_round = now + kHousekeeping;
     }
     lock.lock();
   }
+}
+
+// Once things have been quiet for a round, what the work before it left behind is free.
+void Pusher::Tidy() {
+  const size_t dropped = xds::ResourceList::DropIdleBodies();
+  const uint64_t work = newest_number_.load() + last_stream_.load();
+  const bool quiet = dropped == 0 && work == seen_work_;
+  if (quiet && tidied_work_ != work) {
+    ReturnFreeMemory();
+    tidied_work_ = work;
+  }
+  seen_work_ = work;
 }
 
 void Pusher::Stop() {

@@ -26,12 +26,16 @@ namespace fairlead::push {
 struct PusherOptions {
   size_t threads = 2;
   // A stream whose proxy does not take a message within this time, and a second more for each `slowest_rate`
-  // bytes of it, is cut (Istio's PILOT_XDS_SEND_TIMEOUT). Zero: never.
+  // bytes of it, is cut (Istio's PILOT_XDS_SEND_TIMEOUT), unless all proxies are slow (see Traffic). Zero:
+  // never.
   Clock::duration send_timeout = std::chrono::seconds(5);
   size_t slowest_rate = 256 << 10;
   // How long a stream is to be idle before its client is sent what it goes on asking for although nothing
   // refers to it any more (see xds::StreamCore::HoldsBack).
   Clock::duration time_to_let_go = std::chrono::seconds(2);
+  // Whether everything is made anew at each publication and compared with what should not have changed
+  // (Epoch::Make): for tests.
+  bool shadow = false;
   // mesh::ComputeProxyScope, or a test's own.
   std::function<mesh::ProxyScopePtr(const mesh::MeshSnapshot&, const model::ProxyPtr&,
                                     const mesh::ProxyScopePtr& previous)>
@@ -95,6 +99,7 @@ class Pusher {
   // Lets a new stream begin: now, in its turn, or not at all.
   void Admit(const StreamPtr& stream);
   void KeepHouse();
+  void Tidy();
   std::vector<StreamPtr> Streams() const;
 
   const PusherOptions options_;
@@ -104,14 +109,16 @@ class Pusher {
   Admission admission_;
 
   mutable std::mutex mutex_;
-  EpochPtr newest_;                                              // guarded by mutex_
-  std::atomic<uint64_t> newest_number_{0};                       // of newest_
-  absl::flat_hash_set<StreamPtr> streams_;                       // guarded by mutex_
-  uint64_t last_stream_ = 0;                                     // guarded by mutex_
+  EpochPtr newest_;                         // guarded by mutex_
+  std::atomic<uint64_t> newest_number_{0};  // of newest_
+  absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
+  Traffic traffic_;
+  std::atomic<uint64_t> last_stream_{0};                         // the number of streams so far
   std::deque<std::pair<Clock::time_point, StreamPtr>> delayed_;  // by time to begin; guarded by mutex_
   bool stopping_ = false;                                        // guarded by mutex_
   std::condition_variable stop_;
   Executor executor_;
+  uint64_t seen_work_ = 0, tidied_work_ = 0;  // how much was done, at the housekeeper's last rounds
   std::thread housekeeper_;
 };
 

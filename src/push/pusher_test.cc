@@ -54,6 +54,43 @@ TEST_F(PusherTest, ARequestIsAnsweredAndAChangePushed) {
   EXPECT_EQ(pusher->StreamCount(), 0u);
 }
 
+TEST_F(PusherTest, WhatWasMadeFromTheSameIsNotMadeAgain) {
+  mesh.stamp = 1;
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  const int generated = mesh.generated;
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  mesh.Put(TypeId::kEndpoint, "e", "1");
+  proxy->Ask(TypeId::kEndpoint, {"e"});  // answered after the publication was taken over
+  proxy->Await(1);
+  EXPECT_EQ(mesh.generated, generated + 1) << "for the endpoint alone";
+  mesh.Put(TypeId::kCluster, "a", "2");
+  mesh.stamp = 2;
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=2"));
+  proxy->HangUp();
+}
+
+TEST_F(PusherTest, ShadowModeFindsAStampThatSaysTooLittle) {
+  mesh.stamp = 1;
+  PusherOptions options = MakeFakeOptions();
+  options.shadow = true;
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  const double errors = Metrics().internal_errors.Value();
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=2"));
+  EXPECT_EQ(Metrics().internal_errors.Value(), errors + 1);
+  proxy->HangUp();
+}
+
 envoy::service::discovery::v3::DiscoveryRequest RequestOf(const std::string& generator) {
   envoy::service::discovery::v3::DiscoveryRequest request;
   request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");

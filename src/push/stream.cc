@@ -85,7 +85,7 @@ void Stream::OnRequest(std::string bytes) {
 void Stream::OnSent(bool ok) {
   {
     std::lock_guard lock(mutex_);
-    sending_ = false;
+    EndSend(ok);
     Metrics().send_time.Observe(Seconds(Clock::now() - send_start_));
     if (!ok || (options_.exchange == Exchange::kStream && !MarkScheduled())) return;
   }
@@ -98,20 +98,26 @@ void Stream::OnClosed() {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection_ = nullptr;
+    EndSend(false);
   }
   pusher_->Forget(shared_from_this());
 }
 
 void Stream::OnPublished() { Schedule(); }
 
+void Stream::EndSend(bool taken) {
+  if (std::exchange(sending_, false)) pusher_->traffic_.End(send_size_, taken, Clock::now());
+}
+
 void Stream::CheckDeadline(Clock::time_point now) {
   std::shared_ptr<Connection> connection;
   {
     std::lock_guard lock(mutex_);
-    if (!sending_ || now < send_deadline_ || pusher_->options_.send_timeout == Clock::duration::zero())
+    const Clock::duration timeout = pusher_->options_.send_timeout;
+    if (!sending_ || now < send_deadline_ || timeout == Clock::duration::zero()) return;
+    if (connection_ == nullptr || !pusher_->traffic_.AtFault(traffic_start_, send_size_, now, timeout))
       return;
-    if (connection_ == nullptr) return;
-    sending_ = false;
+    EndSend(false);
     connection = connection_;
   }
   Metrics().write_timeouts.Add();
@@ -215,7 +221,8 @@ bool Stream::Step() {
   }
   const Clock::time_point start = Clock::now();
   gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
-  xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names);
+  xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names,
+                                         &made_[static_cast<size_t>(wanted->type)], pusher_->options_.shadow);
   if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
   if (const auto response = core_.Offer(wanted->type, now)) Send(*response, start);
   return true;
@@ -304,6 +311,8 @@ void Stream::Send(const xds::Response& response, Clock::time_point start) {
 // REQUIRES: mutex_ held.
 void Stream::MarkSending(Clock::time_point now, size_t size) {
   sending_ = true;
+  send_size_ = size;
+  traffic_start_ = pusher_->traffic_.Begin();
   send_start_ = now;
   send_deadline_ =
       now + pusher_->options_.send_timeout + std::chrono::seconds(size / pusher_->options_.slowest_rate);

@@ -19,6 +19,7 @@
 #include "push/epoch.h"
 #include "push/inspection.h"
 #include "push/stream_report.h"
+#include "push/traffic.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
 
@@ -92,7 +93,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Run();
   Urgency UrgencyNow() const;
   void Submit(Urgency urgency);
-  bool Step();  // false: nothing to do for now
+  bool Step();               // false: nothing to do for now
+  void EndSend(bool taken);  // REQUIRES: mutex_ held
   bool TakeRequest();
   void Handle(std::string_view bytes);
   bool CheckType(xds::Request* request);
@@ -121,6 +123,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool scheduled_ = false, again_ = false;
   Clock::time_point send_start_{}, send_deadline_{};
   bool sending_ = false;
+  Traffic::Start traffic_start_;  // of the message under way, and its size
+  size_t send_size_ = 0;
   Clock::time_point idle_since_{};  // when the last work was done
   bool holds_back_ = false;         // as the core said then
   bool quiet_ = false;              // to be told to the core
@@ -134,7 +138,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   metrics::Gauge* connected_ = nullptr;          // that counts this stream
   EpochPtr epoch_;                               // what the client is being brought to
   mesh::ProxyScopePtr scope_;                    // the proxy in that epoch
-  std::atomic<uint64_t> epoch_number_{0};        // of epoch_; others may read it
+  std::array<Made, xds::kTypeCount> made_;
+  std::atomic<uint64_t> epoch_number_{0};  // of epoch_; others may read it
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_GEN_ENDPOINT_CLIENT_CLASS_H_
 #define FAIRLEAD_GEN_ENDPOINT_CLIENT_CLASS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,33 +9,39 @@
 
 #include "base/interned.h"
 #include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
 
 namespace fairlead::gen {
 
-// What clients have in common that see the same services in the same way, in one snapshot: most of a
-// namespace. What is collected for one of them holds for all, unless it read more of the client
-// (EndpointInputs::per_client, SidecarScope::RuleDependsOnLabels). A key of memos: compared by content, owns
-// what it points to.
-struct ClientClass {
-  ClientClass(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
+// What of a client its endpoints and clusters depend on besides what it sees: few in a mesh. A key of memos.
+struct ClientKind {
+  explicit ClientKind(const model::Proxy& proxy);
 
-  mesh::SidecarScopePtr sidecar;
-  model::SettingsPtr settings;
-  std::shared_ptr<const mesh::ServiceIndex> services;
-  std::shared_ptr<const mesh::EndpointIndex> endpoints;
-  std::shared_ptr<const mesh::NetworkIndex> networks;
-  std::shared_ptr<const mesh::PeerAuthenticationIndex> peer_authentications;
   model::ProxyType type;
   Interned cluster, network;
   std::vector<std::string> network_view;
   bool ipv4, ipv6, no_tunnel;
 
+  friend bool operator==(const ClientKind&, const ClientKind&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ClientKind& c) {
+    return H::combine(std::move(h), c.type, c.cluster, c.network);
+  }
+};
+
+// What clients have in common that see the same services in the same way: most of a namespace. What is
+// collected for one of them from one snapshot holds for all, unless it read more of the client
+// (EndpointInputs::client_reads, SidecarScope::RuleDependsOnLabels). A key of memos.
+struct ClientClass {
+  explicit ClientClass(const mesh::ProxyScope& scope);
+
+  uint64_t imports_id;            // SidecarScope::imports_id, or
+  mesh::SidecarScopePtr sidecar;  // where it has none, the scope itself; else null
+  ClientKind kind;
+
   friend bool operator==(const ClientClass&, const ClientClass&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ClientClass& c) {
-    return H::combine(std::move(h), c.sidecar.get(), c.endpoints.get(), c.settings.get(), c.type, c.cluster,
-                      c.network);
+    return H::combine(std::move(h), c.imports_id, c.sidecar.get(), c.kind);
   }
 };
 

@@ -45,6 +45,10 @@ void CollectSelfDiscovery(const mesh::ProxyScope& scope, EndpointClient* client)
   client->rollout_template_hash = LabelOr(scope.labels, "rollouts-pod-template-hash");
 }
 
+bool SendsNoTunnels(const model::Proxy& proxy) {
+  return proxy.metadata.disable_hbone_send || model::IsProxyless(proxy);
+}
+
 // What all assignments of a known service need.
 void CollectService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                     EndpointInputs* inputs) {
@@ -56,10 +60,11 @@ void CollectService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
   inputs->cluster_local = IsClusterLocal(*snapshot.settings, service.hostname);
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;
-  client.no_tunnel = proxy.metadata.disable_hbone_send || model::IsProxyless(proxy);
+  client.no_tunnel = SendsNoTunnels(proxy);
   if (service.node_local || inputs->cluster_local) client.cluster = proxy.metadata.cluster_id;
   if (service.node_local) client.node_name = proxy.metadata.node_name;
-  inputs->per_client |= service.node_local || scope.sidecar->RuleDependsOnLabels(service.hostname);
+  if (service.node_local) inputs->client_reads |= kReadsSelf;
+  if (scope.sidecar->RuleDependsOnLabels(service.hostname)) inputs->client_reads |= kReadsLabels;
   CollectNetworks(snapshot, proxy, inputs);
 }
 
@@ -73,7 +78,7 @@ EndpointInputs CollectOwnService(const mesh::MeshSnapshot& snapshot, const mesh:
   EndpointInputs inputs;
   inputs.cluster_name = kSelfDiscoveryCluster;
   inputs.self_discovery = true;
-  inputs.per_client = true;
+  inputs.client_reads = kReadsLocality | kReadsLabels | kReadsSelf;
   if (scope.targets.empty()) return inputs;
   inputs.service = FindService(scope, scope.targets.front().service->hostname);
   if (inputs.service == nullptr) return inputs;
@@ -141,7 +146,8 @@ void CollectLocality(const EffectivePolicy& effective, const mesh::ProxyScope& s
   const LocalityNeeds needs = NeedsOf(policy, effective.outlier_detection != nullptr);
   if (needs.locality) client.locality = scope.locality;
   if (needs.by_labels) client.labelled = !scope.labels.empty();
-  inputs->per_client |= needs.locality || needs.by_labels;
+  if (needs.locality) inputs->client_reads |= kReadsLocality;
+  if (needs.by_labels) inputs->client_reads |= kReadsLabels;
   for (std::string_view key : needs.labels) {
     if (auto it = scope.labels.find(key); it != scope.labels.end()) client.labels.insert(*it);
   }
@@ -182,19 +188,18 @@ bool IsClusterLocal(const model::Settings& settings, std::string_view host) {
   return best.local;
 }
 
-ClientClass::ClientClass(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope)
-    : sidecar(scope.sidecar),
-      settings(snapshot.settings),
-      services(snapshot.services),
-      endpoints(snapshot.endpoints),
-      networks(snapshot.networks),
-      peer_authentications(snapshot.peer_authentications),
-      type(scope.proxy->type),
-      cluster(scope.proxy->metadata.cluster_id),
-      network(scope.proxy->metadata.network),
-      network_view(scope.proxy->metadata.requested_network_view),
-      ipv4(scope.proxy->supports_ipv4),
-      ipv6(scope.proxy->supports_ipv6),
-      no_tunnel(scope.proxy->metadata.disable_hbone_send || model::IsProxyless(*scope.proxy)) {}
+ClientKind::ClientKind(const model::Proxy& proxy)
+    : type(proxy.type),
+      cluster(proxy.metadata.cluster_id),
+      network(proxy.metadata.network),
+      network_view(proxy.metadata.requested_network_view),
+      ipv4(proxy.supports_ipv4),
+      ipv6(proxy.supports_ipv6),
+      no_tunnel(SendsNoTunnels(proxy)) {}
+
+ClientClass::ClientClass(const mesh::ProxyScope& scope)
+    : imports_id(scope.sidecar->imports_id),
+      sidecar(imports_id == 0 ? scope.sidecar : nullptr),
+      kind(*scope.proxy) {}
 
 }  // namespace fairlead::gen

@@ -44,6 +44,13 @@ struct EndpointClient {
   }
 };
 
+// What was read of a client that its ClientKind does not say.
+enum ClientReads : uint8_t {
+  kReadsLocality = 1,
+  kReadsLabels = 2,
+  kReadsSelf = 4,  // its node, or which services and workload are its own
+};
+
 // Everything that one ClusterLoadAssignment, or the inline endpoints of a DNS cluster, is made from.
 struct EndpointInputs {
   std::string cluster_name;
@@ -60,9 +67,7 @@ struct EndpointInputs {
   std::shared_ptr<const mesh::NetworkIndex> networks;  // null where there is but one network
   bool cluster_local = false;
   EndpointClient client;
-  // Whether something was read of the client that its ClientClass does not say: its labels, locality, node or
-  // workload.
-  bool per_client = false;
+  uint8_t client_reads = 0;  // of ClientReads
 
   friend bool operator==(const EndpointInputs&, const EndpointInputs&) = default;
   template <typename H>

@@ -54,7 +54,7 @@ class RouteGenerator final : public Generator {
     return out;
   }
 
-  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) const override {
+  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) override {
     const bool labels_matter = memo_.For(request.scope.sidecar)->labels_matter();
     return route::SharingKey(*request.scope.sidecar,
                              route::TraitsOf(request.scope, *request.snapshot.settings),
@@ -88,7 +88,7 @@ class RouteGenerator final : public Generator {
                        route::BuildProxylessRouteConfiguration(inputs.name, hosts, attempts));
   }
 
-  mutable route::ScopeMemo memo_;
+  route::ScopeMemo memo_;
   route::HostCache hosts_;
   cache::ByteCache<RouteInputs> cache_;
 };

@@ -1,11 +1,15 @@
 #include "gen/generator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/strings.h"
 #include "cache/byte_cache.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "gen/listener/inbound.h"
@@ -22,11 +26,23 @@ using envoy::config::listener::v3::Listener;
 using namespace listener;  // NOLINT: this file is that folder's face
 
 // LDS for sidecars; other proxies have no listeners here. Outbound listeners are remembered by scope and
-// profile, and every listener by its Inputs. Names are unique: of two listeners with one name (a Sidecar's
-// may meet a service's) the first is kept. `names` picks from all; a name of nothing gets nothing.
+// profile, and every listener by its Inputs. Of the two parts one holds the outbound listeners for services,
+// which most workloads of a namespace share, the other the rest. Names are unique: of two listeners with one
+// name (a Sidecar's may meet a service's) the outbound one is kept, else the first. `names` picks from all; a
+// name of nothing gets nothing.
 class ListenerGenerator : public Generator {
  public:
-  std::vector<ResourcePtr> Generate(const Request& request) override;
+  std::vector<ResourcePtr> Generate(const Request& request) override {
+    std::vector<ResourcePtr> all = GeneratePart(request, kOutbound);
+    std::vector<ResourcePtr> own = GeneratePart(request, kOwn);
+    all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+    return all;
+  }
+
+  size_t PartCount() const override { return 2; }
+  PartStamp Stamp(const Request& request, size_t part) const override;
+  std::optional<std::string> PartKey(const Request& request, size_t part) override;
+  std::vector<ResourcePtr> GeneratePart(const Request& request, size_t part) override;
 
   void Sweep() override {
     memo_.Sweep();
@@ -37,9 +53,17 @@ class ListenerGenerator : public Generator {
   }
 
  private:
+  enum Part : size_t { kOutbound, kOwn };
+
+  static bool HasListeners(const Request& request) {
+    return request.scope.proxy->type == model::ProxyType::kSidecar &&
+           request.snapshot.settings->mesh->proxy_listen_port() > 0;
+  }
+  OutboundMemo::Key KeyOf(const Request& request);
   OutboundSetPtr Outbound(const Request& request, const OutboundMemo::Key& key);
   OutboundSetPtr CollectSet(const Request& request, const OutboundMemo::Key& key, std::string_view skip,
                             OutboundReads* reads);
+  void AddOwn(const Request& request, std::vector<ResourcePtr>* out);
 
   ResourcePtr Encoded(const OutboundInputs& inputs) {
     return outbound_.GetOrBuild(inputs, [](const OutboundInputs& wanted) {
@@ -76,9 +100,10 @@ OutboundSetPtr ListenerGenerator::CollectSet(const Request& request, const Outbo
   auto set = std::make_shared<OutboundSet>();
   for (OutboundListener& listener :
        CollectOutbound(request, key.profiles, key.view, key.reserved, skip, reads)) {
-    if (listener.mixed && !listener.endpoint.empty())
-      set->mixed_endpoints.push_back(Interned(listener.endpoint));
-    set->listeners.push_back({Encoded(listener.inputs), Interned(listener.endpoint)});
+    const Interned endpoint(listener.endpoint);
+    if (!endpoint.empty()) set->endpoints.insert(endpoint);
+    if (listener.mixed && !endpoint.empty()) set->mixed_endpoints.push_back(endpoint);
+    set->listeners.push_back({Encoded(listener.inputs), endpoint});
   }
   return set;
 }
@@ -99,49 +124,88 @@ OutboundSetPtr ListenerGenerator::Outbound(const Request& request, const Outboun
   return CollectSet(request, key, own_address, &reads);
 }
 
-// Appends what has a name of its own.
-void Append(ResourcePtr resource, std::vector<ResourcePtr>* out) {
-  const bool taken = std::any_of(out->begin(), out->end(),
-                                 [&](const ResourcePtr& other) { return other->name == resource->name; });
-  if (!taken) out->push_back(std::move(resource));
-}
-
-std::vector<ResourcePtr> ListenerGenerator::Generate(const Request& request) {
-  std::vector<ResourcePtr> resources;
+OutboundMemo::Key ListenerGenerator::KeyOf(const Request& request) {
   const mesh::ProxyScope& scope = request.scope;
-  const model::Proxy& proxy = *scope.proxy;
   const model::Settings& settings = *request.snapshot.settings;
-  if (proxy.type != model::ProxyType::kSidecar || settings.mesh->proxy_listen_port() <= 0) return resources;
   ProxyTraits traits = CollectTraits(request);
   Profiles profiles;
   profiles.l4 = profiles_.Intern(L4Traits(traits));
   profiles.full = profiles_.Intern(std::move(traits));
-  const OutboundMemo::Key key{scope.sidecar,
-                              profiles,
-                              model::AddressViewOf(proxy, settings.cluster_id),
-                              ReservedPorts(proxy, settings),
-                              proxy.metadata.ns,
-                              proxy.domain};
-  const OutboundSetPtr set = Outbound(request, key);
-  resources.reserve(set->listeners.size() + 3);
-  const Interned own_address(proxy.ip_addresses.front());
-  for (const OutboundSet::Entry& entry : set->listeners) {
-    if (entry.endpoint.empty() || entry.endpoint != own_address) resources.push_back(entry.resource);
+  return {scope.sidecar->imports_id,
+          scope.sidecar->imports_id == 0 ? scope.sidecar : nullptr,
+          std::move(profiles),
+          model::AddressViewOf(*scope.proxy, settings.cluster_id),
+          ReservedPorts(*scope.proxy, settings),
+          scope.proxy->metadata.ns,
+          scope.proxy->domain};
+}
+
+// Services matter through what the proxy sees, and to a telemetry provider that names one.
+PartStamp ListenerGenerator::Stamp(const Request& request, size_t part) const {
+  const mesh::ProxyScope& scope = request.scope;
+  const mesh::InputRevisions& revisions = request.snapshot.revisions;
+  const auto& mesh_config = *request.snapshot.settings->mesh;
+  PartStamp stamp{scope.own_id, scope.sidecar->imports_id, std::max(revisions.settings, revisions.objects)};
+  if (mesh_config.extension_providers_size() > 0)
+    stamp.revision = std::max(stamp.revision, revisions.services);
+  if (part == kOutbound) {
+    stamp.revision = std::max(stamp.revision, revisions.passthrough_endpoints);
+    return stamp;
   }
-  if (const auto inputs = CollectHttpProxyPort(scope, profiles.full)) Append(Encoded(*inputs), &resources);
-  if (profiles.full->traits().interception != model::InterceptionMode::kNone) {
-    Append(VirtualOutbound(profiles), &resources);
+  // What is neither of the virtual listeners may have the name of an outbound one.
+  const bool may_meet = mesh_config.proxy_http_port() != 0 ||
+                        !scope.proxy->metadata.http_proxy_port.empty() ||
+                        scope.sidecar->HasIngressListeners() ||
+                        scope.proxy->metadata.interception_mode == model::InterceptionMode::kNone;
+  if (may_meet) {
+    stamp.revision = std::max(stamp.revision, revisions.passthrough_endpoints);
+  } else {
+    stamp.sidecar = 0;
   }
-  for (const InboundInputs& inputs : CollectInbound(request, profiles.full, key.reserved)) {
-    Append(Encoded(inputs), &resources);
+  return stamp;
+}
+
+std::optional<std::string> ListenerGenerator::PartKey(const Request& request, size_t part) {
+  if (part == kOwn || !HasListeners(request)) return std::nullopt;
+  const OutboundSetPtr set = Outbound(request, KeyOf(request));
+  const Interned own_address(request.scope.proxy->ip_addresses.front());
+  return set->endpoints.contains(own_address) ? StrCat(set->id, "|", own_address.str()) : StrCat(set->id);
+}
+
+std::vector<ResourcePtr> ListenerGenerator::GeneratePart(const Request& request, size_t part) {
+  std::vector<ResourcePtr> resources;
+  if (!HasListeners(request)) return resources;
+  if (part == kOwn) {
+    AddOwn(request, &resources);
+  } else {
+    const OutboundSetPtr set = Outbound(request, KeyOf(request));
+    const Interned own_address(request.scope.proxy->ip_addresses.front());
+    resources.reserve(set->listeners.size());
+    for (const OutboundSet::Entry& entry : set->listeners) {
+      if (entry.endpoint.empty() || entry.endpoint != own_address) resources.push_back(entry.resource);
+    }
   }
   if (request.names != nullptr) {
     std::erase_if(resources, [&](const ResourcePtr& resource) {
-      return std::find(request.names->begin(), request.names->end(), resource->name.str()) ==
-             request.names->end();
+      return !std::binary_search(request.names->begin(), request.names->end(), resource->name.str());
     });
   }
   return resources;
+}
+
+void ListenerGenerator::AddOwn(const Request& request, std::vector<ResourcePtr>* out) {
+  const OutboundMemo::Key key = KeyOf(request);
+  const ProfilePtr& profile = key.profiles.full;
+  const Interned own_address(request.scope.proxy->ip_addresses.front());
+  const OutboundSetPtr outbound = Outbound(request, key);
+  const auto add = [&](ResourcePtr resource) {
+    const auto same_name = [&](const ResourcePtr& other) { return other->name == resource->name; };
+    if (outbound->HasListener(resource->name, own_address)) return;
+    if (std::none_of(out->begin(), out->end(), same_name)) out->push_back(std::move(resource));
+  };
+  if (const auto inputs = CollectHttpProxyPort(request.scope, profile)) add(Encoded(*inputs));
+  if (profile->traits().interception != model::InterceptionMode::kNone) add(VirtualOutbound(key.profiles));
+  for (const InboundInputs& inputs : CollectInbound(request, profile, key.reserved)) add(Encoded(inputs));
 }
 
 }  // namespace

@@ -14,6 +14,13 @@ constexpr size_t kMaxVariants = 64;
 
 }  // namespace
 
+bool OutboundSet::HasListener(const Interned& name, const Interned& own_address) const {
+  const auto before = [](const Entry& entry, const Interned& n) { return entry.resource->name < n; };
+  const auto found = std::lower_bound(listeners.begin(), listeners.end(), name, before);
+  return found != listeners.end() && found->resource->name == name &&
+         (found->endpoint.empty() || found->endpoint != own_address);
+}
+
 bool OutboundMemo::Holds(const mesh::MeshSnapshot& snapshot, Variant* variant) {
   if (variant->checked == snapshot.endpoints) return true;
   for (const auto& [service, endpoints] : variant->endpoints) {

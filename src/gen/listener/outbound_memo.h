@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/labels.h"
+#include "base/unique_id.h"
 #include "cache/resource.h"
 #include "gen/listener/outbound_collect.h"
 #include "mesh/snapshot.h"
@@ -18,12 +20,17 @@ namespace fairlead::gen::listener {
 
 // The outbound listeners of one scope and profile, encoded, in the order of their names. Immutable.
 struct OutboundSet {
+  const uint64_t id = NextUniqueId();
   struct Entry {
     cache::ResourcePtr resource;
     Interned endpoint;  // as in OutboundListener
   };
   std::vector<Entry> listeners;
-  std::vector<Interned> mixed_endpoints;  // addresses for which the set does not hold; usually none
+  absl::flat_hash_set<Interned> endpoints;  // all that are named in the entries; usually none
+  std::vector<Interned> mixed_endpoints;    // addresses for which the set does not hold; usually none
+
+  // Whether a proxy at this address has a listener of this name from here.
+  bool HasListener(const Interned& name, const Interned& own_address) const;
 };
 using OutboundSetPtr = std::shared_ptr<const OutboundSet>;
 
@@ -33,7 +40,8 @@ class OutboundMemo {
  public:
   // Together with what was read (OutboundReads), all that CollectOutbound looks at.
   struct Key {
-    mesh::SidecarScopePtr scope;
+    uint64_t imports_id;          // SidecarScope::imports_id, or
+    mesh::SidecarScopePtr scope;  // where it has none, the scope itself; else null
     Profiles profiles;
     model::AddressView view;
     ReservedPorts reserved;
@@ -43,8 +51,8 @@ class OutboundMemo {
     friend bool operator==(const Key&, const Key&) = default;
     template <typename H>
     friend H AbslHashValue(H h, const Key& k) {
-      return H::combine(std::move(h), k.scope.get(), k.profiles.full.get(), k.profiles.l4.get(), k.view,
-                        k.reserved, k.ns, k.domain);
+      return H::combine(std::move(h), k.imports_id, k.scope.get(), k.profiles.full.get(), k.profiles.l4.get(),
+                        k.view, k.reserved, k.ns, k.domain);
     }
   };
 

@@ -1,6 +1,6 @@
 #include "gen/generator.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <memory>
 
 #include "base/strings.h"
@@ -25,11 +25,17 @@ class NameTableGenerator final : public Generator {
     })};
   }
 
-  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) const override {
+  PartStamp Stamp(const Request& request, size_t /*part*/) const override {
+    const mesh::InputRevisions& revisions = request.snapshot.revisions;
+    return {request.scope.own_id, request.scope.sidecar->imports_id,
+            std::max(revisions.settings, revisions.passthrough_endpoints)};
+  }
+
+  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) override {
     const NameTableClient client = NameTableClientOf(request.snapshot, *request.scope.proxy);
     const model::AddressView& view = client.addresses;
-    return StrCat(reinterpret_cast<uintptr_t>(request.scope.sidecar.get()), "|", client.network.str(), "|",
-                  client.cluster.str(), "|", static_cast<int>(view.ipv4), static_cast<int>(view.ipv6),
+    return StrCat(request.scope.sidecar->id, "|", client.network.str(), "|", client.cluster.str(), "|",
+                  static_cast<int>(view.ipv4), static_cast<int>(view.ipv6),
                   static_cast<int>(view.own_cluster), static_cast<int>(view.auto_allocated));
   }
 

@@ -159,8 +159,8 @@ std::string SharingKey(const mesh::SidecarScope& scope, const ClientTraits& clie
                           client.include_attempt_count, client.append_x_forwarded_host, client.proxyless}) {
     flags = flags << 1 | static_cast<unsigned>(flag);
   }
-  std::string out = StrCat(reinterpret_cast<uintptr_t>(&scope), "|", client.ns.str(), "|",
-                           client.metadata_ns.str(), "|", client.dns_domain.str(), "|", flags);
+  std::string out = StrCat(scope.id, "|", client.ns.str(), "|", client.metadata_ns.str(), "|",
+                           client.dns_domain.str(), "|", flags);
   for (const auto& [name, value] : labels) StrAppend(&out, "|", name, "=", value);
   return out;
 }

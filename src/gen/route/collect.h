@@ -18,7 +18,7 @@ ClientTraits TraitsOf(const mesh::ProxyScope& scope, const model::Settings& sett
 bool LabelsMatter(const mesh::SidecarScope& scope);
 
 // Equal for workloads that get equal routes: all of the workload and its scope that CollectInputs reads, the
-// scope by its address. `labels` as for CollectInputs, empty where they do not matter.
+// scope by its number. `labels` as for CollectInputs, empty where they do not matter.
 std::string SharingKey(const mesh::SidecarScope& scope, const ClientTraits& client, const LabelMap& labels);
 
 // The inputs of the route configuration `name`, which must not be an unknown one (see ParseRouteName), for a

@@ -38,7 +38,11 @@ class RouteGenerator final : public Generator {
     return out;
   }
 
-  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) const override {
+  PartStamp Stamp(const Request& request, size_t /*part*/) const override {
+    return {request.scope.own_id, request.scope.sidecar->id, request.snapshot.revisions.settings};
+  }
+
+  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) override {
     if (request.scope.proxy->type == model::ProxyType::kRouter) return std::nullopt;
     const bool labels_matter = memo_.For(request.scope.sidecar)->labels_matter();
     return SharingKey(*request.scope.sidecar, TraitsOf(request.scope, *request.snapshot.settings),
@@ -72,7 +76,7 @@ class RouteGenerator final : public Generator {
     });
   }
 
-  mutable ScopeMemo memo_;
+  ScopeMemo memo_;
   HostCache hosts_;
   cache::ByteCache<Inputs> cache_;
 };

@@ -114,7 +114,11 @@ class VirtualHostGenerator final : public Generator {
     return out;
   }
 
-  std::optional<std::string> PartKey(const Request& request, size_t part) const override {
+  PartStamp Stamp(const Request& request, size_t part) const override {
+    return routes_->Stamp(request, part);
+  }
+
+  std::optional<std::string> PartKey(const Request& request, size_t part) override {
     return routes_->PartKey(request, part);
   }
 

@@ -1,0 +1,16 @@
+#include "base/memory.h"
+
+#include <malloc.h>
+
+namespace fairlead {
+
+void PrepareMemory() {
+  constexpr int kLarge = 1 << 20, kHeaps = 4;
+  mallopt(M_MMAP_THRESHOLD, kLarge);  // fixed: by default it grows with what is freed
+  mallopt(M_TRIM_THRESHOLD, 2 * kLarge);
+  mallopt(M_ARENA_MAX, kHeaps);
+}
+
+void ReturnFreeMemory() { malloc_trim(0); }
+
+}  // namespace fairlead
