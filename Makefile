@@ -7,6 +7,7 @@
 #   make lint, format           clang-format and clang-tidy
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
+#   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
 #   make updates [AREA=...] [DELTA=1] [SEED=2]      one case becomes another under connected proxies, over gRPC
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
@@ -21,13 +22,15 @@ SHOW ?= 0
 SEED ?= 1
 DELTA ?=
 ONLY ?=
+SOAK ?= release
+SECONDS ?= 1800
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale tools conformance updates stock-envoy random-calls validation clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -69,6 +72,11 @@ bench: build/release/build.ninja
 	ninja -C build/release -j$(JOBS) benches
 	@for bench in build/release/bin/*_bench; do echo "== $$bench"; $$bench || exit 1; done
 	@$(MAKE) --no-print-directory bench-scale
+
+soak: build/$(SOAK)/build.ninja tools
+	ninja -C build/$(SOAK) -j$(JOBS) fairlead
+	python3 -B bench/scale/soak.py --fairlead build/$(SOAK)/bin/fairlead --tools build/tools --work build/soak \
+	  --seconds $(SECONDS) $(if $(filter release,$(SOAK)),,--any-memory --shadow)
 
 bench-scale: build tools build/tools/replay
 	python3 -B bench/scale/scale.py --fairlead build/fairlead --tools build/tools --work build/scale \

@@ -29,6 +29,12 @@ def raise_file_limit():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def streams_per_connection(proxies):
+    """One, as real sidecars have it, unless there are more proxies than files that a process may open."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return -(-proxies // max(1, limit - 500))
+
+
 def free_port():
     """One outside the range that connections take theirs from."""
     low = int(pathlib.Path(PORT_RANGE).read_text().split()[0])
@@ -95,10 +101,10 @@ class Server:
         self.stop()
 
 
-def fairlead(binary, folder, log):
+def fairlead(binary, folder, log, more=()):
     port = free_port()
     words = [binary, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "",
-             "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", ""]
+             "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", "", *more]
     return Server(words, port, log)
 
 
@@ -123,7 +129,7 @@ def xdsload(binary, address, nodes, proxies, work, *, pid=0, plan_text="[]", rep
     """One run; its report. A proxy that lacks something is in the report as well as an error."""
     plan_file = pathlib.Path(work) / "plan.json"
     plan_file.write_text(plan_text)
-    words = [binary, "-addr", address, "-proxies", str(proxies), "-nodes", str(nodes), "-streams-per-conn", "1", "-rate", "0",
+    words = [binary, "-addr", address, "-proxies", str(proxies), "-nodes", str(nodes), "-streams-per-conn", str(streams_per_connection(proxies)), "-rate", "0",
              "-pid", str(pid), "-plan", str(plan_file), "-repeats", str(repeats), "-quiet", quiet, "-timeout", timeout, *flags]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if not done.stdout:

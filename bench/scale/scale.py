@@ -4,7 +4,7 @@
   scale.py --fairlead BIN --tools DIR --work DIR [--only A,C,...] [--repeats N] [--json FILE]
 
 A scenario is a mesh of files made by meshgen, a fresh server that reads it, and xdsload's sidecars, each with a connection
-of its own, all at once; then changes of the files under them, each --repeats times. The floor is the server replay, which
+of its own (two share one where the system does not let a process open enough files), all at once; then changes of the files under them, each --repeats times. The floor is the server replay, which
 does nothing but send what one sidecar of the scenario got. CPU seconds are the server's, user and system, until nothing
 has moved for a while; MB sent are 10^6 bytes of responses, RSS and its peak are MiB.
 

@@ -45,6 +45,8 @@ def rows(name, who, report, ready_ms=None, ready_rss=None):
     out = [start_row(name, who, ready_ms, ready_rss)] if ready_ms is not None else []
     connect = report["connect"]
     row = phase(connect, "connect", who, name)
+    if report["streams_per_conn"] > 1:
+        row["what"] = f"connect, {report['streams_per_conn']} streams a connection"
     row.update(proxies=connect["configured"], p50=connect["each"]["p50_ms"], p99=connect["each"]["p99_ms"],
                wall=connect["all_configured_ms"], broken=report["reconnects"])
     out.append(row)

@@ -77,7 +77,8 @@ void FoldingClient::Exchange(push::Epoch* epoch, const push::Generators& generat
     if (!wanted && unanswered.empty()) return;
     if (wanted) {
       const xds::ResourceSetPtr now =
-          epoch->Make(*generators[static_cast<size_t>(wanted->type)], *scope_, wanted->names);
+          epoch->Make(*generators[static_cast<size_t>(wanted->type)], *scope_, wanted->names,
+                      &made_[static_cast<size_t>(wanted->type)], /*shadow=*/false);
       if (const auto response = core_.Offer(wanted->type, now)) {
         Take(*response);
         unanswered.insert(wanted->type);
