@@ -315,8 +315,11 @@ void Stream::MarkSending(Clock::time_point now, size_t size) {
   send_size_ = size;
   traffic_start_ = pusher_->traffic_.Begin();
   send_start_ = now;
-  send_deadline_ =
-      now + pusher_->options_.send_timeout + std::chrono::seconds(size / pusher_->options_.slowest_rate);
+  // The machine's own slowest rate: a thousand that are sent a large message at once all end at once, late.
+  constexpr size_t kSlowestTogether = 64 << 20;
+  const size_t together = static_cast<size_t>(traffic_start_.sharers) * size;
+  send_deadline_ = now + pusher_->options_.send_timeout +
+                   std::chrono::seconds(size / pusher_->options_.slowest_rate + together / kSlowestTogether);
 }
 
 }  // namespace fairlead::push
