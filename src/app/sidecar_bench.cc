@@ -1,0 +1,130 @@
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/mesh_model.h"
+#include "base/strings.h"
+#include "config/manifests.h"
+#include "gen/generator.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/mesh/v1alpha1/network.pb.h"
+#include "mesh/proxy_scope.h"
+#include "xds/references.h"
+
+// Everything that one sidecar of a large mesh is sent: its clusters, endpoints, listeners and routes.
+namespace fairlead::app {
+namespace {
+
+constexpr int kPerNamespace = 50;
+
+// A service with an HTTP and a TCP port, five endpoints, and of every second one a VirtualService.
+std::string ServiceManifests(int i) {
+  const std::string meta = StrCat("metadata: {name: svc-", i, ", namespace: ns-", i / kPerNamespace);
+  std::string out = StrCat("apiVersion: v1\nkind: Service\n", meta, "}\nspec: {clusterIP: 10.96.", i / 250,
+                           ".", i % 250 + 1, ", ports: [{name: http, port: 80, targetPort: 8080}, ",
+                           "{name: tcp, port: 5432, targetPort: 5432}]}\n---\n");
+  StrAppend(&out, "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n", meta,
+            ", labels: {kubernetes.io/service-name: svc-", i, "}}\naddressType: IPv4\n",
+            "ports: [{name: http, port: 8080}, {name: tcp, port: 5432}]\nendpoints:\n");
+  for (int k = 0; k < 5; ++k) {
+    StrAppend(&out, "- {addresses: [10.", 10 + i / 250, ".", i % 250, ".", k + 1, "]}\n");
+  }
+  StrAppend(&out, "---\n");
+  if (i % 2 == 0) {
+    StrAppend(&out, "apiVersion: networking.istio.io/v1\nkind: VirtualService\n", meta,
+              "}\nspec: {hosts: [svc-", i,
+              "], http: [{match: [{uri: {prefix: /a}}], route: [{destination: {host: svc-", i,
+              "}}], timeout: 5s}, {route: [{destination: {host: svc-", i, "}}]}]}\n---\n");
+  }
+  return out;
+}
+
+model::SettingsPtr BenchSettings() {
+  auto settings = std::make_shared<model::Settings>();
+  auto mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>();
+  mesh->set_proxy_listen_port(15001);
+  mesh->set_proxy_inbound_listen_port(15006);
+  settings->mesh = std::move(mesh);
+  settings->networks = std::make_shared<istio::mesh::v1alpha1::MeshNetworks>();
+  return settings;
+}
+
+mesh::SnapshotPtr BuildMesh(StoreMeshModel* model, int services) {
+  std::string text;
+  for (int i = 0; i < services; ++i) text += ServiceManifests(i);
+  std::vector<config::ObjectChange> changes;
+  for (const config::ConfigPtr& object : config::ParseManifests(text, "bench.yaml").objects) {
+    changes.push_back({config::KeyOf(*object), object});
+  }
+  push::Reasons reasons;
+  return model->Update(changes, BenchSettings(), &reasons);
+}
+
+model::ProxyPtr Sidecar(int index) {
+  auto proxy = std::make_shared<model::Proxy>();
+  proxy->ns = proxy->metadata.ns = "ns-0";
+  proxy->id = StrCat("pod-", index, ".ns-0");
+  proxy->domain = "ns-0.svc.cluster.local";
+  proxy->ip_addresses = {StrCat("10.200.", index / 250 % 250, ".", index % 250 + 1)};
+  proxy->supports_ipv4 = true;
+  return proxy;
+}
+
+class Generators {
+ public:
+  // The bytes of all that a sidecar is sent.
+  size_t All(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy) {
+    const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(snapshot, proxy);
+    size_t bytes = 0;
+    const auto names_in = [&](xds::TypeId type, const std::vector<cache::ResourcePtr>& resources) {
+      std::set<std::string> names;
+      for (const cache::ResourcePtr& resource : resources) {
+        bytes += resource->any.size();
+        for (const xds::Reference& reference : xds::ReferencesOf(type, resource->any)) {
+          names.emplace(reference.name);
+        }
+      }
+      return std::vector<std::string>(names.begin(), names.end());
+    };
+    const auto endpoints = names_in(xds::TypeId::kCluster, clusters_->Generate({snapshot, *scope, nullptr}));
+    const auto routes = names_in(xds::TypeId::kListener, listeners_->Generate({snapshot, *scope, nullptr}));
+    names_in(xds::TypeId::kEndpoint, endpoints_->Generate({snapshot, *scope, &endpoints}));
+    names_in(xds::TypeId::kRoute, routes_->Generate({snapshot, *scope, &routes}));
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<gen::Generator> clusters_ = gen::NewClusterGenerator(),
+                                  endpoints_ = gen::NewEndpointGenerator(),
+                                  listeners_ = gen::NewListenerGenerator(),
+                                  routes_ = gen::NewRouteGenerator();
+};
+
+// The first sidecar of a mesh: nothing was made before.
+void BM_FirstSidecar(benchmark::State& state) {
+  StoreMeshModel model;
+  const mesh::SnapshotPtr snapshot = BuildMesh(&model, static_cast<int>(state.range(0)));
+  size_t bytes = 0;
+  for (auto _ : state) {
+    Generators generators;
+    bytes = generators.All(*snapshot, Sidecar(0));
+  }
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK(BM_FirstSidecar)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+// Another workload of the namespace.
+void BM_NextSidecar(benchmark::State& state) {
+  StoreMeshModel model;
+  const mesh::SnapshotPtr snapshot = BuildMesh(&model, static_cast<int>(state.range(0)));
+  Generators generators;
+  int index = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(generators.All(*snapshot, Sidecar(++index)));
+}
+BENCHMARK(BM_NextSidecar)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace fairlead::app
