@@ -105,6 +105,39 @@ inline Reasons BecauseOf(Reason reason) {
   return reasons;
 }
 
+// The sends of all fake proxies whose end a stream has not been told yet. A server of gRPC waits for them before
+// it is gone; so must whoever ends a pusher.
+class SendsUnderWay {
+ public:
+  static void Begin() {
+    std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  static void End() {
+    std::lock_guard lock(mutex_);
+    if (--count_ == 0) none_.notify_all();
+  }
+  static void AwaitNone() {
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [] { return count_ == 0; });
+  }
+
+ private:
+  inline static std::mutex mutex_;
+  inline static std::condition_variable none_;
+  inline static int count_ = 0;  // guarded by mutex_
+};
+
+// Ends a pusher as a server does.
+struct EndPusher {
+  void operator()(Pusher* pusher) const {
+    pusher->Stop();
+    SendsUnderWay::AwaitNone();
+    delete pusher;
+  }
+};
+using OwnedPusher = std::unique_ptr<Pusher, EndPusher>;
+
 // The transport and the proxy at its other end. `stuck`: takes what is sent, but never comes back for more.
 class FakeProxy : public Connection, public std::enable_shared_from_this<FakeProxy> {
  public:
@@ -151,12 +184,14 @@ class FakeProxy : public Connection, public std::enable_shared_from_this<FakePro
     }
     if (stuck_) return;
     // As gRPC does, from another thread.
+    SendsUnderWay::Begin();
     std::thread([self = shared_from_this()] {
       {
         std::lock_guard lock(self->mutex_);
         self->under_way_ = false;
       }
       self->stream_->OnSent(true);
+      SendsUnderWay::End();
     }).detach();
   }
   void Close(const absl::Status& status) override {

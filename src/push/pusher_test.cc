@@ -21,8 +21,8 @@ std::vector<std::string> Values(const envoy::service::discovery::v3::DiscoveryRe
 class PusherTest : public testing::Test {
  protected:
   PusherTest() { mesh.Put(TypeId::kCluster, "a", "1"); }
-  std::unique_ptr<Pusher> Make(PusherOptions options = MakeFakeOptions()) {
-    return std::make_unique<Pusher>(std::move(options), MakeFakeGenerators(&mesh));
+  OwnedPusher Make(PusherOptions options = MakeFakeOptions()) {
+    return OwnedPusher(new Pusher(std::move(options), MakeFakeGenerators(&mesh)));
   }
   std::shared_ptr<FakeProxy> Connect(Pusher* pusher, bool stuck = false) {
     auto proxy = std::make_shared<FakeProxy>(stuck);

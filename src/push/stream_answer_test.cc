@@ -16,7 +16,7 @@ class StreamAnswers : public testing::Test {
  protected:
   StreamAnswers() { mesh.Put(TypeId::kCluster, "a", "1"); }
   void Start(PusherOptions options = MakeFakeOptions()) {
-    pusher = std::make_unique<Pusher>(std::move(options), MakeFakeGenerators(&mesh));
+    pusher.reset(new Pusher(std::move(options), MakeFakeGenerators(&mesh)));
     pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
     proxy = std::make_shared<FakeProxy>();
   }
@@ -33,7 +33,7 @@ class StreamAnswers : public testing::Test {
   }
 
   FakeMesh mesh;
-  std::unique_ptr<Pusher> pusher;
+  OwnedPusher pusher;
   std::shared_ptr<FakeProxy> proxy;
 };
 
