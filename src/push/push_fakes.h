@@ -105,8 +105,8 @@ inline Reasons BecauseOf(Reason reason) {
   return reasons;
 }
 
-// The sends of all fake proxies whose end a stream has not been told yet. A server of gRPC waits for them before
-// it is gone; so must whoever ends a pusher.
+// The sends of all fake proxies whose end a stream has not been told yet. A server of gRPC waits for them
+// before it is gone; so must whoever ends a pusher.
 class SendsUnderWay {
  public:
   static void Begin() {

@@ -46,7 +46,8 @@ envoy::config::route::v3::RouteAction BuildInbound(const istio::networking::v1al
 TEST(InboundRetries, AreTheMeshsElseTheDefault) {
   ExpectMessage(BuildInbound(nullptr).retry_policy(), kInboundDefaults);
   auto own = FromText<istio::networking::v1alpha3::HTTPRetry>("attempts: 1");
-  ExpectMessage(BuildInbound(&own).retry_policy(), "num_retries { value: 1 } retry_on: 'reset-before-request'");
+  ExpectMessage(BuildInbound(&own).retry_policy(),
+                "num_retries { value: 1 } retry_on: 'reset-before-request'");
   own = FromText<istio::networking::v1alpha3::HTTPRetry>(
       "attempts: 3 retry_on: '5xx,503' backoff { seconds: 1 } per_try_timeout { seconds: 9 }");
   ExpectMessage(BuildInbound(&own).retry_policy(),
