@@ -9,6 +9,7 @@ import shlex
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -115,10 +116,10 @@ def replay(binary, recorded, log):
 
 def plan(changes, expect, folder, apply=None):
     """xdsload's list of changes, as JSON, which is YAML."""
-    script = shlex.quote(str(HERE / "change.py"))
+    python, script = shlex.quote(sys.executable), shlex.quote(str(HERE / "change.py"))
     entries = []
     for name in changes:
-        command = f"MESH={shlex.quote(str(folder))} python3 -B {script} {name}"
+        command = f"MESH={shlex.quote(str(folder))} {python} -ISB {script} {name}"
         if apply:
             command += f" {shlex.quote(apply)}"
         entries.append({"name": name, "command": command, "expect": expect, **PLANS[name]})

@@ -9,6 +9,7 @@ COLUMNS = [
     ("p50", "p50 ms", "{:.0f}"),
     ("p99", "p99 ms", "{:.0f}"),
     ("wall", "all ms", "{:.0f}"),
+    ("trigger", "of it the trigger", "{:.0f}"),
     ("mb", "MB sent", "{:.2f}"),
     ("responses", "responses", "{:.0f}"),
     ("rss", "RSS", "{:.0f}"),
@@ -37,7 +38,7 @@ def change_row(name, who, change):
     row = phase(runs[(len(runs) - 1) // 2], change["name"], who, name)
     row["cpu"] = sum(r.get("server_cpu_s") or 0 for r in runs) / len(runs)  # of steps of 10 ms: the mean says more
     row.update(proxies=runs[0]["time"]["n"], p50=change["median"]["p50_ms"], p99=change["median"]["p99_ms"],
-               wall=change["median"]["max_ms"])
+               wall=change["median"]["max_ms"], trigger=change["median"]["trigger_ms"])
     return row
 
 
