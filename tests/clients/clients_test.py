@@ -4,7 +4,6 @@
 grpc-go, grpc-js and gRPC C++ do the same tests. All run in a network namespace of the test's own, so ports are free;
 that needs root. Environment: FAIRLEAD, CLIENT_GO, CLIENT_CPP are programs, NODE_PATH has grpc-js's packages.
 """
-import ctypes
 import json
 import os
 import pathlib
@@ -16,24 +15,12 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
-from mesh import fetch, wait_until  # noqa: E402
+from mesh import enter_own_network, fetch, replace_atomically, wait_until  # noqa: E402
 
 XDS, HTTP, MONITORING = 15010, 8080, 15014
 ECHO = "echo.echo.svc.cluster.local"  # the others are called by short names
 CLIENT_IP, SECURE_IP = "127.0.12.1", "127.0.11.4"
 FIVE_SIGMA = 5
-
-
-def enter_own_network():
-    if ctypes.CDLL(None, use_errno=True).unshare(0x40000000):  # CLONE_NEWNET
-        raise OSError(ctypes.get_errno(), "unshare: a network namespace needs root")
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-
-
-def replace_atomically(path, text):
-    fresh = path.with_name("." + path.name + ".new")
-    fresh.write_text(text)
-    os.replace(fresh, path)
 
 
 class Certificates:

@@ -6,7 +6,6 @@
 Needs root. FAIRLEAD and ENVOY name other binaries than the build's and the fetched one.
 """
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -16,16 +15,10 @@ import tempfile
 import time
 import unittest
 
-from mesh import APPS, HERE, ROOT, Mesh, in_namespace, wait_until
+from mesh import APPS, HERE, ROOT, Mesh, in_namespace, replace_atomically, wait_until
 
 SPLIT = "reviews-split.yaml"
 V2 = "outbound|9080|v2|reviews.bookshop.svc.cluster.local"
-
-
-def replace_atomically(path, text):
-    fresh = path.with_name("." + path.name + ".new")
-    fresh.write_text(text)
-    os.replace(fresh, path)
 
 
 class EndToEnd(unittest.TestCase):

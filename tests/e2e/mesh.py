@@ -54,6 +54,20 @@ def in_namespace(name, function):
     return box.get("value")
 
 
+def enter_own_network():
+    """Moves this process and its children into a network namespace of their own, with a loopback alone."""
+    if ctypes.CDLL(None, use_errno=True).unshare(0x40000000):  # CLONE_NEWNET
+        raise OSError(ctypes.get_errno(), "unshare: a network namespace needs root")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def replace_atomically(path, text):
+    """Readers see the old file or the new one, never half of it."""
+    fresh = path.with_name("." + path.name + ".new")
+    fresh.write_text(text)
+    os.replace(fresh, path)
+
+
 def fetch(url, seconds=2):
     """The body of an answer with a good status; OSError (urllib's HTTPError among them) for everything else."""
     try:

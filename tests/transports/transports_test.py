@@ -5,7 +5,6 @@ hosts on demand. Each gets the demo's mesh, is told of an edit, and refuses noth
 All run at once in a network namespace of the test's own, so ports are free; that needs root. Environment: FAIRLEAD and
 FAIRLEAD_DEPS.
 """
-import ctypes
 import http.server
 import json
 import os
@@ -22,25 +21,13 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
-from mesh import ROOT, envoy_binary, fetch, wait_until  # noqa: E402
+from mesh import ROOT, enter_own_network, envoy_binary, fetch, replace_atomically, wait_until  # noqa: E402
 
 XDS, HTTP, MONITORING = 15010, 8080, 15014
 CLIENT = "sidecar~10.77.1.10~client-{}.bookshop~bookshop.svc.cluster.local"
 SPLIT = "reviews-split.yaml"
 V2 = "outbound|9080|v2|reviews.bookshop.svc.cluster.local"
 CONTROL_PLANE = "control-plane"
-
-
-def enter_own_network():
-    if ctypes.CDLL(None, use_errno=True).unshare(0x40000000):  # CLONE_NEWNET
-        raise OSError(ctypes.get_errno(), "unshare: a network namespace needs root")
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-
-
-def replace_atomically(path, text):
-    fresh = path.with_name("." + path.name + ".new")
-    fresh.write_text(text)
-    os.replace(fresh, path)
 
 
 def cluster(name, port, http2):
