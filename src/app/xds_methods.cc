@@ -31,7 +31,7 @@ class GrpcConnection : public push::Connection {
 class GrpcHandler : public rpc::StreamHandler {
  public:
   explicit GrpcHandler(push::StreamPtr stream) : stream_(std::move(stream)) {}
-  void OnMessage(std::string bytes) override { stream_->OnRequest(std::move(bytes)); }
+  void OnMessage(std::string_view bytes) override { stream_->OnRequest(bytes); }
   void OnSent(bool ok) override { stream_->OnSent(ok); }
   void OnClosed() override { stream_->OnClosed(); }
 

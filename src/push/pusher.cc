@@ -135,7 +135,7 @@ void Pusher::Admit(const StreamPtr& stream) {
     return stream->Close(
         absl::ResourceExhaustedError("too many streams begin at once: try again, or another replica"));
   }
-  if (*start <= now) return stream->Begin();
+  if (*start <= now) return stream->Read();
   {
     std::lock_guard lock(mutex_);
     delayed_.emplace_back(*start, stream);
@@ -153,7 +153,7 @@ void Pusher::KeepHouse() {
     for (; !delayed_.empty() && delayed_.front().first <= now; delayed_.pop_front())
       beginning.push_back(std::move(delayed_.front().second));
     lock.unlock();
-    for (const StreamPtr& stream : beginning) stream->Begin();
+    for (const StreamPtr& stream : beginning) stream->Read();
     if (now >= next_round) {
       for (const StreamPtr& stream : Streams()) {
         stream->CheckDeadline(now);

@@ -61,11 +61,11 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     Close(absl::UnimplementedError(StrCat(xds::InfoOf(*options_.only).url, " is not served")));
     return;
   }
-  if (options_.exchange == Exchange::kPoll) return Begin();
+  if (options_.exchange == Exchange::kPoll) return Read();
   pusher_->Admit(shared_from_this());
 }
 
-void Stream::Begin() {
+void Stream::Read() {
   std::shared_ptr<Connection> connection;
   {
     std::lock_guard lock(mutex_);
@@ -74,10 +74,11 @@ void Stream::Begin() {
   if (connection != nullptr) connection->Read();
 }
 
-void Stream::OnRequest(std::string bytes) {
+void Stream::OnRequest(std::string_view bytes) {
+  if (TakeAtOnce(bytes)) return Read();
   {
     std::lock_guard lock(mutex_);
-    request_ = std::move(bytes);
+    request_ = std::string(bytes);
   }
   Schedule();
 }
@@ -181,18 +182,27 @@ void Stream::Submit(Urgency urgency) {
 void Stream::Run() {
   while (Step()) {
   }
-  const bool holds_back = core_.HoldsBack();
+  {
+    std::lock_guard work(work_mutex_);
+    NoteIdle();
+  }
   {
     std::lock_guard lock(mutex_);
     if (!again_) {
       scheduled_ = false;
-      holds_back_ = holds_back;
-      idle_since_ = Clock::now();
       return;
     }
     again_ = false;
   }
   Submit(Urgency::kUrgent);
+}
+
+// REQUIRES: work_mutex_ held.
+void Stream::NoteIdle() {
+  const bool holds_back = core_.HoldsBack();
+  std::lock_guard lock(mutex_);
+  holds_back_ = holds_back;
+  idle_since_ = Clock::now();
 }
 
 bool Stream::Step() {

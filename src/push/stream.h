@@ -67,10 +67,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Begins to read. The stream keeps the connection until OnClosed.
   void Start(std::shared_ptr<Connection> connection);
-  // Reads the first request; from Start, or later where streams are admitted at a rate.
-  void Begin();
+  // Reads a request: the first one from Start, or later where streams are admitted at a rate.
+  void Read();
 
-  void OnRequest(std::string bytes);
+  void OnRequest(std::string_view bytes);
   void OnSent(bool ok);
   void OnClosed();
   // There may be a new snapshot.
@@ -96,6 +96,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Step();               // false: nothing to do for now
   void EndSend(bool taken);  // REQUIRES: mutex_ held
   bool TakeRequest();
+  bool TakeAtOnce(std::string_view bytes);
+  void NoteIdle();
   void Handle(std::string_view bytes);
   bool CheckType(xds::Request* request);
   void Inspect(const xds::Request& request);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "push/admission.h"
 #include "push/push_fakes.h"
 
@@ -158,6 +160,36 @@ TEST_F(StreamAnswers, AnInspectionIsAnsweredOnceAndSeesItsOwnStream) {
   EXPECT_NE(second.nonce(), answer.nonce());
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_THAT(asked[1].names, ElementsAre("adsz"));
+}
+
+// A push to a thousand proxies brings a thousand answers: they are read while the pushes are still being
+// made.
+TEST_F(StreamAnswers, AnAnswerIsTakenWhileAllThreadsAreAtWork) {
+  std::promise<void> busy, go_on;
+  PusherOptions options = MakeFakeOptions();
+  options.threads = 1;
+  options.inspector = [&](const Inspection&) -> absl::StatusOr<std::vector<xds::PlainResource>> {
+    busy.set_value();
+    go_on.get_future().wait();
+    return std::vector<xds::PlainResource>();
+  };
+  Start(std::move(options));
+  proxy->Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  const auto response = proxy->Await(0);
+  while (pusher->BusyStreams() > 0) std::this_thread::yield();
+  auto other = std::make_shared<FakeProxy>();
+  other->Connect(pusher.get());
+  std::swap(proxy, other);
+  Ask("istio.io/debug/syncz", {});
+  std::swap(proxy, other);
+  busy.get_future().wait();
+
+  Ask(std::string(xds::InfoOf(TypeId::kCluster).url), {}, response.nonce());
+  EXPECT_EQ(pusher->Report().at(0).Of(TypeId::kCluster).status.nonce_acked, response.nonce());
+  go_on.set_value();
+  other->Await(0);
+  other->HangUp();
 }
 
 TEST_F(StreamAnswers, ARefusedInspectionEndsTheStream) {

@@ -20,7 +20,31 @@ LogScope ads_log("ads");
 constexpr std::string_view kHealthInformation = "type.googleapis.com/istio.v1.HealthInformation";
 constexpr std::string_view kVersion2Prefix = "type.googleapis.com/envoy.api.v2.";
 
+void NoteSize(size_t request) {
+  metrics::Gauge& largest = Metrics().largest_request;
+  if (static_cast<double>(request) > largest.Value()) largest.Set(static_cast<double>(request));
+}
+
 }  // namespace
+
+// Most requests are answers after which nothing is due: they are not worth another thread's turn. Left to
+// Run: the first one, what it does for longer than a moment, and all while it is at work.
+bool Stream::TakeAtOnce(std::string_view bytes) {
+  bool due = false;
+  {
+    std::unique_lock work(work_mutex_, std::try_to_lock);
+    if (!work || proxy_ == nullptr || options_.exchange != Exchange::kStream) return false;
+    auto request = core_.Decode(bytes);
+    if (!request.ok() || xds::FindType(request->type_url) == nullptr) return false;
+    if (options_.only && request->type_url != xds::InfoOf(*options_.only).url) return false;
+    NoteSize(bytes.size());
+    Note(*request, core_.OnRequest(*request));
+    due = core_.Next().has_value();
+    if (!due) NoteIdle();
+  }
+  if (due) Schedule();
+  return true;
+}
 
 bool Stream::TakeRequest() {
   std::string bytes;
@@ -39,10 +63,8 @@ bool Stream::TakeRequest() {
 }
 
 void Stream::Handle(std::string_view bytes) {
-  if (static_cast<double>(bytes.size()) > Metrics().largest_request.Value()) {
-    Metrics().largest_request.Set(static_cast<double>(bytes.size()));
-  }
-  auto request = xds::DecodeRequest(core_.framing(), bytes);
+  NoteSize(bytes.size());
+  auto request = core_.Decode(bytes);
   if (!request.ok()) return Close(request.status());
   if (request->type_url == kHealthInformation) return;
   if (!CheckType(&*request)) return;

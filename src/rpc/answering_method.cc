@@ -12,8 +12,8 @@ class AnsweringHandler : public StreamHandler, public std::enable_shared_from_th
   AnsweringHandler(std::shared_ptr<ServerStream> stream, Calls calls, Answer answer, Executor* executor)
       : stream_(std::move(stream)), calls_(calls), answer_(std::move(answer)), executor_(executor) {}
 
-  void OnMessage(std::string bytes) override {
-    executor_->Submit(Urgency::kPatient, [self = shared_from_this(), bytes = std::move(bytes)] {
+  void OnMessage(std::string_view bytes) override {
+    executor_->Submit(Urgency::kPatient, [self = shared_from_this(), bytes = std::string(bytes)] {
       auto answer = self->answer_(bytes, self->stream_->peer());
       if (!answer.ok()) return self->stream_->Close(answer.status());
       auto owner = std::make_shared<const std::string>(*std::move(answer));

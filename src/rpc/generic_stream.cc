@@ -9,14 +9,21 @@ grpc::Status ToGrpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
 }
 
-std::string Flatten(const grpc::ByteBuffer& buffer) {
+std::string_view BytesOf(const grpc::Slice& slice) {
+  return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+}
+
+// A message in one piece: calls `take` with its bytes.
+template <typename Take>
+void Flatten(const grpc::ByteBuffer& buffer, const Take& take) {
+  grpc::Slice single;
+  if (buffer.TrySingleSlice(&single).ok()) return take(BytesOf(single));
   std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return take(std::string_view());
   std::string bytes;
-  if (!buffer.Dump(&slices).ok()) return bytes;
   bytes.reserve(buffer.Length());
-  for (const grpc::Slice& slice : slices)
-    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
+  for (const grpc::Slice& slice : slices) bytes.append(BytesOf(slice));
+  take(std::string_view(bytes));
 }
 
 // gRPC's slices count their own references; the last one gives our owner back.
@@ -43,9 +50,9 @@ class GenericStream::Reactor : public grpc::ServerGenericBidiReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) return stream_->Finish(grpc::Status::OK);  // the client is done, or gone
-    std::string bytes = Flatten(in_);
-    in_.Clear();
-    stream_->handler_->OnMessage(std::move(bytes));
+    grpc::ByteBuffer message;                           // the handler may read the next one at once
+    message.Swap(&in_);
+    Flatten(message, [this](std::string_view bytes) { stream_->handler_->OnMessage(bytes); });
   }
   void OnWriteDone(bool ok) override {
     out_.Clear();

@@ -39,7 +39,7 @@ class ServerStream {
 class StreamHandler {
  public:
   virtual ~StreamHandler() = default;
-  virtual void OnMessage(std::string bytes) = 0;
+  virtual void OnMessage(std::string_view bytes) = 0;  // valid during the call
   virtual void OnSent(bool ok) = 0;
   virtual void OnClosed() = 0;
 };

@@ -1,9 +1,12 @@
 #include "xds/request.h"
 
+#include "base/hash.h"
 #include "xds/wire.h"
 
 namespace fairlead::xds {
 namespace {
+
+constexpr char kNamesTag = 3 << 3 | 2;  // DiscoveryRequest.resource_names
 
 bool DecodeStatus(std::string_view bytes, Request* request) {  // google.rpc.Status
   FieldReader reader(bytes);
@@ -100,17 +103,63 @@ bool TakeDeltaField(const FieldReader& field, Request* request) {
   return true;
 }
 
+bool BeginsWithName(std::string_view bytes) { return !bytes.empty() && bytes.front() == kNamesTag; }
+
+// Those of `known` that `rest` begins with, if no other name follows them.
+std::optional<KnownNames> FindKnown(std::string_view rest, std::span<const KnownNames> known) {
+  for (const KnownNames& names : known) {
+    if (names.size == 0 || names.size > rest.size() || BeginsWithName(rest.substr(names.size))) continue;
+    if (KnownNames::Of(rest.substr(0, names.size)) == names) return names;
+  }
+  return std::nullopt;
+}
+
+bool DecodeDelta(std::string_view bytes, Request* request) {
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (!TakeDeltaField(reader, request)) return false;
+  }
+  return reader.ok();
+}
+
+bool DecodeStateOfTheWorld(std::string_view bytes, std::span<const KnownNames> known, Request* request) {
+  FieldReader reader(bytes);
+  std::string_view& names = request->encoded_names;
+  bool together = true;
+  for (std::string_view rest = reader.rest();; rest = reader.rest()) {
+    if (names.empty() && BeginsWithName(rest)) {
+      if ((request->known_names = FindKnown(rest, known))) {
+        names = rest.substr(0, request->known_names->size);
+        reader.Skip(names.size());
+        continue;
+      }
+    }
+    if (!reader.Next()) break;
+    if (!TakeStateOfTheWorldField(reader, request)) return false;
+    const bool follows = BeginsWithName(rest) && (names.empty() || names.end() == rest.begin());
+    if (follows) {
+      const size_t size = static_cast<size_t>(reader.rest().begin() - rest.begin());
+      names = names.empty() ? rest.substr(0, size) : std::string_view(names.data(), names.size() + size);
+    } else if (reader.number() == 3 || reader.number() == 7) {
+      together = false;
+    }
+  }
+  if (!together) names = {};
+  return reader.ok();
+}
+
 }  // namespace
 
-absl::StatusOr<Request> DecodeRequest(Framing framing, std::string_view bytes) {
+KnownNames KnownNames::Of(std::string_view encoded) { return {encoded.size(), StableHash(encoded)}; }
+
+absl::StatusOr<Request> DecodeRequest(Framing framing, std::string_view bytes,
+                                      std::span<const KnownNames> known) {
   Request request;
-  FieldReader reader(bytes);
-  bool ok = true;
-  while (ok && reader.Next()) {
-    ok = framing == Framing::kDelta ? TakeDeltaField(reader, &request)
-                                    : TakeStateOfTheWorldField(reader, &request);
-  }
-  if (!ok || !reader.ok()) return absl::InvalidArgumentError("the request is no discovery request");
+  const bool ok = framing == Framing::kDelta ? DecodeDelta(bytes, &request)
+                                             : DecodeStateOfTheWorld(bytes, known, &request);
+  if (!ok) return absl::InvalidArgumentError("the request is no discovery request");
+  // More names elsewhere in the message: together they are others.
+  if (request.known_names && !request.subscribe.empty()) return DecodeRequest(framing, bytes);
   return request;
 }
 

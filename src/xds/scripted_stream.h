@@ -17,6 +17,7 @@
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "envoy/service/discovery/v3/discovery.pb.h"
 #include "xds/stream_core.h"
 
 namespace fairlead::xds {
@@ -71,20 +72,26 @@ class Script {
     mesh[type][name] = MakeResource(type, name, content, children);
   }
 
-  // What the client says. Strings live as long as the script.
+  // What the client says.
   Verdict::Kind Say(TypeId type, Names subscribe, std::string nonce = "", Names unsubscribe = {},
                     std::map<std::string, std::string> initial = {}, std::string error = "") {
-    Request request;
-    request.type_url = InfoOf(type).url;
-    request.nonce = nonce;
-    for (auto& name : subscribe) request.subscribe.push_back(name);
-    for (auto& name : unsubscribe) request.unsubscribe.push_back(name);
-    for (auto& [name, version] : initial) request.initial_versions.emplace_back(name, version);
-    if (!error.empty()) {
-      request.rejected = true;
-      request.error_message = error;
+    const auto take = [&](auto request) {
+      request.set_type_url(std::string(InfoOf(type).url));
+      request.set_response_nonce(nonce);
+      if (!error.empty()) request.mutable_error_detail()->set_message(error);
+      const std::string bytes = request.SerializeAsString();
+      return core_.OnRequest(*core_.Decode(bytes)).kind;
+    };
+    if (core_.framing() == Framing::kStateOfTheWorld) {
+      envoy::service::discovery::v3::DiscoveryRequest request;
+      for (auto& name : subscribe) request.add_resource_names(name);
+      return take(request);
     }
-    return core_.OnRequest(request).kind;
+    envoy::service::discovery::v3::DeltaDiscoveryRequest request;
+    for (auto& name : subscribe) request.add_resource_names_subscribe(name);
+    for (auto& name : unsubscribe) request.add_resource_names_unsubscribe(name);
+    for (auto& [name, version] : initial) (*request.mutable_initial_resource_versions())[name] = version;
+    return take(request);
   }
   Verdict::Kind Ack(TypeId type, Names names = {}) { return Say(type, std::move(names), LastNonce(type)); }
   Verdict::Kind Nack(TypeId type, Names names = {}) {

@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
-#include "xds/wire.h"
 
 // What requests mean. The other half, what is sent, is in stream_offer.cc.
 namespace fairlead::xds {
@@ -13,22 +12,13 @@ namespace {
 
 constexpr std::string_view kWildcard = "*";
 
-// Of names as they came. A proxy repeats thousands of them with each answer: where they stand in the message
-// one after the other, as they nearly always do, they are hashed as one piece.
-uint64_t HashNames(const std::vector<std::string_view>& names) {
-  constexpr size_t kTagSize = 1;
-  bool together = !names.empty();
-  for (size_t i = 1; together && i < names.size(); ++i) {
-    const char* const end = names[i - 1].data() + names[i - 1].size();
-    together = names[i].data() == end + kTagSize + VarintSize(names[i].size());
-  }
-  if (together) {
-    const char* const end = names.back().data() + names.back().size();
-    return StableHash({names.front().data(), static_cast<size_t>(end - names.front().data())}) + 1;
-  }
-  uint64_t hash = names.size() + 1;
-  for (std::string_view name : names) hash = (hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
-  return hash;
+KnownNames NamesOf(const Request& request) {
+  if (request.subscribe.empty() && request.encoded_names.empty()) return {};
+  if (!request.encoded_names.empty()) return KnownNames::Of(request.encoded_names);
+  KnownNames names{SIZE_MAX, request.subscribe.size()};  // they have no encoding to be found by
+  for (std::string_view name : request.subscribe)
+    names.hash = (names.hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
+  return names;
 }
 
 // What a request's names ask for.
@@ -108,6 +98,18 @@ Verdict StreamCore::OnRequest(const Request& request) {
   return {kind, type->id};
 }
 
+absl::StatusOr<Request> StreamCore::Decode(std::string_view bytes) const {
+  std::array<KnownNames, kTypeCount> known;
+  for (size_t i = 0; i < kTypeCount; ++i) known[i] = states_[i].request_names;
+  auto request = DecodeRequest(framing_, bytes, known);
+  if (!request.ok() || !request->known_names) return request;
+  // Known from the type that it is about, and from an answer, which does not begin anew.
+  const TypeInfo* type = FindType(request->type_url);
+  const bool repeats = type != nullptr && !request->nonce.empty() && StateOf(type->id).open &&
+                       StateOf(type->id).request_names == request->known_names;
+  return repeats ? request : DecodeRequest(framing_, bytes);
+}
+
 bool StreamCore::TakeAnswer(const Request& request, TypeState& state) {
   if (state.nonce == 0 || request.nonce != NonceText(state.nonce)) return false;
   state.answered_nonce = state.nonce;
@@ -131,10 +133,11 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   const Verdict::Kind answer = starts             ? Verdict::kSubscribe
                                : request.rejected ? Verdict::kNack
                                                   : Verdict::kAck;
-  const uint64_t request_hash = HashNames(request.subscribe);
-  if (!starts && request_hash == state.request_hash) return answer;
+  if (request.known_names) return answer;
+  const KnownNames request_names = NamesOf(request);
+  if (!starts && request_names == state.request_names) return answer;
 
-  state.request_hash = request_hash;
+  state.request_names = request_names;
   Wish wish = WishOf(request.subscribe, type);
   if (!request.subscribe.empty()) state.named = true;
   if (type.root && !state.named) wish.wildcard = true;

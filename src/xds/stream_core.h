@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "xds/name_set.h"
 #include "xds/request.h"
 #include "xds/resource_set.h"
@@ -66,6 +67,8 @@ class StreamCore {
   StreamCore(Framing framing, uint32_t served, std::string nonce_prefix,
              Answers answers = Answers::kWhatDiffers);
 
+  // A request of this stream, as DecodeRequest reads it; names that an answer repeats are not read again.
+  absl::StatusOr<Request> Decode(std::string_view bytes) const;
   Verdict OnRequest(const Request& request);
   void OnChange();
 
@@ -100,7 +103,7 @@ class StreamCore {
     uint64_t nonce = 0, acked_nonce = 0, answered_nonce = 0, nacks = 0;
     uint64_t version = 0, acked_version = 0;
     uint64_t nacked_nonce = 0, nacked_version = 0;
-    uint64_t request_hash = 0;            // of the names in the last state-of-the-world request, as they came
+    KnownNames request_names;             // of the last state-of-the-world request
     NameSetPtr names = NameSet::Empty();  // asked for by name
     ResourceSetPtr sent;                  // what the client was last told; null: nothing
     std::vector<std::string>

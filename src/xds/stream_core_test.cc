@@ -273,6 +273,17 @@ TEST_F(Sotw, ANonceOfAnotherStreamOpensTheType) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
 }
 
+TEST_F(Sotw, NamesThatAnotherTypeAskedForAreNotTakenForRepeated) {
+  s.Put(kR, "a", "1");
+  s.Put(kR, "b", "1");
+  Connect();
+  EXPECT_EQ(s.Ack(kE, {"a", "b"}), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kR, {"a", "b"}), Verdict::kSubscribe) << "the endpoints' names, asked for as routes";
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS a b"));
+  EXPECT_EQ(s.Ack(kR, {"a", "b"}), Verdict::kAck);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
 TEST_F(Sotw, AnEmptyNonceLaterStartsTheTypeAnew) {
   Connect();
   EXPECT_EQ(s.Say(kC, {}), Verdict::kSubscribe);

@@ -19,6 +19,10 @@ class FieldReader {
   // Steps to the next field; false at the end and for a malformed message (then ok() is false, too).
   bool Next();
   bool ok() const { return ok_; }
+  // What is still to be read; it begins with a field.
+  std::string_view rest() const { return rest_; }
+  // Leaves out the next bytes, which must be whole fields.
+  void Skip(size_t length) { rest_.remove_prefix(length); }
 
   uint32_t number() const { return number_; }
   // A length-delimited field's content; "" for other wire types.

@@ -17,6 +17,7 @@ using envoy::service::discovery::v3::DeltaDiscoveryResponse;
 using envoy::service::discovery::v3::DiscoveryRequest;
 using envoy::service::discovery::v3::DiscoveryResponse;
 using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::Pair;
 
 ResourcePtr MakeResource(const std::string& name, size_t size) {
@@ -68,6 +69,53 @@ TEST(Wire, AStateOfTheWorldRequestIsReadAsProtobufReadsIt) {
   EXPECT_TRUE(read->rejected);
   EXPECT_EQ(read->error_code, 13);
   EXPECT_EQ(read->error_message, "no");
+}
+
+TEST(Wire, KnownNamesAreNotReadAgain) {
+  DiscoveryRequest sent;
+  sent.set_version_info("v1");
+  for (const char* name : {"x", "y", ""}) sent.add_resource_names(name);
+  sent.set_type_url("t");
+  const auto read = [&](const KnownNames& known, const DiscoveryRequest& request) {
+    static std::string bytes;  // what is read points into it
+    bytes = request.SerializeAsString();
+    return *DecodeRequest(Framing::kStateOfTheWorld, bytes, std::array{KnownNames{}, known});
+  };
+  const KnownNames known = KnownNames::Of(read({}, sent).encoded_names);
+  const Request repeated = read(known, sent);
+  EXPECT_EQ(repeated.known_names, known);
+  EXPECT_THAT(repeated.subscribe, IsEmpty());
+  EXPECT_EQ(repeated.type_url, "t");
+
+  DiscoveryRequest longer = sent, other = sent;
+  longer.add_resource_names("z");
+  EXPECT_THAT(read(known, longer).subscribe, ElementsAre("x", "y", "", "z"));
+  other.set_resource_names(0, "X");
+  EXPECT_THAT(read(known, other).subscribe, ElementsAre("X", "y", ""));
+  EXPECT_FALSE(read(known, other).known_names);
+  // Names of two kinds, which protobuf reads wherever they stand.
+  DiscoveryRequest locators = sent;
+  locators.add_resource_locators()->set_name("z");
+  EXPECT_THAT(read(known, locators).subscribe, ElementsAre("x", "y", "", "z"));
+  EXPECT_EQ(read(known, locators).encoded_names, "") << "they are not all of them";
+}
+
+TEST(Wire, NamesThatStandApartAreReadInOrder) {
+  DiscoveryRequest first, second;
+  first.add_resource_names("x");
+  first.set_type_url("t");
+  second.add_resource_names("y");
+  const std::string bytes = first.SerializeAsString() + second.SerializeAsString();
+  const auto apart = DecodeRequest(Framing::kStateOfTheWorld, bytes);
+  ASSERT_TRUE(apart.ok());
+  EXPECT_THAT(apart->subscribe, ElementsAre("x", "y"));
+  EXPECT_EQ(apart->encoded_names, "");
+  // The first of them is known, all of them are not.
+  const std::string name = first.SerializeAsString().substr(0, 3);
+  const auto known = DecodeRequest(Framing::kStateOfTheWorld, bytes, std::array{KnownNames::Of(name)});
+  ASSERT_TRUE(known.ok());
+  EXPECT_FALSE(known->known_names);
+  EXPECT_THAT(known->subscribe, ElementsAre("x", "y"));
 }
 
 TEST(Wire, ADeltaRequestIsReadAsProtobufReadsIt) {
