@@ -55,7 +55,7 @@ TEST(ReadOptions, CommandLineBeatsProxyConfig) {
 }
 
 TEST(ReadOptions, MistakesNameTheirPlace) {
-  const auto message = [](std::vector<std::string> arguments, Environment environment) {
+  const auto message = [](const std::vector<std::string>& arguments, const Environment& environment) {
     return std::string(ReadOptions(arguments, environment).status().message());
   };
   EXPECT_TRUE(message({"--concurrency=many"}, {}).starts_with("--concurrency: 'many'"));

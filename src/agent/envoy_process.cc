@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -36,7 +36,7 @@ class Descriptor {
 };
 
 absl::Status ErrnoStatus(std::string_view what) {
-  return absl::UnavailableError(StrCat(what, ": ", std::string_view(std::strerror(errno))));
+  return absl::UnavailableError(StrCat(what, ": ", ErrnoText(errno)));
 }
 
 bool AllIpv6(const Options& options) {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <set>
 #include <utility>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 
 namespace fairlead::source {
@@ -45,7 +45,7 @@ class Scanner {
     if (options_.on_folder) options_.on_folder(folder);
     DIR* handle = opendir(folder.c_str());
     if (handle == nullptr) {
-      listing_.problems.push_back({folder, StrCat("the folder cannot be read: ", strerror(errno)), false});
+      listing_.problems.push_back({folder, StrCat("the folder cannot be read: ", ErrnoText(errno)), false});
       return;
     }
     std::vector<std::string> names;

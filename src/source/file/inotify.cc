@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 
 namespace fairlead::source {
@@ -17,7 +17,7 @@ constexpr uint32_t kFolderEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM 
                                    IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 absl::Status Failed(std::string_view what, int error) {
-  const std::string text = StrCat(what, ": ", strerror(error));
+  const std::string text = StrCat(what, ": ", ErrnoText(error));
   switch (error) {
     case ENOENT:
     case ENOTDIR:

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 
 namespace fairlead::source {
@@ -27,7 +27,7 @@ class Descriptor {
 };
 
 absl::Status Failed(const std::string& path, int error) {
-  const std::string text = StrCat("cannot read ", path, ": ", strerror(error));
+  const std::string text = StrCat("cannot read ", path, ": ", ErrnoText(error));
   if (error == ENOENT) return absl::NotFoundError(ToAbsl(text));
   if (error == EACCES) return absl::PermissionDeniedError(ToAbsl(text));
   return absl::UnavailableError(ToAbsl(text));
