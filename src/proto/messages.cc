@@ -12,6 +12,7 @@
 #include "envoy/config/core/v3/config_source.pb.h"
 #include "envoy/config/core/v3/grpc_service.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
+#include "proto/wire.h"
 #include "udpa/type/v1/typed_struct.pb.h"
 
 namespace fairlead::proto {
@@ -27,17 +28,28 @@ constexpr std::string_view kUnixPrefix = "unix://";
 constexpr std::string_view kAgentSecretCluster = "sds-grpc";
 constexpr std::string_view kCredentialSocketCluster = "sds-external";
 
+// Into exactly `size` bytes, which message.ByteSizeLong() has just said.
+void WriteSized(const pb::Message& message, char* out, size_t size) {
+  pb::io::ArrayOutputStream array(out, static_cast<int>(size));
+  pb::io::CodedOutputStream coded(&array);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeWithCachedSizes(&coded);
+}
+
 }  // namespace
 
 std::string DeterministicBytes(const pb::Message& message) {
-  std::string bytes;
-  pb::io::StringOutputStream stream(&bytes);
-  {
-    pb::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    message.SerializePartialToCodedStream(&coded);
-  }
+  std::string bytes(message.ByteSizeLong(), '\0');
+  WriteSized(message, bytes.data(), bytes.size());
   return bytes;
+}
+
+void AppendMessage(int number, const pb::Message& message, std::string* out) {
+  const size_t size = message.ByteSizeLong();
+  AppendLength(number, size, out);
+  const size_t start = out->size();
+  out->resize(start + size);
+  WriteSized(message, out->data() + start, size);
 }
 
 void Pack(const pb::Message& message, pb::Any* out) {

@@ -27,6 +27,8 @@ namespace fairlead::proto {
 
 // The message's bytes, the same for equal messages (map entries in order of their keys).
 std::string DeterministicBytes(const google::protobuf::Message& message);
+// The same as a field of the message whose encoding is in `out`.
+void AppendMessage(int number, const google::protobuf::Message& message, std::string* out);
 // The message as an Any, its bytes deterministic. Any::PackFrom is not: it writes maps in hash order.
 void Pack(const google::protobuf::Message& message, google::protobuf::Any* out);
 google::protobuf::Any Packed(const google::protobuf::Message& message);

@@ -8,6 +8,7 @@
 #include "envoy/config/core/v3/address.pb.h"
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
+#include "proto/wire.h"
 #include "udpa/type/v1/typed_struct.pb.h"
 
 namespace fairlead::proto {
@@ -29,6 +30,13 @@ TEST(Pack, BytesDoNotDependOnInsertionOrder) {
   google::protobuf::Struct back;
   ASSERT_TRUE(any.UnpackTo(&back));
   EXPECT_EQ(back.fields_size(), 100);
+}
+
+TEST(Pack, AMessageIsAppendedAsAField) {
+  std::string bytes = "before", expected = bytes;
+  AppendField(7, DeterministicBytes(Numbered(false)), &expected);
+  AppendMessage(7, Numbered(true), &bytes);
+  EXPECT_EQ(bytes, expected);
 }
 
 TEST(Pack, TypedStructCarriesTheForeignType) {

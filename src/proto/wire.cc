@@ -15,9 +15,13 @@ void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-void AppendField(int number, std::string_view value, std::string* out) {
+void AppendLength(int number, size_t length, std::string* out) {
   AppendVarint(Tag(number, kLengthDelimitedType), out);
-  AppendVarint(value.size(), out);
+  AppendVarint(length, out);
+}
+
+void AppendField(int number, std::string_view value, std::string* out) {
+  AppendLength(number, value.size(), out);
   out->append(value);
 }
 

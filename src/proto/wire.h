@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_PROTO_WIRE_H_
 #define FAIRLEAD_PROTO_WIRE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 namespace fairlead::proto {
 
 void AppendVarint(uint64_t value, std::string* out);
-// A string, a bytes or a message field.
+// The tag and length of a string, a bytes or a message field, whose content is to follow.
+void AppendLength(int number, size_t length, std::string* out);
+// Such a field, whole.
 void AppendField(int number, std::string_view value, std::string* out);
 // A bool, which proto3 leaves out where it is false.
 void AppendBool(int number, bool value, std::string* out);

@@ -1,5 +1,7 @@
 #include "gen/generator.h"
 
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -24,6 +26,16 @@ namespace {
 using cache::ResourcePtr;
 using envoy::config::listener::v3::Listener;
 using namespace listener;  // NOLINT: this file is that folder's face
+
+// What `build` makes of an empty listener. It lies on an arena: it has hundreds of parts, and is dropped at
+// once.
+template <typename Build>
+ResourcePtr Built(const Build& build) {
+  google::protobuf::Arena arena;
+  auto* listener = google::protobuf::Arena::CreateMessage<Listener>(&arena);
+  build(listener);
+  return Encode(listener->name(), *listener);
+}
 
 // LDS for sidecars; other proxies have no listeners here. Outbound listeners are remembered by scope and
 // profile, and every listener by its Inputs. Of the two parts one holds the outbound listeners for services,
@@ -67,24 +79,18 @@ class ListenerGenerator : public Generator {
 
   ResourcePtr Encoded(const OutboundInputs& inputs) {
     return outbound_.GetOrBuild(inputs, [](const OutboundInputs& wanted) {
-      Listener listener;
-      BuildOutboundListener(wanted, &listener);
-      return Encode(listener.name(), listener);
+      return Built([&](Listener* listener) { BuildOutboundListener(wanted, listener); });
     });
   }
   ResourcePtr Encoded(const InboundInputs& inputs) {
     return inbound_.GetOrBuild(inputs, [](const InboundInputs& wanted) {
-      Listener listener;
-      BuildInboundListener(wanted, &listener);
-      return Encode(listener.name(), listener);
+      return Built([&](Listener* listener) { BuildInboundListener(wanted, listener); });
     });
   }
   ResourcePtr VirtualOutbound(const Profiles& profiles) {
     const bool http = profiles.full->traits().catch_all.mode == route::CatchAllMode::kDynamicDns;
     return virtual_outbound_.GetOrBuild(http ? profiles.full : profiles.l4, [](const ProfilePtr& wanted) {
-      Listener listener;
-      BuildVirtualOutboundListener(*wanted, &listener);
-      return Encode(listener.name(), listener);
+      return Built([&](Listener* listener) { BuildVirtualOutboundListener(*wanted, listener); });
     });
   }
 

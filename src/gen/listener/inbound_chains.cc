@@ -139,15 +139,18 @@ void AddBlackHole(const Profile& profile, uint32_t listener_port, FilterChain* o
 }  // namespace
 
 void AddInboundChains(const Profile& profile, const InboundPort& port, Listener* out) {
+  const FilterChain *http = nullptr, *tcp = nullptr;  // the first one, whose filters the others have, too
   for (const Arrival& arrival : ArrivalsOf(port.mode, port.protocol)) {
     FilterChain* chain = out->add_filter_chains();
     chain->set_name(ChainName(port, arrival.inner));
     SetMatch(port, arrival, chain);
-    AddMetadataExchangeFilter(profile, chain);
-    if (arrival.inner == Inner::kHttp) {
-      AddHttp(profile, port, chain);
+    const FilterChain*& first = arrival.inner == Inner::kHttp ? http : tcp;
+    if (first != nullptr) {
+      *chain->mutable_filters() = first->filters();
     } else {
-      AddTcp(profile, port, chain);
+      first = chain;
+      AddMetadataExchangeFilter(profile, chain);
+      arrival.inner == Inner::kHttp ? AddHttp(profile, port, chain) : AddTcp(profile, port, chain);
     }
     if (arrival.mutual_tls)
       chain->mutable_transport_socket()->MergeFromString(profile.MutualTls(arrival.inner));
