@@ -155,6 +155,7 @@ void Pusher::KeepHouse() {
     lock.unlock();
     for (const StreamPtr& stream : beginning) stream->Read();
     if (now >= next_round) {
+      if (now - next_round > kHousekeeping) Excuse(now - next_round);
       for (const StreamPtr& stream : Streams()) {
         stream->CheckDeadline(now);
         stream->CheckQuiet(now);
@@ -164,6 +165,10 @@ void Pusher::KeepHouse() {
     }
     lock.lock();
   }
+}
+
+void Pusher::Excuse(Clock::duration lost) {
+  for (const StreamPtr& stream : Streams()) stream->Excuse(lost);
 }
 
 // Once things have been quiet for a round, what the work before it left behind is free.

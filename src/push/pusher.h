@@ -86,6 +86,8 @@ class Pusher {
   mesh::SnapshotPtr Snapshot() const;
   // A proxy in the newest snapshot; nothing before the first. `previous` may be its scope in an earlier one.
   std::optional<View> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
+  // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
+  void Excuse(Clock::duration lost);
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
   void Stop();
 

@@ -204,6 +204,23 @@ TEST_F(PusherTest, AStuckProxyDelaysNobodyAndIsCut) {
   }
 }
 
+TEST_F(PusherTest, NobodyIsCutForTimeThatTheServerLost) {
+  PusherOptions options = MakeFakeOptions();
+  options.send_timeout = std::chrono::milliseconds(300);
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto waiting = Connect(pusher.get(), /*stuck=*/true);
+  waiting->Ask(TypeId::kCluster);
+  waiting->Await(0);
+  pusher->Excuse(std::chrono::hours(1));
+  auto later = Connect(pusher.get(), /*stuck=*/true);
+  later->Ask(TypeId::kCluster);
+  EXPECT_TRUE(later->AwaitClosed()) << "it has no excuse";
+  EXPECT_FALSE(waiting->AwaitClosed(std::chrono::milliseconds(0)));
+  waiting->HangUp();
+  later->HangUp();
+}
+
 TEST_F(PusherTest, AProxyThatComesBackGetsOnlyTheNewest) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

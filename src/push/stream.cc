@@ -127,6 +127,11 @@ void Stream::CheckDeadline(Clock::time_point now) {
   connection->Abort();
 }
 
+void Stream::Excuse(Clock::duration lost) {
+  std::lock_guard lock(mutex_);
+  if (sending_) send_deadline_ += lost;
+}
+
 void Stream::CheckQuiet(Clock::time_point now) {
   {
     std::lock_guard lock(mutex_);

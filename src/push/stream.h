@@ -77,6 +77,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void OnPublished();
   // Cuts the stream if a message has been under way for too long; called every now and then.
   void CheckDeadline(Clock::time_point now);
+  // Lets the message under way take so much longer.
+  void Excuse(Clock::duration lost);
   // Sends what was held back if the client has had time enough to let go of it (see StreamCore::HoldsBack);
   // called every now and then.
   void CheckQuiet(Clock::time_point now);
