@@ -43,6 +43,7 @@ class Epoch {
       : number_(number), snapshot_(std::move(snapshot)), reasons_(reasons) {}
 
   uint64_t number() const { return number_; }  // counts publications, from 1
+  Clock::time_point published_at() const { return published_at_; }
   const mesh::MeshSnapshot& snapshot() const { return *snapshot_; }
   const mesh::SnapshotPtr& snapshot_ptr() const { return snapshot_; }
   const Reasons& reasons() const { return reasons_; }
@@ -74,6 +75,7 @@ class Epoch {
   };
 
   const uint64_t number_;
+  const Clock::time_point published_at_ = Clock::now();
   const mesh::SnapshotPtr snapshot_;
   const Reasons reasons_;
   std::mutex mutex_;

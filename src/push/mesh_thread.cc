@@ -13,6 +13,20 @@ namespace {
 LogScope config_log("config");
 LogScope push_log("push");
 
+void CountInbound(const config::ObjectChange& change) {
+  PushMetrics& metrics = Metrics();
+  metrics.inbound_config.Add();
+  switch (change.key.kind) {
+    case config::Kind::kEndpointSlice:
+      return metrics.inbound_endpoints.Add();
+    case config::Kind::kService:
+    case config::Kind::kServiceEntry:
+      return (change.object == nullptr ? metrics.inbound_service_deletes : metrics.inbound_services).Add();
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 class MeshThread::SourceSink : public source::Sink {
@@ -48,7 +62,7 @@ source::Sink* MeshThread::AddSource(std::string name) {
 
 void MeshThread::OnChanges(std::vector<config::ObjectChange> changes) {
   if (changes.empty()) return;
-  Metrics().inbound_config.Add(static_cast<double>(changes.size()));
+  for (const config::ObjectChange& change : changes) CountInbound(change);
   std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
   for (config::ObjectChange& change : changes) {

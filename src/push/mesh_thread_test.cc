@@ -62,13 +62,11 @@ config::ObjectChange Changed(config::Kind kind, const std::string& name, bool go
 
 class MeshThreadTest : public testing::Test {
  protected:
-  MeshThreadTest()
-      : thread({.debounce = {.quiet = 100ms, .max = 10s}}, std::make_unique<FakeModel>(&log),
-               [this](mesh::SnapshotPtr, const Reasons& why) {
-                 std::lock_guard lock(log.mutex);
-                 reasons.push_back(why.ToText());
-                 times.push_back(Clock::now());
-               }) {
+  explicit MeshThreadTest(MeshThreadOptions options = {.debounce = {.quiet = 500ms, .max = 10s}})
+      : thread(options, std::make_unique<FakeModel>(&log), [this](mesh::SnapshotPtr, const Reasons& why) {
+          std::lock_guard lock(log.mutex);
+          reasons.push_back(why.ToText());
+        }) {
     sink = thread.AddSource("one");
   }
   void Await(size_t publications) {
@@ -87,12 +85,17 @@ class MeshThreadTest : public testing::Test {
   }
   FakeModel::Log log;
   std::vector<std::string> reasons;
-  std::vector<Clock::time_point> times;
   MeshThread thread;
   source::Sink* sink;
 };
 
-TEST_F(MeshThreadTest, PublishesWhenEverySourceHasSynced) {
+// With a quiet time that no test would wait for.
+class WithoutQuiet : public MeshThreadTest {
+ protected:
+  WithoutQuiet() : MeshThreadTest({.debounce = {.quiet = 1h, .max = 1h}}) {}
+};
+
+TEST_F(WithoutQuiet, PublishesWhenEverySourceHasSynced) {
   source::Sink* other = thread.AddSource("two");
   thread.SetSettings(std::make_shared<model::Settings>());
   thread.Start();
@@ -102,10 +105,8 @@ TEST_F(MeshThreadTest, PublishesWhenEverySourceHasSynced) {
   EXPECT_EQ(Publications(), 0u);
   EXPECT_FALSE(thread.Ready());
   EXPECT_EQ(thread.Unsynced(), std::vector<std::string>{"two"});
-  const Clock::time_point synced = Clock::now();
   other->OnSynced();
-  Await(1);
-  EXPECT_LT(times[0] - synced, 90ms) << "what existed at the start waits for no quiet";
+  Await(1);  // what existed at the start waits for no quiet
   EXPECT_THAT(log.batches[0], testing::ElementsAre("settings", "a"));
 }
 
@@ -131,17 +132,33 @@ TEST_F(MeshThreadTest, ABurstIsOnePublicationOfTheLatest) {
   EXPECT_EQ(reasons[1], "config:1 service:1");
 }
 
-TEST_F(MeshThreadTest, EndpointsDoNotWait) {
-  thread.Start();
-  sink->OnSynced();
-  Await(1);
-  const Clock::time_point start = Clock::now();
-  sink->OnChanges({Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kEndpointSlice, "e")});
-  Await(2);
-  EXPECT_LT(times[1] - start, 90ms);
+class EndpointDebounce : public MeshThreadTest {
+ protected:
+  explicit EndpointDebounce(bool debounce_endpoints = false)
+      : MeshThreadTest({.debounce = {.quiet = 1h, .max = 2s}, .debounce_endpoints = debounce_endpoints}) {
+    thread.Start();
+    sink->OnSynced();
+    Await(1);
+    sink->OnChanges(
+        {Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kEndpointSlice, "e")});
+    Await(2);
+  }
+};
+class EndpointsDebounced : public EndpointDebounce {
+ protected:
+  EndpointsDebounced() : EndpointDebounce(true) {}
+};
+
+// PILOT_ENABLE_EDS_DEBOUNCE=false
+TEST_F(EndpointDebounce, EndpointsDoNotWait) {
   EXPECT_THAT(log.batches[1], testing::ElementsAre("e"));
-  Await(3);
+  Await(3);  // the other after PILOT_DEBOUNCE_MAX
   EXPECT_THAT(log.batches[2], testing::ElementsAre("a"));
+}
+
+// PILOT_ENABLE_EDS_DEBOUNCE=true
+TEST_F(EndpointsDebounced, EndpointsWaitWithTheOthers) {
+  EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("a", "e"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "push/push_metrics.h"
 
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,21 @@ metrics::Counter& Trigger(std::string_view name) {
                     {{"type", std::string(name)}});
 }
 
+// A status code's name as gRPC in Go, and so istiod, has it.
+std::string CodeName(int code) {
+  static constexpr std::string_view kNames[] = {
+      "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+      "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+      "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
+      "DataLoss", "Unauthenticated"};
+  if (code < 0 || code >= static_cast<int>(std::size(kNames))) return StrCat("Code(", code, ")");
+  return std::string(kNames[code]);
+}
+
+metrics::Counter& Inbound(std::string_view type) {
+  return GetCounter("pilot_inbound_updates", "Changes received.", {{"type", std::string(type)}});
+}
+
 std::array<metrics::Counter*, kReasonCount> MakeTriggers() {
   std::array<metrics::Counter*, kReasonCount> triggers;
   for (size_t i = 0; i < kReasonCount; ++i) triggers[i] = &Trigger(NameOf(static_cast<Reason>(i)));
@@ -53,7 +69,10 @@ PushMetrics& Metrics() {
   static auto* metrics = new PushMetrics{
       .types = MakeTypes(std::make_index_sequence<xds::kTypeCount>()),
       .triggers = MakeTriggers(),
-      .inbound_config = GetCounter("pilot_inbound_updates", "Changes received.", {{"type", "config"}}),
+      .inbound_config = Inbound("config"),
+      .inbound_endpoints = Inbound("eds"),
+      .inbound_services = Inbound("svc"),
+      .inbound_service_deletes = Inbound("svcdelete"),
       .requests_triggered = Trigger("proxyrequest"),
       .write_timeouts =
           GetCounter("pilot_xds_write_timeout", "Streams cut because their proxy did not read."),
@@ -86,7 +105,7 @@ void CountReject(xds::TypeId type, std::string_view node, int code) {
   Metrics().Of(type).rejects.Add();
   if (type > xds::TypeId::kRoute) return;
   GetGauge(StrCat("pilot_xds_", xds::InfoOf(type).metric, "_reject"), "Rejections by proxy.",
-           {{"node", std::string(node)}, {"err", StrCat(code)}})
+           {{"node", std::string(node)}, {"err", CodeName(code)}})
       .Add(1);
 }
 

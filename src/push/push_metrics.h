@@ -24,7 +24,10 @@ struct PushMetrics {
   };
   std::array<OfType, xds::kTypeCount> types;
   std::array<metrics::Counter*, kReasonCount> triggers;
-  metrics::Counter& inbound_config;
+  metrics::Counter& inbound_config;  // changes of any kind
+  metrics::Counter& inbound_endpoints;
+  metrics::Counter& inbound_services;
+  metrics::Counter& inbound_service_deletes;
   metrics::Counter& requests_triggered;  // pushes that answer a request
   metrics::Counter& write_timeouts;
   metrics::Counter& internal_errors;
@@ -44,7 +47,8 @@ PushMetrics& Metrics();
 
 // The gauge of connected proxies of one Istio version.
 metrics::Gauge& ConnectedProxies(std::string_view istio_version);
-// Counts a rejection by the node that rejects (pilot_xds_cds_reject and its like).
+// Counts a rejection by type and by the node that rejects (pilot_xds_cds_reject and its like); `code` is a
+// google.rpc.Code.
 void CountReject(xds::TypeId type, std::string_view node, int code);
 
 template <typename Duration>

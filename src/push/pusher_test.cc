@@ -149,6 +149,33 @@ TEST_F(PusherTest, AFirstRequestWithoutANodeIsRefused) {
   EXPECT_TRUE(wrong->AwaitClosed());
   EXPECT_TRUE(absl::IsInvalidArgument(wrong->status()));
   wrong->HangUp();
+  envoy::service::discovery::v3::DiscoveryRequest nameless;
+  nameless.mutable_node()->set_cluster("a");
+  nameless.set_type_url(std::string(xds::InfoOf(TypeId::kCluster).url));
+  auto nobody = Connect(pusher.get());
+  nobody->Say(nameless.SerializeAsString());
+  EXPECT_TRUE(nobody->AwaitClosed());
+  EXPECT_EQ(nobody->status(), absl::InvalidArgumentError("missing node information"));
+  nobody->HangUp();
+}
+
+// "Only the first request on a stream is guaranteed to carry the node identifier": what later ones say of it
+// changes nothing.
+TEST_F(PusherTest, TheFirstNodeOfAStreamHolds) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  mesh.Put(TypeId::kListener, "l", "1");
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  for (const char* node : {"sidecar~10.0.0.2~b.other~c", "", "not a node id"}) {
+    const size_t before = proxy->Responses();
+    proxy->Ask(TypeId::kListener, {}, node);
+    proxy->Await(before);
+  }
+  EXPECT_FALSE(proxy->AwaitClosed(std::chrono::milliseconds(0)));
+  EXPECT_EQ(pusher->Report().at(0).scope->proxy->id, "a.default");
+  proxy->HangUp();
 }
 
 TEST_F(PusherTest, Version2TypesAndGarbageEndTheStream) {
@@ -174,6 +201,8 @@ TEST_F(PusherTest, AStuckProxyDelaysNobodyAndIsCut) {
   auto pusher = Make(std::move(options));
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
   const double cut_before = Metrics().write_timeouts.Value();
+  metrics::Counter& send_errors = Metrics().Of(TypeId::kCluster).send_errors;
+  const double errors_before = send_errors.Value();
   std::vector<std::shared_ptr<FakeProxy>> stuck, quick;
   for (int i = 0; i < 10; ++i) {
     stuck.push_back(Connect(pusher.get(), /*stuck=*/true));
@@ -198,6 +227,7 @@ TEST_F(PusherTest, AStuckProxyDelaysNobodyAndIsCut) {
     proxy->HangUp();
   }
   EXPECT_EQ(Metrics().write_timeouts.Value() - cut_before, 10);
+  EXPECT_EQ(send_errors.Value() - errors_before, 10);
   for (auto& proxy : quick) {
     EXPECT_FALSE(proxy->AwaitClosed(std::chrono::milliseconds(0)));
     proxy->HangUp();

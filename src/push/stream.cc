@@ -112,6 +112,7 @@ void Stream::EndSend(bool taken) {
 
 void Stream::CheckDeadline(Clock::time_point now) {
   std::shared_ptr<Connection> connection;
+  std::optional<xds::TypeId> type;
   {
     std::lock_guard lock(mutex_);
     const Clock::duration timeout = pusher_->options_.send_timeout;
@@ -121,8 +122,10 @@ void Stream::CheckDeadline(Clock::time_point now) {
       return;
     EndSend(false);
     connection = connection_;
+    type = sending_type_;
   }
   Metrics().write_timeouts.Add();
+  if (type) Metrics().Of(*type).send_errors.Add();
   ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer.address);
   connection->Abort();
 }
@@ -256,6 +259,7 @@ void Stream::BeginPush() {
   core_.OnChange();
   pushing_ = true;
   pushed_any_ = false;
+  Metrics().queue_time.Observe(Seconds(Clock::now() - epoch_->published_at()));
   for (size_t i = 0; i < kReasonCount; ++i) {
     if (epoch_->reasons().counts[i] != 0) Metrics().triggers[i]->Add();
   }
@@ -319,14 +323,15 @@ void Stream::Send(const xds::Response& response, Clock::time_point start) {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection = connection_;
-    MarkSending(now, size);
+    MarkSending(now, size, response.type);
   }
   connection->Send(std::move(frame));
 }
 
 // REQUIRES: mutex_ held.
-void Stream::MarkSending(Clock::time_point now, size_t size) {
+void Stream::MarkSending(Clock::time_point now, size_t size, std::optional<xds::TypeId> type) {
   sending_ = true;
+  sending_type_ = type;
   send_size_ = size;
   traffic_start_ = pusher_->traffic_.Begin();
   send_start_ = now;

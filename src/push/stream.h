@@ -114,7 +114,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void EndPush();
   void Enter(EpochPtr epoch);
   void Send(const xds::Response& response, Clock::time_point start);
-  void MarkSending(Clock::time_point now, size_t size);
+  void MarkSending(Clock::time_point now, size_t size, std::optional<xds::TypeId> type);
 
   Pusher* const pusher_;
   const uint64_t number_;
@@ -127,7 +127,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool scheduled_ = false, again_ = false;
   Clock::time_point send_start_{}, send_deadline_{};
   bool sending_ = false;
-  Traffic::Start traffic_start_;  // of the message under way, and its size
+  std::optional<xds::TypeId> sending_type_;  // of the message under way; none: no configuration
+  Traffic::Start traffic_start_;             // of the message under way, and its size
   size_t send_size_ = 0;
   Clock::time_point idle_since_{};  // when the last work was done
   bool holds_back_ = false;         // as the core said then

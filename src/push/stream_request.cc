@@ -155,11 +155,14 @@ void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
   if (!request.nonce.empty() && answers) {
     (request.rejected ? times.nacked : times.acked) = std::chrono::system_clock::now();
   }
+  // Whatever it answers: what a client rejected may have been replaced before it could say so, and a poll
+  // knows of no response before.
+  if (request.rejected && verdict.kind != xds::Verdict::kUnknownType) {
+    CountReject(verdict.type, proxy_->id, request.error_code);
+    ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code, request.error_message);
+  }
   switch (verdict.kind) {
     case xds::Verdict::kNack:
-      CountReject(verdict.type, proxy_->id, request.error_code);
-      ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code,
-                   request.error_message);
       break;
     case xds::Verdict::kStale:
       Metrics().Of(verdict.type).expired_nonces.Add();
