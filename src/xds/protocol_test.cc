@@ -263,5 +263,21 @@ TEST(Polls, AKnownVersionIsAnsweredWhenItChanges) {
   EXPECT_TRUE(core.Offer(kE, ResourceSet::Empty())) << "that all is gone is another version";
 }
 
+// "Rejecting an update": the client goes on naming the version that it has, and is not sent the other again.
+TEST(Polls, ARejectedVersionIsNotSentAgain) {
+  Script first(Framing::kStateOfTheWorld, "n", Answers::kNewVersionOnly);
+  first.Put(kE, "a", "bad");
+  first.Say(kE, {"a"});
+  EXPECT_THAT(first.Sent(), ElementsAre("EDS a"));
+
+  Script second(Framing::kStateOfTheWorld, "m", Answers::kNewVersionOnly);
+  second.mesh = first.mesh;
+  second.Say(kE, {"a"}, first.LastNonce(kE), {}, {}, "cannot be");
+  EXPECT_THAT(second.Sent(), IsEmpty());
+  second.Put(kE, "a", "good");
+  second.Change();
+  EXPECT_THAT(second.Sent(), ElementsAre("EDS a"));
+}
+
 }  // namespace
 }  // namespace fairlead::xds

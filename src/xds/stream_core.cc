@@ -92,7 +92,9 @@ Verdict StreamCore::OnRequest(const Request& request) {
   if (type == nullptr || (served_ & MaskOf(type->id)) == 0) return {Verdict::kUnknownType, TypeId::kCluster};
   if (type->delta_only && framing_ != Framing::kDelta) return {Verdict::kUnknownType, type->id};
   TypeState& state = StateOf(type->id);
-  if (answers_ == Answers::kNewVersionOnly) polled_version_ = std::string(request.version);
+  // Who rejected a version waits for another one than that: a poll's nonce is its version.
+  if (answers_ == Answers::kNewVersionOnly)
+    polled_version_ = std::string(request.rejected ? request.nonce : request.version);
   const Verdict::Kind kind =
       framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
   return {kind, type->id};

@@ -135,7 +135,7 @@ Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t vers
   Response response;
   response.type = type.id;
   response.version = ToHex(version);
-  response.nonce = NonceText(state.nonce);
+  response.nonce = answers_ == Answers::kNewVersionOnly ? response.version : NonceText(state.nonce);
   return response;
 }
 
