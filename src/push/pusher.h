@@ -42,7 +42,9 @@ struct PusherOptions {
       scope;
   // Null: every peer may act as any proxy, and is nobody.
   std::shared_ptr<const Authorizer> authorizer = nullptr;
-  Inspector inspector = nullptr;      // null: types of inspection are not served
+  Inspector inspector = nullptr;  // null: types of inspection are not served
+  // Who answers inspections: ControlPlane.identifier in their responses; "": not said.
+  std::string control_plane = {};
   double max_streams_per_second = 0;  // see Admission
 };
 

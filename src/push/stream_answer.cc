@@ -34,16 +34,18 @@ void Stream::Inspect(const xds::Request& request) {
   inspected_ = std::move(question);
   read_later_ = true;
   // It looks at all streams, this one too: not while this one's lock is held.
-  pusher_->executor_.Submit(
-      Urgency::kPatient, [self = shared_from_this(), inspection = std::move(inspection)] {
-        auto resources = self->pusher_->options_.inspector(inspection);
-        if (!resources.ok()) return self->Close(resources.status());
-        {
-          std::lock_guard work(self->work_mutex_);
-          self->SetAnswer({.type_url = inspection.type_url, .resources = *std::move(resources)});
-        }
-        self->Schedule();
-      });
+  pusher_->executor_.Submit(Urgency::kPatient,
+                            [self = shared_from_this(), inspection = std::move(inspection)] {
+                              auto resources = self->pusher_->options_.inspector(inspection);
+                              if (!resources.ok()) return self->Close(resources.status());
+                              {
+                                std::lock_guard work(self->work_mutex_);
+                                self->SetAnswer({.type_url = inspection.type_url,
+                                                 .resources = *std::move(resources),
+                                                 .control_plane = self->pusher_->options_.control_plane});
+                              }
+                              self->Schedule();
+                            });
 }
 
 // An aggregated stream carries all that a proxy needs: it does not end because of a type that is not served
@@ -80,7 +82,7 @@ void Stream::SendAnswer() {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection = connection_;
-    MarkSending(now, xds::SizeOf(frame));
+    MarkSending(now, xds::SizeOf(frame), std::nullopt);
   }
   connection->Send(std::move(frame));
   connection->Read();

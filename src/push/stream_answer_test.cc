@@ -192,6 +192,17 @@ TEST_F(StreamAnswers, AnAnswerIsTakenWhileAllThreadsAreAtWork) {
   other->HangUp();
 }
 
+// istioctl tells instances apart by it.
+TEST_F(StreamAnswers, AnInspectionSaysWhoAnswers) {
+  PusherOptions options = MakeFakeOptions();
+  options.control_plane = "{\"ID\":\"one\"}";
+  options.inspector = [](const Inspection&) { return std::vector<xds::PlainResource>(); };
+  Start(std::move(options));
+  proxy->Connect(pusher.get());
+  Ask("istio.io/debug/syncz", {});
+  EXPECT_EQ(proxy->Await(0).control_plane().identifier(), "{\"ID\":\"one\"}");
+}
+
 TEST_F(StreamAnswers, ARefusedInspectionEndsTheStream) {
   PusherOptions options = MakeFakeOptions();
   options.inspector = [](const Inspection&) { return absl::UnauthenticatedError("who are you?"); };
@@ -230,12 +241,14 @@ TEST_F(StreamAnswers, WhatIsNoTypeAtAllEndsTheStream) {
 
 TEST_F(StreamAnswers, APollWaitsForAnotherVersion) {
   Start();
-  const auto poll = [&](const std::string& version) {
+  const auto poll = [&](const std::string& version, const std::string& rejected = "") {
     auto client = std::make_shared<FakeProxy>();
     client->Connect(pusher.get(), {.only = TypeId::kCluster, .exchange = Exchange::kPoll});
     envoy::service::discovery::v3::DiscoveryRequest request;
     request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");
     request.set_version_info(version);
+    request.set_response_nonce(rejected);
+    if (!rejected.empty()) request.mutable_error_detail()->set_message("no");
     client->Say(request.SerializeAsString());
     return client;
   };
@@ -252,6 +265,14 @@ TEST_F(StreamAnswers, APollWaitsForAnotherVersion) {
   EXPECT_NE(second->Await(0).version_info(), version);
   EXPECT_EQ(second->Responses(), 1u);
   second->HangUp();
+
+  // The client rejects it, and goes on with what it had.
+  const auto third = poll(version, second->Await(0).nonce());
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  mesh.Put(TypeId::kCluster, "a", "3");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  EXPECT_EQ(third->Await(0).resources(0).value(), "a=3") << "not what was rejected";
+  third->HangUp();
   proxy = nullptr;
 }
 

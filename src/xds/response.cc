@@ -51,6 +51,13 @@ void AppendRemoved(Framing framing, const Names& names, std::string* out) {
   for (const auto& name : names) AppendString(6, name, out);
 }
 
+// ControlPlane, whose only field is its identifier.
+void AppendControlPlane(Framing framing, std::string_view identifier, std::string* out) {
+  if (identifier.empty()) return;
+  AppendLengthPrefix(framing == Framing::kDelta ? 7 : 6, StringFieldSize(1, identifier.size()), out);
+  AppendString(1, identifier, out);
+}
+
 }  // namespace
 
 size_t Response::ResourceCount() const {
@@ -82,6 +89,7 @@ Frame Encode(Framing framing, const PlainResponse& response) {
   FrameBuilder builder;
   AppendHeader(response.type_url, response.version, response.nonce, builder.Copied());
   AppendRemoved(framing, response.removed, builder.Copied());
+  AppendControlPlane(framing, response.control_plane, builder.Copied());
   for (const PlainResource& plain : response.resources) {
     const cache::Resource resource{Interned(plain.name), StableHash(plain.any), plain.any};
     AppendResourcePrefix(framing, resource, builder.Copied());

@@ -42,6 +42,7 @@ struct PlainResponse {
   std::string version = {}, nonce = {};
   std::vector<PlainResource> resources = {};
   std::vector<std::string> removed = {};  // delta
+  std::string_view control_plane = {};    // ControlPlane.identifier
 };
 Frame Encode(Framing framing, const PlainResponse& response);
 

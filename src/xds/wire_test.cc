@@ -183,6 +183,17 @@ TEST(Wire, ADeltaResponseIsWhatProtobufReads) {
   EXPECT_EQ(read.resources(3).resource().SerializeAsString(), response.resources[1]->any);
 }
 
+TEST(Wire, APlainResponseNamesTheControlPlane) {
+  const PlainResponse response = {.type_url = "t", .removed = {"gone"}, .control_plane = "me"};
+  DiscoveryResponse sotw;
+  ASSERT_TRUE(sotw.ParseFromString(Flatten(Encode(Framing::kStateOfTheWorld, response))));
+  EXPECT_EQ(sotw.control_plane().identifier(), "me");
+  DeltaDiscoveryResponse delta;
+  ASSERT_TRUE(delta.ParseFromString(Flatten(Encode(Framing::kDelta, response))));
+  EXPECT_EQ(delta.control_plane().identifier(), "me");
+  EXPECT_THAT(delta.removed_resources(), ElementsAre("gone"));
+}
+
 TEST(Wire, WhatIsLargeIsSharedNotCopied) {
   const Response response = MakeResponse();
   const Frame one = Encode(Framing::kStateOfTheWorld, response),
