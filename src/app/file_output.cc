@@ -85,10 +85,12 @@ class FileOutput::NodeFolder {
 
   const model::ProxyPtr& proxy() const { return proxy_; }
 
-  void Write(const push::Pusher& pusher) {
+  // Whether every file is as it should be. What could not be written is written at the next call.
+  bool Write(const push::Pusher& pusher) {
     const auto view = pusher.ViewOf(proxy_, scope_);
-    if (!view) return;
+    if (!view) return true;
     scope_ = view->scope;
+    const bool failed_before = std::exchange(failed_, false);
     std::set<std::string> written;
     for (const TypeId root : kRoots) {
       if (!view->Serves(root)) continue;
@@ -97,6 +99,8 @@ class FileOutput::NodeFolder {
       WriteResponse(root, "", rewriter_.Rewrite(resources), &written);
     }
     RemoveOthers(written);
+    if (failed_before && !failed_) files_log.Info("{}: all files are written again", folder_);
+    return !failed_;
   }
 
  private:
@@ -139,7 +143,7 @@ class FileOutput::NodeFolder {
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (absl::Status status = WriteAtomically(path, *json); !status.ok()) {
-      files_log.Error("{}", FromAbsl(status.message()));
+      if (!std::exchange(failed_, true)) files_log.Error("{}", FromAbsl(status.message()));
       hashes_.erase(path);
       return;
     }
@@ -163,6 +167,7 @@ class FileOutput::NodeFolder {
   push::SourceRewriter rewriter_;
   mesh::ProxyScopePtr scope_;
   std::map<std::string, uint64_t> hashes_;  // of the resources, by path
+  bool failed_ = false;                     // something could not be written in the last round
 };
 
 FileOutput::FileOutput(Options options, const push::Pusher* pusher)
@@ -195,6 +200,7 @@ void FileOutput::Stop() {
 }
 
 void FileOutput::Run() {
+  bool all_written = true;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     wake_.wait_for(lock, kNodesEvery, [this] { return stopping_ || published_; });
@@ -203,7 +209,7 @@ void FileOutput::Run() {
     lock.unlock();
     const bool nodes = nodes_.Refresh();
     if (nodes) ReadNodes();
-    if (published || nodes) WriteAll();
+    if (published || nodes || !all_written) all_written = WriteAll();
     lock.lock();
   }
 }
@@ -218,8 +224,10 @@ void FileOutput::ReadNodes() {
   folders_ = std::move(folders);
 }
 
-void FileOutput::WriteAll() {
-  for (const auto& [id, folder] : folders_) folder->Write(*pusher_);
+bool FileOutput::WriteAll() {
+  bool all = true;
+  for (const auto& [id, folder] : folders_) all &= folder->Write(*pusher_);
+  return all;
 }
 
 }  // namespace fairlead::app

@@ -24,7 +24,8 @@ namespace fairlead::app {
 //
 // each a DiscoveryResponse; references between them are paths below the folder. A file is written beside its
 // place and renamed into it, only when it changes, what is referred to first; what nothing refers to any more
-// is removed at the end of a round. All stay when the program ends.
+// is removed at the end of a round. What cannot be written is tried again every two seconds. All stay when
+// the program ends.
 class FileOutput {
  public:
   struct Options {
@@ -45,7 +46,7 @@ class FileOutput {
   class NodeFolder;
   void Run();
   void ReadNodes();
-  void WriteAll();
+  bool WriteAll();  // false: something could not be written
 
   const Options options_;
   const push::Pusher* const pusher_;

@@ -135,6 +135,14 @@ TEST_F(FilesTest, WhatNothingRefersToGoesAndNewNodesCome) {
   EXPECT_FALSE(std::filesystem::exists(PathOf(kEndpoints))) << "by the next round at the latest";
 }
 
+TEST_F(FilesTest, WhatCouldNotBeWrittenIsTriedAgain) {
+  std::filesystem::create_directories(PathOf("cds.json"));  // nothing can be renamed over a folder
+  StartServer();
+  Await(PathOf("nds.json"), "reviews");  // the others are written all the same
+  std::filesystem::remove(PathOf("cds.json"));
+  Await(PathOf("cds.json"), "reviews");
+}
+
 TEST_F(FilesTest, AFolderThatCannotBeMadeIsAnError) {
   options_.xds_out_dir = "/proc/nowhere";
   DiscoveryServer server(options_);
