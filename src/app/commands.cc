@@ -1,6 +1,7 @@
 #include "app/commands.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -65,6 +66,27 @@ int Serve(const DiscoveryOptions& options) {
   return serving.ok() ? 0 : Fail(serving);
 }
 
+// The environment, as "NAME=value".
+Arguments Settings() {
+  Arguments settings;
+  for (char** setting = environ; *setting != nullptr; ++setting) settings.emplace_back(*setting);
+  return settings;
+}
+
+// "--flag=" is a flag with an empty value, as in Go; the parser would take the next word for it.
+Arguments WithEmptyValues(const Arguments& arguments) {
+  Arguments words;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      words.push_back(argument.substr(0, argument.size() - 1));
+      words.emplace_back();
+    } else {
+      words.push_back(argument);
+    }
+  }
+  return words;
+}
+
 int RunDiscovery(const Arguments& arguments) {
   DiscoveryOptions options;
   auto environment = ReadEnvironment([](const char* name) { return std::getenv(name); });
@@ -72,17 +94,22 @@ int RunDiscovery(const Arguments& arguments) {
   options.environment = *environment;
   options.cluster_id = environment->cluster_id;
   options.ns = environment->pod_namespace;
+  options.keepalive_interval = environment->keepalive_interval;
+  options.keepalive_timeout = environment->keepalive_timeout;
 
   CLI::App command("Serves the mesh's configuration to its proxies over xDS", "fairlead discovery");
   AddDiscoveryFlags(&options, &command);
+  const Arguments words = WithEmptyValues(arguments);
   try {
-    command.parse(Arguments(arguments.rbegin(), arguments.rend()));
+    command.parse(Arguments(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     return command.exit(error);
   }
   if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return Fail(status);
   for (const std::string& flag : command.remaining())
     app_log.Warn("unknown argument {} is passed over", flag);
+  for (const std::string& name : UnknownVariables(Settings()))
+    app_log.Warn("{} is set, but means nothing to this version", name);
   return Serve(options);
 }
 

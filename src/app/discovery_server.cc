@@ -1,5 +1,10 @@
 #include "app/discovery_server.h"
 
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -26,6 +31,18 @@ LogScope app_log("server");
 // Of a flag that was checked when it was read.
 std::chrono::milliseconds Duration(const std::string& text) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(*ParseGoDuration(text));
+}
+
+// Under this name istioctl knows the instance that answers it. Source: IstioControlPlaneInstance,
+// pilot/pkg/xds/xdsgen.go
+std::string ControlPlaneIdentifier(const std::string& pod_name) {
+  char host[HOST_NAME_MAX + 1] = "";
+  if (pod_name.empty()) gethostname(host, HOST_NAME_MAX);
+  const std::string version(kVersion);
+  const nlohmann::json identifier = {{"Component", "istiod"},
+                                     {"ID", pod_name.empty() ? host : pod_name},
+                                     {"Info", {{"version", version}, {"tag", version}}}};
+  return identifier.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 push::Generators MakeGenerators() {
@@ -59,8 +76,8 @@ DiscoveryServer::~DiscoveryServer() { Stop(); }
 void DiscoveryServer::MakePusher() {
   push::PusherOptions options;
   const int throttle = options_.environment.push_throttle;
-  options.threads =
-      throttle > 0 ? static_cast<size_t>(throttle) : std::max(1u, std::thread::hardware_concurrency());
+  options.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (throttle > 0) options.threads = std::min(options.threads, static_cast<size_t>(throttle));
   options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
   options.shadow = options_.environment.shadow;
   options.scope = mesh::ComputeProxyScope;
@@ -69,6 +86,7 @@ void DiscoveryServer::MakePusher() {
   options.inspector = [this](const push::Inspection& inspection) {
     return debug::Inspect(debug_sources_, inspection);
   };
+  options.control_plane = ControlPlaneIdentifier(options_.environment.pod_name);
   pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators(), MakeGeneratorVariants());
   debug_sources_.pusher = pusher_.get();
 }
@@ -88,7 +106,10 @@ void DiscoveryServer::MakeMeshThread() {
 }
 
 void DiscoveryServer::MakeSources() {
-  if (options_.config_dir.empty()) return;
+  if (options_.config_dir.empty()) {
+    app_log.Warn("no --configDir: the mesh is empty");
+    return;
+  }
   source::FileSource::Options files;
   files.folder = options_.config_dir;
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
@@ -152,6 +173,8 @@ void DiscoveryServer::OpenGrpc() {
     if (!options_.keepalive_max_connection_age.empty()) {
       options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
     }
+    options.max_receive_size = options_.environment.max_receive_size;
+    options.max_streams = options_.environment.max_streams;
     options.methods = XdsMethods(pusher_.get());
     for (auto& method : ClientStatusMethods(&debug_sources_, &inspections_))
       options.methods.push_back(std::move(method));
@@ -191,11 +214,13 @@ int DiscoveryServer::grpc_port() const {
 void DiscoveryServer::Stop() {
   if (std::exchange(stopped_, true)) return;
   serving_ = false;  // /ready says so from now on
+  bool opened = false;
   {
     std::lock_guard lock(mutex_);
-    grpc_tried_ = true;  // or never will be
+    opened = std::exchange(grpc_tried_, true);  // or never will be
   }
   opened_.notify_all();
+  if (opened && grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();

@@ -1,5 +1,6 @@
 #include "app/environment.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/duration.h"
@@ -19,6 +20,15 @@ bool SetDuration(std::string_view text, Environment* environment) {
   return true;
 }
 
+// Keeps the text, for a flag that reads it again.
+template <auto Member>
+bool SetDurationText(std::string_view text, Environment* environment) {
+  const auto duration = ParseGoDuration(text);
+  if (!duration || duration->count() < 0) return false;
+  environment->*Member = std::string(text);
+  return true;
+}
+
 template <auto Member>
 bool SetBool(std::string_view text, Environment* environment) {
   const std::string lower = AsciiLower(text);
@@ -35,6 +45,11 @@ bool SetCount(std::string_view text, Environment* environment) {
   if (error != std::errc() || end != text.data() + text.size() || value < 0) return false;
   environment->*Member = value;
   return true;
+}
+
+template <auto Member>
+bool SetSize(std::string_view text, Environment* environment) {
+  return SetCount<Member>(text, environment) && environment->*Member > 0;
 }
 
 template <auto Member>
@@ -75,11 +90,20 @@ const std::vector<Row>& Rows() {
         "is cut; 0: "
         "for ever."},
        SetDuration<&Environment::send_timeout>},
-      {{"PILOT_PUSH_THROTTLE", "0", "Threads that make pushes; 0: one a core."},
+      {{"PILOT_PUSH_THROTTLE", "0",
+        "The most pushes that are made at a time; 0: as many as there are cores."},
        SetCount<&Environment::push_throttle>},
       {{"PILOT_MAX_REQUESTS_PER_SECOND", "0",
         "New streams a second; one that would wait for more than a second is refused. 0: no limit."},
        SetRate<&Environment::max_requests_per_second>},
+      {{"ISTIO_GPRC_MAXRECVMSGSIZE", "4194304", "The largest message that is taken from a proxy, in bytes."},
+       SetSize<&Environment::max_receive_size>},
+      {{"ISTIO_GPRC_MAXSTREAMS", "100000", "The most streams of one connection."},
+       SetSize<&Environment::max_streams>},
+      {{"GRPC_KEEPALIVE_INTERVAL", "30s", "The default of --keepaliveInterval."},
+       SetDurationText<&Environment::keepalive_interval>},
+      {{"GRPC_KEEPALIVE_TIMEOUT", "10s", "The default of --keepaliveTimeout."},
+       SetDurationText<&Environment::keepalive_timeout>},
       {{"ENABLE_DEBUG_ON_HTTP", "true",
         "Whether the HTTP listeners show /debug, to clients on this machine."},
        SetBool<&Environment::debug_on_http>},
@@ -123,6 +147,19 @@ absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(cons
     }
   }
   return environment;
+}
+
+std::vector<std::string> UnknownVariables(const std::vector<std::string>& settings) {
+  std::vector<std::string> unknown;
+  for (const std::string& setting : settings) {
+    const std::string name = setting.substr(0, setting.find('='));
+    if (!name.starts_with("PILOT_") && !name.starts_with("ISTIO_GPRC_")) continue;
+    const bool known =
+        std::any_of(Rows().begin(), Rows().end(), [&](const Row& row) { return row.variable.name == name; });
+    if (!known) unknown.push_back(name);
+  }
+  std::sort(unknown.begin(), unknown.end());
+  return unknown;
 }
 
 }  // namespace fairlead::app

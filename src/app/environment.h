@@ -18,8 +18,11 @@ struct Environment {
   std::chrono::nanoseconds debounce_max = std::chrono::seconds(10);
   bool debounce_endpoints = false;
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(5);
-  int push_throttle = 0;               // 0: one thread a core
-  double max_requests_per_second = 0;  // new streams; 0: no limit
+  int push_throttle = 0;                                              // 0: one thread a core
+  double max_requests_per_second = 0;                                 // new streams; 0: no limit
+  int max_receive_size = 4 << 20;                                     // of a message from a proxy, in bytes
+  int max_streams = 100000;                                           // of one connection
+  std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
   bool debug_on_http = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
@@ -39,6 +42,10 @@ const std::vector<EnvironmentVariable>& EnvironmentTable();
 // Reads the variables; `get` gives null for one that is not set. InvalidArgument names a variable that cannot
 // be read.
 absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get);
+
+// Of the settings of a process ("NAME=value"), the names of istiod's tuning variables that mean nothing here,
+// sorted: those that begin with PILOT_ or ISTIO_GPRC_ and are not in the table.
+std::vector<std::string> UnknownVariables(const std::vector<std::string>& settings);
 
 }  // namespace fairlead::app
 

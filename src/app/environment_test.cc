@@ -34,12 +34,25 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_EQ(documented->cluster_id, defaults.cluster_id);
   EXPECT_EQ(documented->pod_namespace, defaults.pod_namespace);
   EXPECT_FALSE(documented->plaintext_identity);
+  EXPECT_EQ(documented->max_receive_size, defaults.max_receive_size);
+  EXPECT_EQ(documented->max_streams, defaults.max_streams);
+  EXPECT_EQ(documented->keepalive_interval, defaults.keepalive_interval);
+  EXPECT_EQ(documented->keepalive_timeout, defaults.keepalive_timeout);
+}
+
+TEST(EnvironmentTest, NamesWhatMeansNothingHere) {
+  EXPECT_THAT(UnknownVariables({"PILOT_XDS_CACHE_SIZE=1", "PILOT_DEBOUNCE_MAX=1s", "PATH=/bin",
+                                "PILOT_=", "ISTIO_GPRC_MAXSTREAMS=5", "ISTIO_GPRC_OTHER=PILOT_X=1"}),
+              testing::ElementsAre("ISTIO_GPRC_OTHER", "PILOT_", "PILOT_XDS_CACHE_SIZE"));
 }
 
 TEST(EnvironmentTest, ReadsWhatIsSet) {
   const auto read = Read({{"PILOT_DEBOUNCE_AFTER", "1m30s"},
                           {"PILOT_ENABLE_EDS_DEBOUNCE", "true"},
                           {"PILOT_PUSH_THROTTLE", "3"},
+                          {"PILOT_XDS_SEND_TIMEOUT", "0"},
+                          {"ISTIO_GPRC_MAXRECVMSGSIZE", "1000"},
+                          {"GRPC_KEEPALIVE_INTERVAL", "1h"},
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
                           {"FAIRLEAD_SHADOW", "true"},
@@ -48,6 +61,9 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
   EXPECT_TRUE(read->debounce_endpoints);
   EXPECT_EQ(read->push_throttle, 3);
+  EXPECT_EQ(read->send_timeout.count(), 0);
+  EXPECT_EQ(read->max_receive_size, 1000);
+  EXPECT_EQ(read->keepalive_interval, "1h");
   EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->shadow);
   EXPECT_TRUE(read->plaintext_identity);
@@ -60,6 +76,10 @@ TEST(EnvironmentTest, NamesWhatItCannotRead) {
                                           {"PILOT_ENABLE_EDS_DEBOUNCE", "maybe"},
                                           {"PILOT_PUSH_THROTTLE", "-1"},
                                           {"PILOT_MAX_REQUESTS_PER_SECOND", "nan"},
+                                          {"PILOT_XDS_SEND_TIMEOUT", "-5s"},
+                                          {"ISTIO_GPRC_MAXRECVMSGSIZE", "0"},
+                                          {"ISTIO_GPRC_MAXSTREAMS", "many"},
+                                          {"GRPC_KEEPALIVE_TIMEOUT", "10"},
                                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
     const auto read = Read({{name, value}});
     ASSERT_FALSE(read.ok()) << name;

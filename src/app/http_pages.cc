@@ -4,7 +4,9 @@
 #include "app/version.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/process_metrics.h"
 #include "base/strings.h"
+#include "push/push_metrics.h"
 
 // What the HTTP listeners show.
 namespace fairlead::app {
@@ -22,10 +24,16 @@ absl::Status DiscoveryServer::StartHttp() {
   const auto version = [](const rpc::HttpRequest&) {
     return rpc::HttpResponse{200, StrCat(VersionText(), "\n")};
   };
-  const auto metrics = [](const rpc::HttpRequest&) {
+  const auto metrics = [this](const rpc::HttpRequest&) {
+    metrics::UpdateProcessMetrics();
+    metrics::GetGauge("istiod_uptime_seconds", "Seconds since the start.")
+        .Set(push::Seconds(std::chrono::steady_clock::now() - start_));
     return rpc::HttpResponse{200, metrics::ToText(), "text/plain; version=0.0.4; charset=utf-8"};
   };
   metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", std::string(kVersion)}})
+      .Set(1);
+  metrics::GetGauge("istio_build", "Version of this component.",
+                    {{"component", "pilot"}, {"tag", std::string(kVersion)}})
       .Set(1);
   http_.Get("/ready", [this](const rpc::HttpRequest&) { return ReadyPage(); });
   AddRestPaths(pusher_.get(), &debug_sources_, &http_);

@@ -33,6 +33,7 @@ class InspectionTest : public ServerTest {
  protected:
   InspectionTest() {
     Write("route.yaml", ReplaceAll(kRoute, "%s", "5s"));
+    options_.environment.pod_name = "istiod-1";
     StartServer();
     stub_ = Stub();
     stream_ = stub_->StreamAggregatedResources(&context_);
@@ -198,6 +199,11 @@ TEST_F(InspectionTest, SyncAndDumpAreMessages) {
   EXPECT_EQ(states[Url(TypeId::kCluster)], envoy::service::status::v3::SYNCED);
   EXPECT_EQ(states[Url(TypeId::kRoute)], envoy::service::status::v3::ERROR);
   EXPECT_EQ(states[Url(TypeId::kEndpoint)], envoy::service::status::v3::STALE);
+  // istioctl tells the instances of a control plane apart by this.
+  const json identifier = json::parse(sync->control_plane().identifier());
+  EXPECT_EQ(identifier["ID"], "istiod-1");
+  EXPECT_FALSE(identifier["Component"].get<std::string>().empty());
+  EXPECT_FALSE(identifier["Info"]["version"].get<std::string>().empty());
 
   const auto dump = Inspect(stub_.get(), "istio.io/debug/config_dump", {"client.shop"});
   ASSERT_TRUE(dump);

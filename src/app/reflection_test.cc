@@ -157,6 +157,11 @@ TEST_F(Reflection, ExtensionsAndMistakes) {
 TEST_F(Reflection, HealthIsServing) {
   const std::string kServing("\x08\x01", 2);  // HealthCheckResponse{status: SERVING}
   EXPECT_EQ(Unary("/grpc.health.v1.Health/Check", ""), kServing);
+  for (const std::string service : {"envoy.service.discovery.v3.AggregatedDiscoveryService",
+                                    "envoy.service.cluster.v3.ClusterDiscoveryService"}) {
+    const std::string request = StrCat("\x0a", std::string(1, static_cast<char>(service.size())), service);
+    EXPECT_EQ(Unary("/grpc.health.v1.Health/Check", request), kServing) << service;
+  }
 }
 
 }  // namespace

@@ -71,9 +71,11 @@ class XdsMethods : public ServerTest {
   grpc::Status Fetch(const std::string& path, const DiscoveryRequest& request, DiscoveryResponse* response) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    context.set_compression_algorithm(compression_);
     const grpc::internal::RpcMethod method(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
     return grpc::internal::BlockingUnaryCall(channel_.get(), method, &context, request, response);
   }
+  grpc_compression_algorithm compression_ = GRPC_COMPRESS_NONE;
 };
 
 TEST_F(XdsMethods, EachStateOfTheWorldServiceServesItsTypeUnnamed) {
@@ -149,6 +151,30 @@ TEST_F(XdsMethods, FetchOfWhatDoesNotExistIsEmptyAndOfNothingAnError) {
   request.add_resource_names("outbound|1||nowhere.example.com");
   ASSERT_TRUE(Fetch(path, request, &response).ok());
   EXPECT_FALSE(response.version_info().empty());
+}
+
+TEST_F(XdsMethods, CompressedRequestsAreTaken) {
+  StartServer();
+  compression_ = GRPC_COMPRESS_GZIP;
+  DiscoveryRequest request;
+  request.mutable_node()->set_id(kClientNode);
+  request.mutable_node()->set_cluster(std::string(20000, 'c'));  // worth compressing
+  DiscoveryResponse response;
+  ASSERT_TRUE(Fetch(Path(xds::kServices[0], "FetchClusters"), request, &response).ok());
+  EXPECT_GT(response.resources_size(), 0);
+}
+
+// ISTIO_GPRC_MAXRECVMSGSIZE
+TEST_F(XdsMethods, RequestsBeyondTheLimitAreRefused) {
+  options_.environment.max_receive_size = 10000;
+  StartServer();
+  DiscoveryRequest request;
+  request.mutable_node()->set_id(kClientNode);
+  DiscoveryResponse response;
+  const std::string path = Path(xds::kServices[0], "FetchClusters");
+  EXPECT_TRUE(Fetch(path, request, &response).ok());
+  request.mutable_node()->set_cluster(std::string(20000, 'c'));
+  EXPECT_EQ(Fetch(path, request, &response).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
 TEST_F(XdsMethods, VirtualHostsComeOnDemand) {

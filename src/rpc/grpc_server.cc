@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <charconv>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
@@ -13,16 +14,35 @@
 namespace fairlead::rpc {
 namespace {
 
-// Istio's limits (ISTIO_GPRC_MAXRECVMSGSIZE, ISTIO_GPRC_MAXSTREAMS).
-constexpr int kMaxReceiveSize = 4 << 20;
-constexpr int kMaxStreams = 100000;
-// Clients may ping as often as Istio lets them.
-constexpr int kMinPingInterval = 15000;
+// What zero stands for (see KeepaliveOptions).
+constexpr std::chrono::hours kRarePings{2};
+constexpr std::chrono::seconds kLongAnswer{20};
 
 LogScope grpc_log("grpc");
 
 int Milliseconds(std::chrono::milliseconds duration) {
   return static_cast<int>(std::min<int64_t>(duration.count(), INT_MAX));
+}
+
+int MillisecondsOr(std::chrono::milliseconds duration, std::chrono::milliseconds fallback) {
+  return Milliseconds(duration.count() == 0 ? fallback : duration);
+}
+
+// gRPC would take a port beyond 65535 for another one.
+bool IsAddress(std::string_view address) {
+  if (address.starts_with("unix:")) return true;
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  uint16_t port = 0;
+  const char* const last = address.data() + address.size();
+  const auto [end, error] = std::from_chars(address.data() + colon + 1, last, port);
+  return error == std::errc() && end == last;
+}
+
+// "package.Service" of "/package.Service/Method".
+std::string ServiceOf(std::string_view path) {
+  path.remove_prefix(1);
+  return std::string(path.substr(0, path.rfind('/')));
 }
 
 // ":15010" means all addresses, of both families.
@@ -68,6 +88,8 @@ class GrpcServer::Impl {
     grpc::ServerBuilder builder;
     ports_.resize(options_.addresses.size());
     for (size_t i = 0; i < options_.addresses.size(); ++i) {
+      if (!IsAddress(options_.addresses[i]))
+        return absl::InvalidArgumentError(StrCat(options_.addresses[i], " is no host:port"));
       builder.AddListeningPort(ToGrpcAddress(options_.addresses[i]), grpc::InsecureServerCredentials(),
                                &ports_[i]);
     }
@@ -76,13 +98,20 @@ class GrpcServer::Impl {
     server_ = builder.BuildAndStart();
     if (server_ == nullptr)
       return absl::UnavailableError(StrCat("cannot listen on ", Join(options_.addresses, ", ")));
-    server_->GetHealthCheckService()->SetServingStatus(true);
+    // gRPC knows of generated services only.
+    grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+    for (const GrpcMethod& method : options_.methods) health.SetServingStatus(ServiceOf(method.path), true);
+    health.SetServingStatus(true);
     return absl::OkStatus();
+  }
+
+  void Drain() {
+    if (server_ != nullptr) server_->GetHealthCheckService()->Shutdown();
   }
 
   void Stop(std::chrono::milliseconds grace) {
     if (server_ == nullptr) return;
-    server_->GetHealthCheckService()->Shutdown();
+    Drain();
     server_->Shutdown(std::chrono::system_clock::now() + grace);
     server_->Wait();
     server_ = nullptr;
@@ -92,15 +121,21 @@ class GrpcServer::Impl {
 
  private:
   void Tune(grpc::ServerBuilder& builder) const {
-    builder.SetMaxReceiveMessageSize(kMaxReceiveSize);
+    const KeepaliveOptions& keepalive = options_.keepalive;
+    const int interval = MillisecondsOr(keepalive.interval, kRarePings);
+    builder.SetMaxReceiveMessageSize(options_.max_receive_size);
     builder.SetMaxSendMessageSize(-1);
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.keepalive.interval));
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.keepalive.timeout));
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options_.max_streams);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, interval);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, MillisecondsOr(keepalive.timeout, kLongAnswer));
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingInterval);
-    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
-                               Milliseconds(options_.keepalive.max_connection_age));
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, interval / 2);
+    builder.AddChannelArgument(
+        GRPC_ARG_MAX_CONNECTION_AGE_MS,
+        MillisecondsOr(keepalive.max_connection_age, std::chrono::milliseconds::max()));
+    // Without it the streams of an old connection, which know no end, would keep it for ever.
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                               Milliseconds(keepalive.max_connection_age_grace));
     // Requests are small: no need to grow the receive windows of thousands of connections.
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -115,6 +150,7 @@ class GrpcServer::Impl {
 GrpcServer::GrpcServer(GrpcServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 GrpcServer::~GrpcServer() { Stop(std::chrono::milliseconds(0)); }
 absl::Status GrpcServer::Start() { return impl_->Start(); }
+void GrpcServer::Drain() { impl_->Drain(); }
 void GrpcServer::Stop(std::chrono::milliseconds grace) { impl_->Stop(grace); }
 const std::vector<int>& GrpcServer::ports() const { return impl_->ports(); }
 

@@ -53,16 +53,25 @@ struct GrpcMethod {
   StreamOpener open;
 };
 
-// Istio's --keepalive… flags.
+// Istio's --keepalive… flags. Zero means what it means for gRPC in Go: pings after two hours, 20 s for their
+// answer, connections of any age.
 struct KeepaliveOptions {
+  // Of silence, until a peer is pinged. Clients may ping twice as often; one that does so more often is sent
+  // away (too_many_pings).
   std::chrono::milliseconds interval = std::chrono::seconds(30);
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);
-  std::chrono::milliseconds max_connection_age = std::chrono::milliseconds::max();
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // for a ping's answer
+  // A connection of this age, a tenth more or less by chance, takes no new streams, and its streams end with
+  // UNAVAILABLE `max_connection_age_grace` later: proxies find their way to all replicas.
+  std::chrono::milliseconds max_connection_age = std::chrono::milliseconds(0);
+  std::chrono::milliseconds max_connection_age_grace = std::chrono::seconds(10);
 };
 
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
   KeepaliveOptions keepalive;
+  // Of a message from a client, compressed or not; what is larger ends its stream with RESOURCE_EXHAUSTED.
+  int max_receive_size = 4 << 20;
+  int max_streams = 100000;  // at a time, of one connection
   std::vector<GrpcMethod> methods;
   // What an unknown method is answered with, from its path.
   std::function<absl::Status(std::string_view path)> refuse;
@@ -72,9 +81,12 @@ class GrpcServer {
  public:
   explicit GrpcServer(GrpcServerOptions options);
   ~GrpcServer();  // as Stop(0)
-  // Listens; Unavailable, naming the address, where it cannot. Health checks say "serving" from now on.
+  // Listens; InvalidArgument or Unavailable, naming the address, where it cannot. Health checks say "serving"
+  // from now on, of the server and of each of its services.
   absl::Status Start();
-  // Takes no new streams, tells clients to go elsewhere, and ends what still runs after `grace`.
+  // Health checks say "not serving" from now on; everything else goes on.
+  void Drain();
+  // As Drain; takes no new streams, tells clients to go elsewhere, and ends what still runs after `grace`.
   void Stop(std::chrono::milliseconds grace);
   // The ports listened on, in the order of the addresses (for ":0").
   const std::vector<int>& ports() const;

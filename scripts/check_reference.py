@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Checks that docs/flags.md and docs/metrics.md say what `fairlead discovery` takes and shows, all of it and nothing else.
+
+  check_reference.py FAIRLEAD ROOT
+
+Flags are those of `discovery --help`, variables those of `environment`, metrics those of a running server that a client
+has polled and rejected something from, on loopback.
+"""
+import json, os, re, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+
+FLAG = re.compile(r"`(-[-\w]+)`")
+METRIC = re.compile(r"`([a-z]\w*)(?:\{[\w,]+\})?`")
+NODE = "sidecar~10.1.0.9~client.shop~shop.svc.cluster.local"
+
+
+def rows(text):
+    """The cells of all tables' rows but their heads."""
+    lines = text.splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")]
+            for line, following in zip(lines, lines[1:] + [""])
+            if line.startswith("|") and not line.startswith("|--") and not following.startswith("|--")]
+
+
+def differences(what, documented, real):
+    return [f"{what} {name} is not documented" for name in sorted(real - documented)] + \
+           [f"{what} {name} is documented, but there is none" for name in sorted(documented - real)]
+
+
+def flags(help_text):
+    names = set()
+    for words in re.findall(r"^  (-\S+)", help_text, re.M):
+        names |= set(words.split(","))
+    return names - {"-h", "--help"}
+
+
+def variables(text):
+    return dict(re.findall(r"^([A-Z]\w*)=(.*)$", text, re.M))
+
+
+def check_flags(page, help_text, environment_text):
+    discovery = page.split("\n## ")[0]
+    table = rows(discovery)
+    documented = {name for row in table for name in FLAG.findall(row[0])}
+    problems = differences("flag", documented, flags(help_text))
+    real = variables(environment_text)
+    written = {m[1]: row[1] for row in table if (m := re.fullmatch(r"`([A-Z]\w*)`", row[0]))}
+    problems += differences("variable", set(written), set(real))
+    for name in sorted(set(written) & set(real)):
+        if written[name].strip("`") != real[name]:
+            problems.append(f"variable {name}: the default is {real[name]!r}, documented is {written[name]!r}")
+    return problems
+
+
+def families(exposition):
+    return set(re.findall(r"^# TYPE (\S+) ", exposition, re.M))
+
+
+def check_metrics(page, exposition):
+    documented = {name for row in rows(page) for name in METRIC.findall(row[0])}
+    return differences("metric", documented, families(exposition))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def get(url, body=None):
+    request = urllib.request.Request(url, data=body, headers={"x-envoy-expected-rq-timeout-ms": "200"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+    except (urllib.error.URLError, ConnectionError):
+        return 0, ""
+
+
+def exposition_of(fairlead):
+    """The metrics of a server after one proxy asked for each type by REST, and rejected it."""
+    http, monitoring = free_port(), free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen(
+            [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=", "--grpcAddr=",
+             "--secureGRPCAddr=", "--httpsAddr=", "--httpAddr", f"127.0.0.1:{http}",
+             f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL)
+        try:
+            while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:
+                time.sleep(0.02)
+            for kind, names in ("clusters", []), ("endpoints", ["c"]), ("listeners", []), ("routes", ["80"]):
+                request = {"node": {"id": NODE}, "resourceNames": names, "errorDetail": {"code": 13, "message": "no"}}
+                get(f"http://127.0.0.1:{http}/v3/discovery:{kind}", json.dumps(request).encode())
+            return get(f"http://127.0.0.1:{monitoring}/metrics")[1]
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def main():
+    fairlead, root = sys.argv[1:]
+
+    def said(*words):
+        return subprocess.run([fairlead, *words], capture_output=True, text=True, check=True).stdout
+
+    def page(name):
+        with open(os.path.join(root, "docs", name), encoding="utf-8") as f:
+            return f.read()
+
+    problems = check_flags(page("flags.md"), said("discovery", "--help"), said("environment"))
+    problems += check_metrics(page("metrics.md"), exposition_of(fairlead))
+    print("\n".join(problems) or "flags, variables and metrics are as documented")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
