@@ -157,6 +157,21 @@ rpc::HttpResponse ClientStatus(const debug::Sources& sources, const rpc::HttpReq
   return {200, *std::move(json), "application/json"};
 }
 
+// What did not come as far as a handler.
+rpc::HttpResponse Unanswered(const rpc::HttpRequest& request, int status) {
+  if (!request.path.starts_with("/v3/discovery:")) return {status, ""};
+  if (status == 404) {
+    rpc::HttpResponse response = Failure(absl::UnimplementedError("discovery requests are to be POSTed"));
+    response.status = 405;
+    return response;
+  }
+  rpc::HttpResponse response =
+      Failure(status == 413 ? absl::ResourceExhaustedError("the request is too large")
+                            : absl::InvalidArgumentError("the request is no HTTP"));
+  response.status = status;
+  return response;
+}
+
 }  // namespace
 
 void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, rpc::HttpServer* server) {
@@ -166,6 +181,7 @@ void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, rpc::Http
       return Answer(pusher, type, request);
     });
   }
+  server->OnUnanswered(Unanswered);
   server->Post("/v3/discovery:client_status",
                [sources](const rpc::HttpRequest& request) { return ClientStatus(*sources, request); });
   server->Post("/v2/discovery:.*", [](const rpc::HttpRequest& request) {

@@ -98,6 +98,22 @@ TEST_F(Rest, ErrorsAreStatusInJson) {
   EXPECT_THAT(failure("/v3/discovery:scoped-routes", Request().dump()), HasSubstr("501 12 "));
 }
 
+TEST_F(Rest, WhatComesToNoHandlerIsAStatusInJsonToo) {
+  httplib::Client client("127.0.0.1", server_->http_port());
+  const auto other_method = client.Get("/v3/discovery:clusters");
+  ASSERT_TRUE(other_method);
+  EXPECT_EQ(other_method->status, 405);
+  EXPECT_EQ(json::parse(other_method->body)["code"], 12);
+  const auto large = Post("/v3/discovery:clusters", std::string(5 << 20, ' '));
+  ASSERT_TRUE(large);
+  EXPECT_EQ(large->status, 413);
+  EXPECT_EQ(json::parse(large->body)["code"], 8);
+  const auto elsewhere = client.Get("/nowhere");
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->status, 404);
+  EXPECT_EQ(elsewhere->body, "");
+}
+
 TEST_F(Rest, PollsAreNotHeldBeyondTheEndOfTheServer) {
   const json before = Get("/v3/discovery:clusters", Request());
   httplib::Client client("127.0.0.1", server_->http_port());

@@ -52,8 +52,8 @@ class Echo : public StreamHandler {
       : stream_(std::move(stream)), closed_(std::move(closed)) {
     stream_->Read();
   }
-  void OnMessage(std::string bytes) override {
-    auto owner = std::make_shared<const std::string>(std::move(bytes));
+  void OnMessage(std::string_view bytes) override {
+    auto owner = std::make_shared<const std::string>(bytes);
     stream_->Send({{owner, *owner}});
   }
   void OnSent(bool ok) override {

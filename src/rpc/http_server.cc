@@ -112,6 +112,13 @@ class HttpServer::Impl {
   void Get(const std::string& path, Handler handler) { server_.Get(path, Adapt(std::move(handler))); }
   void Post(const std::string& path, Handler handler) { server_.Post(path, Adapt(std::move(handler))); }
 
+  void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
+    server_.set_error_handler(
+        [answer = std::move(answer)](const httplib::Request& in, httplib::Response& out) {
+          if (out.body.empty()) Fill(answer(ToRequest(in), out.status), &out);
+        });
+  }
+
   absl::Status Start(const std::string& text, int* port) {
     Address address;
     if (!ParseAddress(text, &address)) return absl::InvalidArgumentError(StrCat(text, " is no host:port"));
@@ -131,12 +138,19 @@ class HttpServer::Impl {
  private:
   static httplib::Server::Handler Adapt(Handler handler) {
     return [handler = std::move(handler)](const httplib::Request& in, httplib::Response& out) {
-      HttpRequest request{in.path, in.params, in.body, in.remote_addr, {}};
-      for (const auto& [name, value] : in.headers) request.headers[AsciiLower(name)] = value;
-      HttpResponse response = handler(request);
-      out.status = response.status;
-      if (response.status != 304) out.set_content(std::move(response.body), response.content_type.c_str());
+      Fill(handler(ToRequest(in)), &out);
     };
+  }
+
+  static HttpRequest ToRequest(const httplib::Request& in) {
+    HttpRequest request{in.path, in.params, in.body, in.remote_addr, {}};
+    for (const auto& [name, value] : in.headers) request.headers[AsciiLower(name)] = value;
+    return request;
+  }
+
+  static void Fill(HttpResponse response, httplib::Response* out) {
+    out->status = response.status;
+    if (response.status != 304) out->set_content(std::move(response.body), response.content_type.c_str());
   }
 
   int Bind(const Address& address) {
@@ -152,6 +166,9 @@ HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
 HttpServer::~HttpServer() { Stop(); }
 void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
 void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }
+void HttpServer::OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
+  impl_->OnUnanswered(std::move(answer));
+}
 absl::Status HttpServer::Start(const std::string& address) { return impl_->Start(address, &port_); }
 void HttpServer::Stop() { impl_->Stop(); }
 

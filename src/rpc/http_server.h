@@ -36,6 +36,9 @@ class HttpServer {
   void Get(const std::string& path, Handler handler);
   // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience.
   void Post(const std::string& path, Handler handler);
+  // Answers what no handler did: no such path or method (404), a body beyond 4 MiB (413), no HTTP (400).
+  // Without it the answer is empty. To be called before Start.
+  void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int status)> answer);
   // Listens on "host:port" or ":port" (all addresses); Unavailable, naming the address, where it cannot.
   absl::Status Start(const std::string& address);
   void Stop();
