@@ -12,7 +12,8 @@ Where the environment names a running istiod over one of these meshes, the scena
 it as well: ISTIOD_ADDRESS host:port of its plaintext xDS; ISTIOD_PID, where it runs here, for CPU and memory;
 ISTIOD_APPLY, a shell command that applies the YAML on its standard input, for the changes.
 
-Exit code 1 where a sidecar did not get what it had to, a stream broke, or a proxy that does not read was not cut.
+Exit code 1 where a sidecar of Fairlead's did not get what it had to, a stream broke, or a proxy that does not read was not cut.
+What istiod's did not get is told, no more.
 """
 import argparse
 import json
@@ -64,13 +65,15 @@ class Bench:
     repeats: int
     rows: list = field(default_factory=list)
     failures: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
 
     def load(self, name, who, server_address, nodes, **more):
         scenario = SCENARIOS[name]
         report = run.xdsload(str(self.tools / "xdsload"), server_address, nodes, scenario.proxies, self.work,
                              repeats=self.repeats, quiet=scenario.quiet, timeout=scenario.timeout, **more)
         if report["complaints"]:
-            self.failures.append(f"{name}, {who}: {report['complaints']}")
+            # istiod refuses new streams beyond a rate; they come again, and count as broken ones.
+            (self.notes if who == "istiod" else self.failures).append(f"{name}, {who}: {report['complaints']}")
         return report
 
     def run_fairlead(self, name, folder, nodes, recorded):
@@ -126,8 +129,8 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(bench.rows, indent=1))
     print(table.text(bench.rows))
-    for failure in bench.failures:
-        print(failure, file=sys.stderr)
+    for line in bench.failures + bench.notes:
+        print(line, file=sys.stderr)
     return 1 if bench.failures else 0
 
 

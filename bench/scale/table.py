@@ -64,6 +64,11 @@ def rows(name, who, report, ready_ms=None, ready_rss=None):
     return out
 
 
+def phase_of(row):
+    """What was done, without how much came of it."""
+    return row["what"].split(" (")[0]
+
+
 def add_ratios(all_rows):
     """Fairlead's and istiod's CPU seconds and RSS as multiples of the floor's for the same bytes."""
     floors = {row["scenario"]: row for row in all_rows if row["who"] == "floor"}
@@ -72,9 +77,9 @@ def add_ratios(all_rows):
         if floor is None or row["who"] == "floor" or row["what"] != "connect" or not (row["cpu"] and floor["cpu"]):
             continue
         row["ratio"] = f"{row['cpu'] / floor['cpu']:.1f} x CPU, {row['rss'] / floor['rss']:.1f} x RSS"
-    by_key = {(row["scenario"], row["what"]): row for row in all_rows if row["who"] == "Fairlead"}
+    by_key = {(row["scenario"], phase_of(row)): row for row in all_rows if row["who"] == "Fairlead"}
     for row in all_rows:
-        ours = by_key.get((row["scenario"], row["what"]))
+        ours = by_key.get((row["scenario"], phase_of(row)))
         if row["who"] == "istiod" and ours and row.get("cpu") and ours.get("cpu"):
             row["ratio"] = f"Fairlead's CPU is {ours['cpu'] / row['cpu']:.3f} of it"
 

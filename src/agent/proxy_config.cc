@@ -3,38 +3,13 @@
 #include <string>
 
 #include "base/strings.h"
+#include "config/tree_json.h"
 #include "config/yaml.h"
 
 namespace fairlead::agent {
 namespace {
 
 using config::Node;
-using nlohmann::json;
-
-json ToJson(Node node) {
-  switch (node.type()) {
-    case config::NodeType::kNull:
-      return nullptr;
-    case config::NodeType::kBool:
-      return node.Bool();
-    case config::NodeType::kInt:
-      return node.Int().value_or(0);
-    case config::NodeType::kFloat:
-      return node.Double().value_or(0);
-    case config::NodeType::kString:
-      return std::string(node.text());
-    case config::NodeType::kSequence: {
-      json list = json::array();
-      for (Node element : node.elements()) list.push_back(ToJson(element));
-      return list;
-    }
-    case config::NodeType::kMapping:
-      break;
-  }
-  json object = json::object();
-  for (const Node::Entry& entry : node.entries()) object[std::string(entry.key)] = ToJson(entry.value);
-  return object;
-}
 
 void SetText(Node node, std::string* out) {
   if (node.IsString()) *out = node.text();
@@ -102,7 +77,7 @@ absl::Status ApplyProxyConfig(std::string_view text, Options* options) {
     if (absl::Status status = SetDuration(root, key, member); !status.ok()) return status;
   }
   for (const Node::Entry& value : root.Find("runtimeValues").entries()) {
-    options->runtime[std::string(value.key)] = ToJson(value.value);
+    options->runtime[std::string(value.key)] = config::ToJson(value.value);
   }
   // proxyMetadata stands for environment variables; those that are metadata count unless the environment has
   // them.
@@ -112,7 +87,7 @@ absl::Status ApplyProxyConfig(std::string_view text, Options* options) {
     const std::string key(value.key.substr(kPrefix.size()));
     if (!options->metadata.contains(key)) options->metadata[key] = std::string(value.value.text());
   }
-  options->metadata["PROXY_CONFIG"] = ToJson(root);
+  options->metadata["PROXY_CONFIG"] = config::ToJson(root);
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "config/tree.h"
+#include "config/tree_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -122,37 +123,9 @@ Json ShardsJson(const model::ServiceEndpoints& endpoints) {
   return {{"Shards", std::move(shards)}, {"ServiceAccounts", endpoints.service_accounts}};
 }
 
-Json TreeJson(config::Node node) {
-  switch (node.type()) {
-    case config::NodeType::kNull:
-      return nullptr;
-    case config::NodeType::kBool:
-      return node.Bool();
-    case config::NodeType::kInt:
-      if (const auto number = node.Int()) return *number;
-      return std::string(node.text());
-    case config::NodeType::kFloat:
-      if (const auto number = node.Double()) return *number;
-      return std::string(node.text());
-    case config::NodeType::kString:
-      return std::string(node.text());
-    case config::NodeType::kSequence: {
-      Json list = Json::array();
-      for (config::Node element : node.elements()) list.push_back(TreeJson(element));
-      return list;
-    }
-    case config::NodeType::kMapping: {
-      Json map = Json::object();
-      for (const config::Node::Entry& entry : node.entries())
-        map[std::string(entry.key)] = TreeJson(entry.value);
-      return map;
-    }
-  }
-  return nullptr;
-}
-
 Json SpecJson(const config::ConfigObject& object, const config::KindInfo& kind) {
-  if (kind.payload == config::PayloadType::kTree) return TreeJson(object.Spec<config::Tree>().Find("spec"));
+  if (kind.payload == config::PayloadType::kTree)
+    return config::ToJson(object.Spec<config::Tree>().Find("spec"));
   return MessageJson(kind.message, object.Spec<google::protobuf::Message>().SerializeAsString());
 }
 
