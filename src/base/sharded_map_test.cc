@@ -11,10 +11,16 @@ namespace {
 
 using Map = ShardedMap<std::string, int, StringViewHash, StringViewEqual, 4>;
 
-TEST(ShardedMapTest, FindsWhatWasSetAndNothingElse) {
+// "key0" to "key99", each with its number.
+Map Hundred() {
   Map map;
   Map::Editor edit(&map);
   for (int i = 0; i < 100; ++i) edit[StrCat("key", i)] = i;
+  return map;
+}
+
+TEST(ShardedMapTest, FindsWhatWasSetAndNothingElse) {
+  const Map map = Hundred();
   for (int i = 0; i < 100; ++i) {
     const int* value = map.Find(StrCat("key", i));
     ASSERT_NE(value, nullptr) << i;
@@ -24,11 +30,7 @@ TEST(ShardedMapTest, FindsWhatWasSetAndNothingElse) {
 }
 
 TEST(ShardedMapTest, ChangesDoNotReachCopies) {
-  Map map;
-  {
-    Map::Editor edit(&map);
-    for (int i = 0; i < 100; ++i) edit[StrCat("key", i)] = i;
-  }
+  Map map = Hundred();
   Map copy = map;
   Map::Editor edit(&copy);
   edit["key1"] = -1;
@@ -42,11 +44,7 @@ TEST(ShardedMapTest, ChangesDoNotReachCopies) {
 }
 
 TEST(ShardedMapTest, CopiesShareUntouchedShards) {
-  Map map;
-  {
-    Map::Editor edit(&map);
-    for (int i = 0; i < 100; ++i) edit[StrCat("key", i)] = i;
-  }
+  Map map = Hundred();
   Map copy = map;
   Map::Editor edit(&copy);
   edit["key1"] = -1;

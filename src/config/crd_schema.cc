@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "config/schema_type.h"
 #include "config/yaml.h"
 #include "proto/descriptors.h"
 
@@ -34,25 +35,6 @@ Node FindVersion(Node definition, std::string_view version) {
   return versions.At(0);
 }
 
-std::string_view ExpectedType(std::string_view type) {
-  if (type == "object") return "a mapping";
-  if (type == "array") return "a list";
-  if (type == "integer") return "an integer";
-  if (type == "number") return "a number";
-  if (type == "boolean") return "a boolean";
-  return "a string";
-}
-
-bool HasType(Node value, std::string_view type) {
-  if (type == "object") return value.IsMapping();
-  if (type == "array") return value.IsSequence();
-  if (type == "string") return value.IsString();
-  if (type == "boolean") return value.type() == NodeType::kBool;
-  if (type == "integer") return value.Int().has_value();
-  if (type == "number") return value.Double().has_value();
-  return true;
-}
-
 bool CheckType(Node value, Node schema, const FieldPath& path, Report& report) {
   if (schema.Find("x-kubernetes-int-or-string").Bool()) {
     if (value.IsString() || value.Int()) return true;
@@ -60,8 +42,8 @@ bool CheckType(Node value, Node schema, const FieldPath& path, Report& report) {
     return false;
   }
   const std::string_view type = schema.Find("type").String();
-  if (HasType(value, type)) return true;
-  report.WrongType(value, path, ExpectedType(type));
+  if (HasSchemaType(value, type)) return true;
+  report.WrongType(value, path, NameOfSchemaType(type));
   return false;
 }
 
@@ -77,13 +59,6 @@ bool CheckEnum(Node value, Node schema, const FieldPath& path, Report& report) {
                StrCat("unknown value ", value.text(), Suggestion(value.text(), names),
                       " (known: ", Join(names, ", "), ")"));
   return false;
-}
-
-// Characters, not bytes, count.
-int64_t LengthOf(std::string_view utf8) {
-  int64_t length = 0;
-  for (char c : utf8) length += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return length;
 }
 
 bool CheckBounds(Node value, Node schema, const FieldPath& path, Report& report) {

@@ -141,6 +141,29 @@ class Script {
   std::map<TypeId, std::string> last_nonce_, last_version_;
 };
 
+// A mesh of two clusters with endpoints, and a listener with a route.
+inline void PutSmallMesh(Script* script) {
+  for (const char* name : {"a", "b"}) {
+    script->Put(TypeId::kCluster, name, "1");
+    script->Put(TypeId::kEndpoint, name, "1");
+  }
+  script->Put(TypeId::kListener, "l", "1", {"r"});
+  script->Put(TypeId::kRoute, "r", "1");
+}
+
+// Asks for all of that mesh and ACKs it, as Envoy does.
+inline void ConnectToSmallMesh(Script* script, const Names& routes = {"r"}) {
+  const std::pair<TypeId, Names> asks[] = {{TypeId::kCluster, {}},
+                                           {TypeId::kEndpoint, {"a", "b"}},
+                                           {TypeId::kListener, {}},
+                                           {TypeId::kRoute, routes}};
+  for (const auto& [type, names] : asks) {
+    script->Say(type, names);
+    script->Sent();
+    script->Ack(type, script->core().framing() == Framing::kDelta ? Names() : names);
+  }
+}
+
 inline constexpr TypeId kC = TypeId::kCluster, kE = TypeId::kEndpoint, kL = TypeId::kListener,
                         kR = TypeId::kRoute;
 

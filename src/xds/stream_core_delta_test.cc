@@ -12,28 +12,8 @@ using testing::IsEmpty;
 
 class Delta : public testing::Test {
  protected:
-  Delta() : s(Framing::kDelta) {
-    for (const char* name : {"a", "b"}) {
-      s.Put(kC, name, "1");
-      s.Put(kE, name, "1");
-    }
-    s.Put(kL, "l", "1", {"r"});
-    s.Put(kR, "r", "1");
-  }
-  void Connect() {
-    s.Say(kC, {});
-    s.Sent();
-    s.Ack(kC);
-    s.Say(kE, {"a", "b"});
-    s.Sent();
-    s.Ack(kE);
-    s.Say(kL, {});
-    s.Sent();
-    s.Ack(kL);
-    s.Say(kR, {"r"});
-    s.Sent();
-    s.Ack(kR);
-  }
+  Delta() : s(Framing::kDelta) { PutSmallMesh(&s); }
+  void Connect() { ConnectToSmallMesh(&s); }
   Script s;
 };
 

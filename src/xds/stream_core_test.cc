@@ -16,29 +16,10 @@ using testing::IsEmpty;
 class Sotw : public testing::Test {
  protected:
   Sotw() : s(Framing::kStateOfTheWorld) {
-    for (const char* name : {"a", "b"}) {
-      s.Put(kC, name, "1");
-      s.Put(kE, name, "1");
-    }
-    s.Put(kL, "l", "1", {"r"});
-    s.Put(kR, "r", "1");
+    PutSmallMesh(&s);
     s.Put(kR, "q", "1");
   }
-  // Everything asked for and ACKed, as Envoy does it.
-  void Connect() {
-    s.Say(kC, {});
-    s.Sent();
-    s.Ack(kC);
-    s.Say(kE, {"a", "b"});
-    s.Sent();
-    s.Ack(kE, {"a", "b"});
-    s.Say(kL, {});
-    s.Sent();
-    s.Ack(kL);
-    s.Say(kR, {"r", "q"});
-    s.Sent();
-    s.Ack(kR, {"r", "q"});
-  }
+  void Connect() { ConnectToSmallMesh(&s, {"r", "q"}); }
   Script s;
 };
 

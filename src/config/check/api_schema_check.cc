@@ -3,38 +3,18 @@
 #include <utility>
 
 #include "config/check/api_schema.h"
+#include "config/schema_type.h"
 
 namespace fairlead::config::check {
 namespace {
 
-std::string_view ExpectedType(std::string_view type) {
-  if (type == "object") return "a mapping";
-  if (type == "array") return "a list";
-  if (type == "integer") return "an integer";
-  if (type == "number") return "a number";
-  if (type == "boolean") return "a boolean";
-  return "a string";
-}
-
 bool HasType(Node value, const ApiSchema& schema) {
   if (schema.int_or_string) return value.IsString() || value.Int().has_value();
-  if (schema.type == "object") return value.IsMapping();
-  if (schema.type == "array") return value.IsSequence();
-  if (schema.type == "string") return value.IsString();
-  if (schema.type == "boolean") return value.type() == NodeType::kBool;
-  if (schema.type == "integer") return value.Int().has_value();
-  if (schema.type == "number") return value.Double().has_value();
-  return true;
+  return HasSchemaType(value, schema.type);
 }
 
 bool Within(const ApiSchema::Bounds& bounds, double actual) {
   return (!bounds.least || actual >= *bounds.least) && (!bounds.most || actual <= *bounds.most);
-}
-
-// Characters, not bytes, count.
-double LengthOf(std::string_view utf8) {
-  return static_cast<double>(std::count_if(
-      utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 bool IsKnown(Node value, const ApiSchema& schema) {
@@ -53,7 +33,8 @@ struct Measure {
   double actual;
 };
 std::optional<Measure> MeasureOf(Node value, const ApiSchema& schema) {
-  if (value.IsString()) return Measure{"the length", &schema.length, LengthOf(value.text())};
+  if (value.IsString())
+    return Measure{"the length", &schema.length, static_cast<double>(LengthOf(value.text()))};
   if (value.IsSequence())
     return Measure{"the number of items", &schema.count, static_cast<double>(value.size())};
   if (value.IsMapping())
@@ -183,7 +164,7 @@ void CheckBySchema(Node value, const ApiSchema& schema, const Spot& at) {
   if (value.IsNull() && schema.nullable) return;
   if (!HasType(value, schema)) {
     const std::string_view expected =
-        schema.int_or_string ? "an integer or a string" : ExpectedType(schema.type);
+        schema.int_or_string ? "an integer or a string" : NameOfSchemaType(schema.type);
     return at.Error("wrong-type", StrCat("expected ", expected, ", got ", DescribeValue(value)));
   }
   CheckScalar(value, schema, at);

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "gen/listener/telemetry_mode.h"
 #include "gen/listener/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
@@ -13,21 +14,8 @@ namespace {
 using istio::telemetry::v1alpha1::AccessLogging;
 using istio::telemetry::v1alpha1::ProviderRef;
 using istio::telemetry::v1alpha1::Telemetry;
-using istio::telemetry::v1alpha1::WorkloadMode;
 using Logging = google::protobuf::RepeatedPtrField<AccessLogging>;
 using Names = std::vector<std::string>;
-
-bool AppliesTo(const AccessLogging& logging, TrafficClass traffic) {
-  if (!logging.has_match()) return true;
-  switch (logging.match().mode()) {
-    case WorkloadMode::CLIENT:
-      return traffic == TrafficClass::kOutbound;
-    case WorkloadMode::SERVER:
-      return traffic == TrafficClass::kInbound;
-    default:
-      return true;
-  }
-}
 
 Names NamesOf(const google::protobuf::RepeatedPtrField<ProviderRef>& providers) {
   Names names;
@@ -42,7 +30,7 @@ std::set<std::string> InScope(const std::vector<const Logging*>& levels, Traffic
   for (const Logging* level : levels) {
     std::set<std::string> named;
     for (const AccessLogging& logging : *level) {
-      if (!AppliesTo(logging, traffic)) continue;
+      if (!AppliesTo(logging.match().mode(), traffic)) continue;
       for (const ProviderRef& provider : logging.providers()) {
         named.insert(provider.name());
         (*filters)[provider.name()] = {false, logging.filter().expression(), logging.has_filter()};
@@ -77,7 +65,7 @@ std::optional<std::map<std::string, ProviderLogging>> PlanAccessLogs(const Proxy
     for (const AccessLogging& logging : *level) {
       // A rule without providers is for those of the rule before it, whatever that one matched.
       if (logging.providers_size() > 0) inherited = NamesOf(logging.providers());
-      if (!AppliesTo(logging, traffic)) continue;
+      if (!AppliesTo(logging.match().mode(), traffic)) continue;
       for (const std::string& name : inherited) {
         if (!in_scope.contains(name)) continue;
         plan[name] = logging.disabled().value() ? ProviderLogging{true, "", false} : filters[name];

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "gen/listener/telemetry_mode.h"
 #include "gen/listener/tracing_plan.h"
 #include "gen/listener/traits.h"
 #include "istio/envoy/extensions/stats/config.pb.h"
@@ -22,7 +23,6 @@ using istio::telemetry::v1alpha1::Metrics;
 using istio::telemetry::v1alpha1::MetricSelector;
 using istio::telemetry::v1alpha1::MetricsOverrides;
 using istio::telemetry::v1alpha1::Telemetry;
-using istio::telemetry::v1alpha1::WorkloadMode;
 using stats::MetricConfig;
 using stats::PluginConfig;
 
@@ -56,17 +56,6 @@ struct ProviderMetrics {
 };
 using Plan = std::map<std::string, ProviderMetrics>;
 
-bool AppliesTo(const MetricSelector& match, TrafficClass traffic) {
-  switch (match.mode()) {
-    case WorkloadMode::CLIENT:
-      return traffic == TrafficClass::kOutbound;
-    case WorkloadMode::SERVER:
-      return traffic == TrafficClass::kInbound;
-    default:
-      return true;
-  }
-}
-
 bool IsAllMetrics(const MetricSelector& match) {
   return !match.has_custom_metric() && (!match.has_metric() || match.metric() == MetricSelector::ALL_METRICS);
 }
@@ -80,7 +69,7 @@ std::vector<std::string> MatchedMetrics(const MetricSelector& match) {
 }
 
 void ApplyOverride(const MetricsOverrides& override, TrafficClass traffic, ProviderMetrics* out) {
-  if (!AppliesTo(override.match(), traffic)) return;
+  if (!AppliesTo(override.match().mode(), traffic)) return;
   if (IsAllMetrics(override.match()) && override.disabled().value()) {
     out->disabled = true;
     return;

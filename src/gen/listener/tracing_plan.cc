@@ -1,6 +1,7 @@
 #include "gen/listener/tracing_plan.h"
 
 #include "base/strings.h"
+#include "gen/listener/telemetry_mode.h"
 #include "gen/listener/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
@@ -10,19 +11,6 @@ namespace {
 
 using istio::telemetry::v1alpha1::Telemetry;
 using istio::telemetry::v1alpha1::Tracing;
-using istio::telemetry::v1alpha1::WorkloadMode;
-
-bool AppliesTo(const Tracing& tracing, TrafficClass traffic) {
-  if (!tracing.has_match()) return true;
-  switch (tracing.match().mode()) {
-    case WorkloadMode::CLIENT:
-      return traffic == TrafficClass::kOutbound;
-    case WorkloadMode::SERVER:
-      return traffic == TrafficClass::kInbound;
-    default:
-      return true;
-  }
-}
 
 void Override(const Tracing& tracing, const istio::mesh::v1alpha1::MeshConfig& mesh, TracingPlan* plan) {
   if (tracing.providers_size() > 0) plan->provider = FindProvider(mesh, tracing.providers(0).name());
@@ -56,7 +44,7 @@ std::optional<TracingPlan> PlanTracing(const ProxyTraits& traits, TrafficClass t
   for (const config::ConfigPtr& object : traits.telemetry.objects) {
     for (const Tracing& tracing : object->Spec<Telemetry>().tracing()) {
       said = true;
-      if (AppliesTo(tracing, traffic)) Override(tracing, mesh, &plan);
+      if (AppliesTo(tracing.match().mode(), traffic)) Override(tracing, mesh, &plan);
     }
   }
   if (!said) return std::nullopt;
