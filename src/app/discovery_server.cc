@@ -9,17 +9,15 @@
 #include <utility>
 
 #include "app/inspection.h"
-#include "app/mesh_model.h"
 #include "app/version.h"
 #include "app/xds_methods.h"
 #include "base/duration.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/strings.h"
+#include "debug/access.h"
 #include "debug/inspector.h"
-#include "gen/generator.h"
-#include "gen/grpc/generators.h"
-#include "model/proxyless.h"
+#include "push/generators.h"
 #include "rpc/reflection.h"
 #include "source/file/file_source.h"
 
@@ -45,35 +43,23 @@ std::string ControlPlaneIdentifier(const std::string& pod_name) {
   return identifier.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-push::Generators MakeGenerators() {
-  push::Generators generators;
-  const auto at = [&](xds::TypeId type) -> auto& { return generators[static_cast<size_t>(type)]; };
-  at(xds::TypeId::kCluster) = gen::NewClusterGenerator();
-  at(xds::TypeId::kEndpoint) = gen::NewEndpointGenerator();
-  at(xds::TypeId::kListener) = gen::NewListenerGenerator();
-  at(xds::TypeId::kRoute) = gen::NewRouteGenerator();
-  at(xds::TypeId::kVirtualHost) = gen::NewVirtualHostGenerator(at(xds::TypeId::kRoute).get());
-  at(xds::TypeId::kNameTable) = gen::NewNameTableGenerator();
-  return generators;
-}
-
-push::GeneratorVariants MakeGeneratorVariants() {
-  push::GeneratorVariants variants;
-  push::Generators& grpc = variants[std::string(model::kGrpcGenerator)];
-  const auto at = [&](xds::TypeId type) -> auto& { return grpc[static_cast<size_t>(type)]; };
-  at(xds::TypeId::kCluster) = gen::NewGrpcClusterGenerator();
-  at(xds::TypeId::kListener) = gen::NewGrpcListenerGenerator();
-  at(xds::TypeId::kRoute) = gen::NewGrpcRouteGenerator();
-  return variants;
-}
-
 }  // namespace
 
 DiscoveryServer::DiscoveryServer(DiscoveryOptions options) : options_(std::move(options)) {}
 
 DiscoveryServer::~DiscoveryServer() { Stop(); }
 
-void DiscoveryServer::MakePusher() {
+// Objects of all namespaces are shown to those who may see every proxy.
+push::ObjectTypes DiscoveryServer::MakeObjectTypes(const gen::ObjectSource* objects) const {
+  push::ObjectTypes types = push::MakeObjectTypes(objects);
+  types.authorize = [this](const push::Peer& peer, const std::optional<model::PeerIdentity>& identity) {
+    if (!options_.environment.authorize_objects) return absl::OkStatus();
+    return debug::MayReadObjects(peer.address, identity, pusher_->Snapshot()->settings->root_namespace);
+  };
+  return types;
+}
+
+void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
   push::PusherOptions options;
   const int throttle = options_.environment.push_throttle;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -87,22 +73,23 @@ void DiscoveryServer::MakePusher() {
     return debug::Inspect(debug_sources_, inspection);
   };
   options.control_plane = ControlPlaneIdentifier(options_.environment.pod_name);
-  pusher_ = std::make_unique<push::Pusher>(std::move(options), MakeGenerators(), MakeGeneratorVariants());
+  pusher_ = std::make_unique<push::Pusher>(std::move(options), push::MakeGenerators(),
+                                           push::MakeGeneratorVariants(), MakeObjectTypes(objects));
   debug_sources_.pusher = pusher_.get();
 }
 
-void DiscoveryServer::MakeMeshThread() {
+void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
   push::MeshThreadOptions options;
   options.debounce.quiet =
       std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_after);
   options.debounce.max = std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
-  auto model = std::make_unique<StoreMeshModel>();
   debug_sources_.objects = [model = model.get()] { return model->Objects(); };
   mesh_thread_ = std::make_unique<push::MeshThread>(
       options, std::move(model), [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
         OnPublish(std::move(snapshot), reasons);
       });
+  debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
 }
 
 void DiscoveryServer::MakeSources() {
@@ -128,8 +115,9 @@ absl::Status DiscoveryServer::Start() {
   if (!options_.https_addr.empty()) {
     app_log.Info("no webhooks on {}: this version has no certificates yet", options_.https_addr);
   }
-  MakePusher();
-  MakeMeshThread();
+  auto model = std::make_unique<StoreMeshModel>();
+  MakePusher(model.get());
+  MakeMeshThread(std::move(model));
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
     files_ = std::make_unique<FileOutput>(FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes},

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "app/discovery_options.h"
 #include "app/file_output.h"
+#include "app/mesh_model.h"
 #include "app/settings_files.h"
 #include "base/executor.h"
 #include "debug/pages.h"
@@ -42,8 +43,9 @@ class DiscoveryServer {
   int monitoring_port() const { return monitoring_.port(); }
 
  private:
-  void MakePusher();
-  void MakeMeshThread();
+  void MakePusher(const gen::ObjectSource* objects);
+  push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
+  void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeSources();
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);

@@ -27,6 +27,8 @@ using testing::IsEmpty;
 using testing::Not;
 using xds::TypeId;
 
+constexpr char kReviewsCluster[] = "outbound|9080||reviews.shop.svc.cluster.local";
+
 // A proxy that speaks state of the world.
 class SotwClient {
  public:
@@ -156,30 +158,69 @@ TEST_F(ServerTest, VersionsSurviveARestart) {
   EXPECT_EQ(client.Next().version_info(), before);
 }
 
+// What a delta client has of each type, by name: versions.
+using Held = std::map<TypeId, std::map<std::string, std::string>>;
+
+// A sidecar connects and says what it has; all that it is then told until `last` was answered.
+Held Reconnect(AggregatedDiscoveryService::Stub* stub, const std::string& node,
+               const std::vector<std::pair<TypeId, std::string>>& asks, const Held& before) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(1));
+  auto stream = stub->DeltaAggregatedResources(&context);
+  for (const auto& [type, name] : asks) {
+    DeltaDiscoveryRequest request;
+    request.mutable_node()->set_id(node);
+    request.set_type_url(Url(type));
+    if (!name.empty()) request.add_resource_names_subscribe(name);
+    const auto had = before.find(type);
+    if (had != before.end()) {
+      for (const auto& [resource, version] : had->second)
+        (*request.mutable_initial_resource_versions())[resource] = version;
+    }
+    EXPECT_TRUE(stream->Write(request));
+  }
+  Held told;
+  DeltaDiscoveryResponse response;
+  do {
+    if (!stream->Read(&response)) {
+      ADD_FAILURE() << stream->Finish().error_message();
+      return told;
+    }
+    EXPECT_THAT(response.removed_resources(), IsEmpty());
+    for (const auto& resource : response.resources())
+      told[xds::FindType(response.type_url())->id][resource.name()] = resource.version();
+  } while (response.type_url() != Url(asks.back().first));
+  context.TryCancel();
+  return told;
+}
+
 TEST_F(ServerTest, AReconnectWithVersionsMovesNoResources) {
+  constexpr int kProxies = 20;
+  WriteRoute("5s");
   StartServer();
   auto stub = Stub();
-  std::map<std::string, std::string> held;
+  // The last one is a type with which everything is always answered; its place in the order is the last, too.
+  const std::vector<std::pair<TypeId, std::string>> asks = {{TypeId::kRoute, "9080"},
+                                                            {TypeId::kEndpoint, kReviewsCluster},
+                                                            {TypeId::kCluster, ""},
+                                                            {TypeId::kListener, ""},
+                                                            {TypeId::kNameTable, ""}};
+  std::vector<Held> held(kProxies);
   for (int round = 0; round < 2; ++round) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    auto stream = stub->DeltaAggregatedResources(&context);
-    DeltaDiscoveryRequest request;
-    request.mutable_node()->set_id("sidecar~10.1.0.9~client.shop~shop.svc.cluster.local");
-    request.set_type_url(Url(TypeId::kCluster));
-    for (const auto& [name, version] : held) (*request.mutable_initial_resource_versions())[name] = version;
-    stream->Write(request);
-    DeltaDiscoveryResponse response;
-    ASSERT_TRUE(stream->Read(&response));
-    if (round == 0) {
-      EXPECT_THAT(response.resources(), Not(IsEmpty()));
-      for (const auto& resource : response.resources()) held[resource.name()] = resource.version();
-    } else {
-      EXPECT_THAT(response.resources(), IsEmpty());
-      EXPECT_THAT(response.removed_resources(), IsEmpty());
+    std::vector<std::thread> proxies;
+    for (int i = 0; i < kProxies; ++i) {
+      proxies.emplace_back([&, i] {
+        const std::string node = StrCat("sidecar~10.1.1.", i, "~p", i, ".shop~shop.svc.cluster.local");
+        const Held told = Reconnect(stub.get(), node, asks, held[i]);
+        if (round == 0) {
+          EXPECT_EQ(told.size(), asks.size()) << "something of each type";
+          held[i] = told;
+        } else {
+          EXPECT_THAT(told, IsEmpty()) << "not one resource";
+        }
+      });
     }
-    context.TryCancel();
-    stream->Finish();
+    for (auto& proxy : proxies) proxy.join();
   }
 }
 

@@ -107,6 +107,11 @@ const std::vector<Row>& Rows() {
       {{"ENABLE_DEBUG_ON_HTTP", "true",
         "Whether the HTTP listeners show /debug, to clients on this machine."},
        SetBool<&Environment::debug_on_http>},
+      {{"ENABLE_XDS_API_GENERATOR_AUTH", "true",
+        "Whether the mesh's objects are served over xDS to workloads of the root namespace and to clients on "
+        "this machine "
+        "only."},
+       SetBool<&Environment::authorize_objects>},
       {{"CLUSTER_ID", "Kubernetes", "The default of --clusterID."}, SetText<&Environment::cluster_id>},
       {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
        SetText<&Environment::pod_namespace>},

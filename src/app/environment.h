@@ -24,6 +24,7 @@ struct Environment {
   int max_streams = 100000;                                           // of one connection
   std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
   bool debug_on_http = true;
+  bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
   std::string pod_name;

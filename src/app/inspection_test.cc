@@ -187,6 +187,29 @@ TEST_F(InspectionTest, PagesAreResourcesToo) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
 }
 
+TEST_F(InspectionTest, BothVariantsOfTheProtocolInspect) {
+  grpc::ClientContext context;
+  auto stream = stub_->DeltaAggregatedResources(&context);
+  envoy::service::discovery::v3::DeltaDiscoveryRequest request;
+  request.mutable_node()->set_id("sidecar~127.0.0.1~operator.istio-system~cluster.local");
+  (*request.mutable_node()->mutable_metadata()->mutable_fields())["GENERATOR"].set_string_value("event");
+  request.set_type_url("istio.io/debug/syncz");
+  stream->Write(request);
+  envoy::service::discovery::v3::DeltaDiscoveryResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  ASSERT_EQ(response.resources_size(), 1);
+  EXPECT_EQ(response.resources(0).name(), "client.shop");
+  envoy::service::status::v3::ClientConfig config;
+  EXPECT_TRUE(response.resources(0).resource().UnpackTo(&config));
+  request.set_type_url("istio.io/debug");
+  request.add_resource_names_subscribe("syncz");
+  stream->Write(request);
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.resources(0).name(), "syncz");
+  EXPECT_EQ(json::parse(response.resources(0).resource().value())[0]["proxy"], "client.shop");
+  context.TryCancel();
+}
+
 TEST_F(InspectionTest, SyncAndDumpAreMessages) {
   const auto sync = Inspect(stub_.get(), "istio.io/debug/syncz", {});
   ASSERT_TRUE(sync);
@@ -210,6 +233,27 @@ TEST_F(InspectionTest, SyncAndDumpAreMessages) {
   envoy::admin::v3::ClustersConfigDump clusters;
   for (const auto& section : dump->resources()) section.UnpackTo(&clusters);
   EXPECT_GT(clusters.dynamic_active_clusters_size(), 0);
+}
+
+TEST_F(InspectionTest, AnOperatorMayPushEverythingAgain) {
+  const auto counted = [this] {
+    httplib::Client http("127.0.0.1", server_->monitoring_port());
+    const std::string text = http.Get("/metrics")->body, line = "\npilot_push_triggers{type=\"debug\"} ";
+    const size_t at = text.find(line);
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + line.size()));
+  };
+  const double before = counted();
+  httplib::Client http("127.0.0.1", server_->http_port());
+  const auto answer = http.Get("/debug/adsz?push=true");
+  ASSERT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->body, "Pushed to 1 servers\n");
+  const DiscoveryResponse clusters = Next();
+  EXPECT_EQ(clusters.type_url(), clusters_.type_url());
+  EXPECT_EQ(clusters.version_info(), clusters_.version_info());
+  EXPECT_NE(clusters.nonce(), clusters_.nonce());
+  EXPECT_EQ(Next().type_url(), Url(TypeId::kEndpoint));
+  EXPECT_EQ(Next().version_info(), routes_.version_info()) << "although the client had rejected it";
+  EXPECT_EQ(counted(), before + 1);
 }
 
 TEST_F(InspectionTest, ClientStatusListsEveryResource) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/store.h"
+#include "gen/object/object_source.h"
 #include "mesh/builder.h"
 #include "push/mesh_thread.h"
 #include "registry/registry.h"
@@ -13,13 +14,15 @@
 namespace fairlead::app {
 
 // The real model: object store, registries and snapshot builder in a row.
-class StoreMeshModel : public push::MeshModel {
+class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  public:
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   std::vector<config::Diagnostic> Diagnostics() const override;
   // Every object as it is now, by kind, namespace and name. May be called from any thread.
   std::vector<config::ConfigPtr> Objects() const;
+  std::vector<config::ConfigPtr> ObjectsOf(config::Kind kind) const override;
+  uint64_t RevisionOf(config::Kind kind) const override;
 
  private:
   model::SettingsPtr settings_;
@@ -27,7 +30,8 @@ class StoreMeshModel : public push::MeshModel {
   config::ObjectStore store_;
   registry::Registries registries_;
   std::vector<config::Diagnostic> registry_diagnostics_;
-  std::unique_ptr<mesh::SnapshotBuilder> builder_;  // null before the first settings
+  std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
+  std::unique_ptr<mesh::SnapshotBuilder> builder_;      // null before the first settings
 };
 
 }  // namespace fairlead::app

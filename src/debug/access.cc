@@ -1,5 +1,7 @@
 #include "debug/access.h"
 
+#include "base/strings.h"
+
 namespace fairlead::debug {
 
 bool IsLocal(std::string_view address) {
@@ -18,6 +20,14 @@ absl::StatusOr<std::string> MayInspect(std::string_view address,
   if (IsLocal(address)) return "";
   if (!identity) return absl::UnauthenticatedError("authentication required");
   return identity->ns == root_namespace ? "" : identity->ns;
+}
+
+absl::Status MayReadObjects(std::string_view address, const std::optional<model::PeerIdentity>& identity,
+                            std::string_view root_namespace) {
+  const auto ns = MayInspect(address, identity, root_namespace);
+  if (!ns.ok()) return ns.status();
+  if (ns->empty()) return absl::OkStatus();
+  return absl::PermissionDeniedError(StrCat("workloads of ", *ns, " may not read the objects of the mesh"));
 }
 
 }  // namespace fairlead::debug

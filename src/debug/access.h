@@ -21,6 +21,11 @@ absl::StatusOr<std::string> MayInspect(std::string_view address,
                                        const std::optional<model::PeerIdentity>& identity,
                                        std::string_view root_namespace);
 
+// Whether the peer may read the objects of all namespaces: those may whom MayInspect does not restrict.
+// Unauthenticated, PermissionDenied. Source: istiod's ENABLE_XDS_API_GENERATOR_AUTH.
+absl::Status MayReadObjects(std::string_view address, const std::optional<model::PeerIdentity>& identity,
+                            std::string_view root_namespace);
+
 }  // namespace fairlead::debug
 
 #endif  // FAIRLEAD_DEBUG_ACCESS_H_

@@ -37,7 +37,8 @@ std::string Unescape(std::string_view text) {
 
 const std::vector<PageInfo>& Pages() {
   static const auto* pages = new std::vector<PageInfo>{
-      {"adsz", "Connected proxies, what they are and what they watch", AdsPage},
+      {"adsz", "Connected proxies, what they are and what they watch; ?push=true sends them everything again",
+       AdsPage},
       {"config_dump", "What the proxy of ?proxyID= was sent, as Envoy's own config dump", ConfigDumpPage},
       {"configz", "Istio's and the Gateway API's objects", ConfigPage},
       {"connections", "Connected proxies", ConnectionsPage},

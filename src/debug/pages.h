@@ -27,6 +27,8 @@ struct Sources {
   const push::Pusher* pusher = nullptr;
   // Every object of the mesh.
   std::function<std::vector<config::ConfigPtr>()> objects;
+  // Sends everything again to all proxies; returns at once.
+  std::function<void()> push_all;
 };
 
 struct PageInfo {

@@ -76,6 +76,8 @@ Json SyncStatus(const StreamReport& report) {
     if (!of_type.status.subscribed && of_type.status.nonce_sent.empty()) continue;
     out["resources"][std::string(type.url)] = ResourceStatus(of_type);
   }
+  for (const StreamReport::OfObjects& type : report.objects)
+    out["resources"][type.url] = ResourceStatus(type.of_type);
   return out;
 }
 
@@ -108,6 +110,10 @@ Json DetailedConnection(const StreamReport& report) {
     const xds::TypeStatus& status = report.Of(type.id).status;
     if (status.subscribed) out["watches"][std::string(type.url)] = status.names->names();
   }
+  for (const StreamReport::OfObjects& type : report.objects) {
+    const xds::TypeStatus& status = type.of_type.status;
+    if (status.subscribed) out["watches"][type.url] = status.names->names();
+  }
   return out;
 }
 
@@ -131,6 +137,10 @@ Page ConnectionsPage(const Sources& sources, const Query& query) {
 }
 
 Page AdsPage(const Sources& sources, const Query& query) {
+  if (!Value(query, "push").empty()) {
+    sources.push_all();
+    return TextPage(200, StrCat("Pushed to ", sources.pusher->StreamCount(), " servers\n"));
+  }
   std::vector<StreamReport> reports;
   if (Value(query, "proxyID").empty()) {
     reports = Reports(sources, query);

@@ -39,14 +39,14 @@ struct Made {
 // gen::Generator::PartKey). Lives as long as a stream is at it. Thread-safe.
 class Epoch {
  public:
-  Epoch(uint64_t number, mesh::SnapshotPtr snapshot, Reasons reasons)
-      : number_(number), snapshot_(std::move(snapshot)), reasons_(reasons) {}
+  Epoch(uint64_t number, mesh::SnapshotPtr snapshot, const PublicationLog& log = {})
+      : number_(number), snapshot_(std::move(snapshot)), log_(log) {}
 
   uint64_t number() const { return number_; }  // counts publications, from 1
   Clock::time_point published_at() const { return published_at_; }
   const mesh::MeshSnapshot& snapshot() const { return *snapshot_; }
   const mesh::SnapshotPtr& snapshot_ptr() const { return snapshot_; }
-  const Reasons& reasons() const { return reasons_; }
+  const PublicationLog& log() const { return log_; }  // up to this one
 
   // The resources of a type for a proxy; `names` null: all of them. `last` is what was made for this proxy
   // before, in this snapshot or an earlier one, and is replaced. With `shadow` nothing is taken over from it
@@ -77,7 +77,7 @@ class Epoch {
   const uint64_t number_;
   const Clock::time_point published_at_ = Clock::now();
   const mesh::SnapshotPtr snapshot_;
-  const Reasons reasons_;
+  const PublicationLog log_;
   std::mutex mutex_;
   absl::flat_hash_map<Key, std::shared_ptr<Slot>> parts_;  // guarded by mutex_
 };

@@ -95,7 +95,16 @@ void MeshThread::SetSettings(model::SettingsPtr settings) {
   debounce_.OnChange(now);
   if (pending_.empty()) pending_.reasons.first = now;
   pending_.settings = std::move(settings);
-  pending_.reasons.Add(Reason::kGlobal);
+  wake_.notify_one();
+}
+
+void MeshThread::PushAll() {
+  std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  debounce_.OnChange(now);
+  if (pending_.empty()) pending_.reasons.first = now;
+  pending_.reasons.everything = true;
+  pending_.reasons.Add(Reason::kDebug);
   wake_.notify_one();
 }
 
@@ -181,6 +190,7 @@ void MeshThread::Handle(Batch batch) {
   mesh::SnapshotPtr snapshot = model_->Update(changes, batch.settings, &reasons);
   const Clock::time_point built = Clock::now();
   Metrics().snapshot_time.Observe(Seconds(built - start));
+  if (snapshot == nullptr && reasons.everything) snapshot = published_;
   if (snapshot == nullptr) {
     push_log.Debug("{} objects were read again and say the same", changes.size());
     return;
@@ -189,6 +199,7 @@ void MeshThread::Handle(Batch batch) {
   push_log.Info("publish revision:{} changes:{} reasons:{} build:{:.1f}ms since-first:{:.1f}ms",
                 snapshot->revision, changes.size(), reasons.ToText(), Seconds(built - start) * 1e3,
                 Seconds(built - reasons.first) * 1e3);
+  published_ = snapshot;
   publish_(std::move(snapshot), reasons);
   LogDiagnostics();
 }

@@ -26,9 +26,9 @@ namespace fairlead::push {
 class MeshModel {
  public:
   virtual ~MeshModel() = default;
-  // Applies the changes and builds the next snapshot. `changed` counts what really changed: a re-read object
-  // that says the same is no change. Null where nothing changed at all. `settings` is null where they did not
-  // change.
+  // Applies the changes and builds the next snapshot. `changed` counts what really changed, settings too: a
+  // re-read object that says the same is no change. Null where nothing changed at all. `settings` is null
+  // where they did not change.
   virtual mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes,
                                    const model::SettingsPtr& settings, Reasons* changed) = 0;
   // Problems that come to light when objects meet, as they are now.
@@ -54,6 +54,9 @@ class MeshThread {
   source::Sink* AddSource(std::string name);
   // Mesh settings: needed once before anything is published, later whenever they change. Thread-safe.
   void SetSettings(model::SettingsPtr settings);
+  // Everything is published again, changed or not, and with it what does change (Istio's debug trigger).
+  // Thread-safe.
+  void PushAll();
   void Start();
   void Stop();
   // Whether every source has synced and a first snapshot was published. Thread-safe.
@@ -67,7 +70,7 @@ class MeshThread {
     std::map<config::ObjectKey, config::ObjectChange> changes;
     model::SettingsPtr settings;
     Reasons reasons;
-    bool empty() const { return changes.empty() && settings == nullptr; }
+    bool empty() const { return changes.empty() && settings == nullptr && !reasons.everything; }
   };
 
   void OnChanges(std::vector<config::ObjectChange> changes);
@@ -94,6 +97,7 @@ class MeshThread {
   bool ready_ = false, stopping_ = false;
   std::thread thread_;
 
+  mesh::SnapshotPtr published_;   // the last one; mesh thread only
   std::set<std::string> logged_;  // the diagnostics as last logged; mesh thread only
 };
 

@@ -24,17 +24,19 @@ TEST(DebounceTest, WaitsForQuietButNotForEver) {
   EXPECT_EQ(debounce.Due(), std::nullopt);
 }
 
-// Counts what it is given and never says that nothing changed.
+// Counts what it is given; says that nothing changed only when told to.
 class FakeModel : public MeshModel {
  public:
   struct Log {
     std::mutex mutex;
     std::vector<std::vector<std::string>>
         batches;  // names of the changed objects, "-" before those that are gone
+    std::atomic<bool> says_nothing_changed{false};
   };
   explicit FakeModel(Log* log) : log_(log) {}
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            Reasons* changed) override {
+    if (log_->says_nothing_changed) return nullptr;
     std::vector<std::string> names;
     if (settings != nullptr) names.push_back("settings");
     for (const auto& change : changes) {
@@ -63,10 +65,14 @@ config::ObjectChange Changed(config::Kind kind, const std::string& name, bool go
 class MeshThreadTest : public testing::Test {
  protected:
   explicit MeshThreadTest(MeshThreadOptions options = {.debounce = {.quiet = 500ms, .max = 10s}})
-      : thread(options, std::make_unique<FakeModel>(&log), [this](mesh::SnapshotPtr, const Reasons& why) {
-          std::lock_guard lock(log.mutex);
-          reasons.push_back(why.ToText());
-        }) {
+      : thread(options, std::make_unique<FakeModel>(&log),
+               [this](mesh::SnapshotPtr snapshot, const Reasons& why) {
+                 std::lock_guard lock(log.mutex);
+                 snapshots.push_back(std::move(snapshot));
+                 firsts.push_back(why.first);
+                 everything.push_back(why.everything);
+                 reasons.push_back(why.ToText());
+               }) {
     sink = thread.AddSource("one");
   }
   void Await(size_t publications) {
@@ -85,6 +91,9 @@ class MeshThreadTest : public testing::Test {
   }
   FakeModel::Log log;
   std::vector<std::string> reasons;
+  std::vector<Clock::time_point> firsts;  // when the first change of each came
+  std::vector<bool> everything;
+  std::vector<mesh::SnapshotPtr> snapshots;
   MeshThread thread;
   source::Sink* sink;
 };
@@ -159,6 +168,28 @@ TEST_F(EndpointDebounce, EndpointsDoNotWait) {
 // PILOT_ENABLE_EDS_DEBOUNCE=true
 TEST_F(EndpointsDebounced, EndpointsWaitWithTheOthers) {
   EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("a", "e"));
+}
+
+// A wish to push all rides with what else there is, and needs no change.
+TEST_F(MeshThreadTest, APushOfEverythingIsMergedWithChanges) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  thread.PushAll();
+  const Clock::time_point first = Clock::now();
+  sink->OnChanges({Changed(config::Kind::kVirtualService, "a")});
+  thread.PushAll();
+  Await(2);
+  EXPECT_LE(firsts[1], first) << "what has waited longest counts";
+  EXPECT_EQ(reasons[1], "config:1 debug:2");
+  EXPECT_TRUE(everything[1]);
+  log.says_nothing_changed = true;
+  sink->OnChanges({Changed(config::Kind::kVirtualService, "a")});
+  thread.PushAll();
+  Await(3);
+  EXPECT_EQ(reasons[2], "debug:1");
+  EXPECT_EQ(snapshots[2], snapshots[1]) << "the mesh is the same";
+  EXPECT_FALSE(everything[0]);
 }
 
 }  // namespace

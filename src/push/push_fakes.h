@@ -164,6 +164,14 @@ class FakeProxy : public Connection, public std::enable_shared_from_this<FakePro
     stream_->OnRequest(std::move(bytes));
   }
   void HangUp() { stream_->OnClosed(); }
+  // A stuck one reads again, from now on.
+  void ComeBack() {
+    {
+      std::lock_guard lock(mutex_);
+      stuck_ = under_way_ = false;
+    }
+    stream_->OnSent(true);
+  }
 
   void Read() override {
     std::lock_guard lock(mutex_);
@@ -226,7 +234,7 @@ class FakeProxy : public Connection, public std::enable_shared_from_this<FakePro
   }
 
  private:
-  const bool stuck_;
+  std::atomic<bool> stuck_;
   StreamPtr stream_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

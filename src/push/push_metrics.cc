@@ -13,8 +13,7 @@ using metrics::GetCounter;
 using metrics::GetGauge;
 using metrics::GetHistogram;
 
-PushMetrics::OfType MakeType(const xds::TypeInfo& type) {
-  const std::string label(type.metric);
+PushMetrics::OfType MakeType(const std::string& label, std::string_view url) {
   return {
       .pushes =
           GetCounter("pilot_xds_pushes", "Pushes by type, and errors of sending them.", {{"type", label}}),
@@ -28,13 +27,13 @@ PushMetrics::OfType MakeType(const xds::TypeInfo& type) {
                                 {.01, .1, .5, 1, 3, 5, 10, 20, 30}, {{"type", label}}),
       .config_size =
           GetHistogram("pilot_xds_config_size_bytes", "Sizes of the responses sent to proxies.",
-                       {1, 10000, 1000000, 4000000, 10000000, 40000000}, {{"type", std::string(type.url)}}),
+                       {1, 10000, 1000000, 4000000, 10000000, 40000000}, {{"type", std::string(url)}}),
   };
 }
 
 template <size_t... I>
 std::array<PushMetrics::OfType, xds::kTypeCount> MakeTypes(std::index_sequence<I...>) {
-  return {MakeType(xds::kTypes[I])...};
+  return {MakeType(std::string(xds::kTypes[I].metric), xds::kTypes[I].url)...};
 }
 
 metrics::Counter& Trigger(std::string_view name) {
@@ -95,6 +94,10 @@ PushMetrics& Metrics() {
       .largest_request = GetGauge("pilot_xds_recv_max", "Size of the largest request so far."),
   };
   return *metrics;
+}
+
+PushMetrics::OfType MetricsOfType(std::string_view label, std::string_view url) {
+  return MakeType(std::string(label), url);
 }
 
 metrics::Gauge& ConnectedProxies(std::string_view istio_version) {

@@ -45,6 +45,8 @@ struct PushMetrics {
 
 PushMetrics& Metrics();
 
+// Of a type that is not in the table, looked up at each call. `label`: as istiod's metrics name it.
+PushMetrics::OfType MetricsOfType(std::string_view label, std::string_view url);
 // The gauge of connected proxies of one Istio version.
 metrics::Gauge& ConnectedProxies(std::string_view istio_version);
 // Counts a rejection by type and by the node that rejects (pilot_xds_cds_reject and its like); `code` is a

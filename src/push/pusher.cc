@@ -16,15 +16,17 @@ namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
 constexpr int kTidyEvery = 20;  // rounds of housekeeping
+constexpr size_t kRememberedStarts = 256;
 
 LogScope ads_log("ads");
 
 }  // namespace
 
-Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants variants)
+Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants variants, ObjectTypes objects)
     : options_(std::move(options)),
       generators_(std::move(generators)),
       variants_(std::move(variants)),
+      objects_(std::move(objects)),
       served_(ServedTypes(generators_)),
       admission_(options_.max_streams_per_second),
       executor_("push", options_.threads),
@@ -42,21 +44,28 @@ std::vector<StreamPtr> Pusher::Streams() const {
 
 void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons) {
   const uint64_t number = newest_number_.load() + 1;  // only one thread publishes
-  auto epoch = std::make_shared<Epoch>(number, std::move(snapshot), reasons);
+  const EpochPtr last = Newest();
+  PublicationLog log = last == nullptr ? PublicationLog() : last->log();
+  for (size_t i = 0; i < kReasonCount; ++i) log.counts[i] += reasons.counts[i];
+  if (reasons.everything) log.everything = number;
+  auto epoch = std::make_shared<Epoch>(number, std::move(snapshot), log);
   EpochPtr old;  // freed outside the lock
   {
     std::lock_guard lock(mutex_);
     old = std::exchange(newest_, std::move(epoch));
+    starts_.push_back(reasons.first);
+    if (starts_.size() > kRememberedStarts) starts_.pop_front();
     newest_number_.store(number, std::memory_order_release);
   }
   for (const StreamPtr& stream : Streams()) stream->OnPublished();
-  const auto sweep = [](const Generators& generators) {
+  const auto sweep = [](const auto& generators) {
     for (const auto& generator : generators) {
       if (generator != nullptr) generator->Sweep();
     }
   };
   sweep(generators_);
   for (const auto& [name, generators] : variants_) sweep(generators);
+  sweep(objects_.generators);
 }
 
 gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const {
@@ -69,6 +78,20 @@ gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy
 EpochPtr Pusher::Newest() const {
   std::lock_guard lock(mutex_);
   return newest_;
+}
+
+Reasons Pusher::ReasonsSince(const Epoch& epoch, EpochPtr* newest) const {
+  std::lock_guard lock(mutex_);
+  *newest = newest_;
+  Reasons since;
+  for (size_t i = 0; i < kReasonCount; ++i)
+    since.counts[i] = newest_->log().counts[i] - epoch.log().counts[i];
+  since.everything = newest_->log().everything > epoch.number();
+  // Not in order: endpoints overtake what is waited for.
+  const auto missed =
+      static_cast<ptrdiff_t>(std::min<uint64_t>(newest_->number() - epoch.number(), starts_.size()));
+  if (missed > 0) since.first = *std::min_element(starts_.end() - missed, starts_.end());
+  return since;
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {

@@ -19,6 +19,7 @@
 #include "mesh/proxy_scope.h"
 #include "push/admission.h"
 #include "push/epoch.h"
+#include "push/object_types.h"
 #include "push/stream.h"
 
 namespace fairlead::push {
@@ -68,7 +69,8 @@ class View {
 class Pusher {
  public:
   // A variant may have no type that `generators` lack.
-  Pusher(PusherOptions options, Generators generators, GeneratorVariants variants = {});
+  Pusher(PusherOptions options, Generators generators, GeneratorVariants variants = {},
+         ObjectTypes objects = {});
   ~Pusher();  // as Stop()
 
   // The next snapshot: every stream is brought to it. To be called from one thread.
@@ -97,6 +99,9 @@ class Pusher {
   friend class Stream;
   friend class View;
   EpochPtr Newest() const;
+  // Why a stream goes from its epoch to the newest, with which `newest` is set: all that the publications in
+  // between were for.
+  Reasons ReasonsSince(const Epoch& epoch, EpochPtr* newest) const;
   gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
   bool Stopping() const;
   void Forget(const StreamPtr& stream);
@@ -109,11 +114,13 @@ class Pusher {
   const PusherOptions options_;
   const Generators generators_;
   const GeneratorVariants variants_;
+  const ObjectTypes objects_;
   const uint32_t served_;
   Admission admission_;
 
   mutable std::mutex mutex_;
   EpochPtr newest_;                         // guarded by mutex_
+  std::deque<Clock::time_point> starts_;    // of the last ones, newest_'s last; guarded by mutex_
   std::atomic<uint64_t> newest_number_{0};  // of newest_
   absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
   Traffic traffic_;

@@ -307,6 +307,107 @@ TEST_F(PusherTest, EachStreamReportsWhatItsProxyTook) {
   EXPECT_THAT(pusher->Report(), testing::IsEmpty());
 }
 
+// Which of the reasons are counted once more than `before` said.
+std::array<double, kReasonCount> Triggers() {
+  std::array<double, kReasonCount> values;
+  for (size_t i = 0; i < kReasonCount; ++i) values[i] = Metrics().triggers[i]->Value();
+  return values;
+}
+std::string CountedSince(const std::array<double, kReasonCount>& before) {
+  Reasons counted;
+  for (size_t i = 0; i < kReasonCount; ++i)
+    counted.counts[i] = static_cast<uint32_t>(Metrics().triggers[i]->Value() - before[i]);
+  return counted.ToText();
+}
+
+TEST_F(PusherTest, EveryReasonIsCountedWhereItIsPushed) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  size_t responses = 1;
+  for (size_t i = 0; i < kReasonCount; ++i) {
+    const auto before = Triggers();
+    mesh.Put(TypeId::kCluster, "a", StrCat("for ", i));
+    pusher->Publish(EmptySnapshot(), BecauseOf(static_cast<Reason>(i)));
+    proxy->Await(responses++);
+    EXPECT_EQ(CountedSince(before), StrCat(NameOf(static_cast<Reason>(i)), ":1"));
+  }
+  const auto before = Triggers();
+  mesh.Put(TypeId::kCluster, "a", "for nothing that is known");
+  pusher->Publish(EmptySnapshot(), {});
+  proxy->Await(responses);
+  EXPECT_EQ(CountedSince(before), "unknown:1");
+  proxy->HangUp();
+}
+
+TEST_F(PusherTest, WhoMissesPublicationsIsPushedForAllOfTheirReasons) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get(), /*stuck=*/true);
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);  // and does not come back for more
+  auto other = Connect(pusher.get());
+  other->Ask(TypeId::kCluster);
+  other->Await(0);
+  const auto before = Triggers();
+  Reasons first = BecauseOf(Reason::kService);
+  first.everything = true;
+  pusher->Publish(EmptySnapshot(), first);
+  other->Await(1);
+  for (int i = 0; i < 1000; ++i) pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kEndpoint));
+  proxy->ComeBack();
+  proxy->Await(1);
+  EXPECT_THAT(CountedSince(before), testing::HasSubstr("service:2"));
+  proxy->HangUp();
+  other->HangUp();
+}
+
+// Its pod was relabelled: nobody else's push says so.
+TEST_F(PusherTest, TheProxysOwnChangeIsAReason) {
+  PusherOptions options = MakeFakeOptions();
+  std::atomic<bool> relabelled{false};
+  options.scope = [&](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&) {
+    auto scope = std::make_shared<mesh::ProxyScope>();
+    scope->proxy = proxy;
+    if (relabelled && proxy->id == "a.default") scope->labels["version"] = "v2";
+    return scope;
+  };
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  std::vector<std::shared_ptr<FakeProxy>> proxies;
+  for (const char* node : {"sidecar~10.0.0.1~a.default~c", "sidecar~10.0.0.2~b.default~c"}) {
+    proxies.push_back(Connect(pusher.get()));
+    proxies.back()->Ask(TypeId::kCluster, {}, node);
+    proxies.back()->Await(0);
+  }
+  const auto before = Triggers();
+  relabelled = true;
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kEndpoint));
+  for (const auto& proxy : proxies) {
+    proxy->Await(1);
+    proxy->HangUp();
+  }
+  EXPECT_EQ(CountedSince(before), "endpoint:2 proxy:1");
+}
+
+TEST_F(PusherTest, EverythingIsSentAgainOnDemand) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  const auto first = proxy->Await(0);
+  Reasons wish = BecauseOf(Reason::kDebug);
+  wish.everything = true;
+  pusher->Publish(EmptySnapshot(), wish);
+  const auto again = proxy->Await(1);
+  EXPECT_EQ(again.version_info(), first.version_info());
+  EXPECT_EQ(Values(again), Values(first));
+  proxy->HangUp();
+}
+
 TEST_F(PusherTest, WhoComesAfterTheEndIsSentElsewhere) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

@@ -6,7 +6,7 @@ namespace fairlead::push {
 
 std::string_view NameOf(Reason reason) {
   static constexpr std::array<std::string_view, kReasonCount> kNames = {
-      "endpoint", "config", "service", "secret", "networks", "global", "unknown"};
+      "endpoint", "config", "service", "secret", "networks", "global", "proxy", "debug", "unknown"};
   return kNames[static_cast<size_t>(reason)];
 }
 

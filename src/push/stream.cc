@@ -19,6 +19,11 @@ std::string NoncePrefix(uint64_t stream) {
   return StrCat(start % 1000000007, "-", stream, "-");
 }
 
+// Whether the workload itself became another one, in what its proxy cannot know by itself.
+bool OwnChange(const mesh::ProxyScope& before, const mesh::ProxyScope& now) {
+  return &before != &now && (before.labels != now.labels || before.locality != now.locality);
+}
+
 xds::Answers AnswersOf(Exchange exchange) {
   switch (exchange) {
     case Exchange::kStream:
@@ -112,7 +117,7 @@ void Stream::EndSend(bool taken) {
 
 void Stream::CheckDeadline(Clock::time_point now) {
   std::shared_ptr<Connection> connection;
-  std::optional<xds::TypeId> type;
+  metrics::Counter* errors = nullptr;
   {
     std::lock_guard lock(mutex_);
     const Clock::duration timeout = pusher_->options_.send_timeout;
@@ -122,10 +127,10 @@ void Stream::CheckDeadline(Clock::time_point now) {
       return;
     EndSend(false);
     connection = connection_;
-    type = sending_type_;
+    errors = send_errors_;
   }
   Metrics().write_timeouts.Add();
-  if (type) Metrics().Of(*type).send_errors.Add();
+  if (errors != nullptr) errors->Add();
   ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer.address);
   connection->Abort();
 }
@@ -234,6 +239,7 @@ bool Stream::Step() {
   }
   const auto wanted = core_.Next();
   if (!wanted) {
+    if (objects_ != nullptr && SendObjects()) return true;
     if (!pushing_) return false;
     EndPush();
     return true;
@@ -243,7 +249,12 @@ bool Stream::Step() {
   xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names,
                                          &made_[static_cast<size_t>(wanted->type)], pusher_->options_.shadow);
   if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
-  if (const auto response = core_.Offer(wanted->type, now)) Send(*response, start);
+  if (const auto response = core_.Offer(wanted->type, now)) {
+    Send(*response,
+         {xds::InfoOf(wanted->type).name, Metrics().Of(wanted->type),
+          times_[static_cast<size_t>(wanted->type)]},
+         start);
+  }
   return true;
 }
 
@@ -255,19 +266,25 @@ bool Stream::AtNewest() const {
 // push that is under way is finished first, so that a stream of changes does not keep a slow client at its
 // first types for ever.
 void Stream::BeginPush() {
-  Enter(pusher_->Newest());
-  core_.OnChange();
+  const mesh::ProxyScopePtr before = scope_;
+  EpochPtr newest;
+  reasons_ = pusher_->ReasonsSince(*epoch_, &newest);
+  Enter(std::move(newest));
+  if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
+  if (reasons_.Total() == 0) reasons_.Add(Reason::kUnknown);
+  reasons_.everything ? core_.OnResend() : core_.OnChange();
+  if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
   Metrics().queue_time.Observe(Seconds(Clock::now() - epoch_->published_at()));
   for (size_t i = 0; i < kReasonCount; ++i) {
-    if (epoch_->reasons().counts[i] != 0) Metrics().triggers[i]->Add();
+    if (reasons_.counts[i] != 0) Metrics().triggers[i]->Add();
   }
 }
 
 void Stream::EndPush() {
   pushing_ = false;
-  if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - epoch_->reasons().first));
+  if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - reasons_.first));
 }
 
 void Stream::Enter(EpochPtr epoch) {
@@ -291,47 +308,51 @@ std::optional<StreamReport> Stream::Report() const {
     const size_t i = static_cast<size_t>(type.id);
     report.types[i] = {core_.Status(type.id), times_[i]};
   }
+  if (objects_ != nullptr) report.objects = objects_->Report();
   return report;
 }
 
-void Stream::Send(const xds::Response& response, Clock::time_point start) {
+void Stream::Send(const xds::Response& response, const SentAs& as, Clock::time_point start) {
   xds::Frame frame = xds::Encode(core_.framing(), response);
   const size_t size = xds::SizeOf(frame);
-  const Clock::time_point now = Clock::now();
-  const double took = Seconds(now - start);
-  PushMetrics::OfType& metrics = Metrics().Of(response.type);
-  metrics.pushes.Add();
-  metrics.push_time.Observe(took);
-  metrics.config_size.Observe(static_cast<double>(size));
+  const double took = Seconds(Clock::now() - start);
+  as.metrics.pushes.Add();
+  as.metrics.push_time.Observe(took);
+  as.metrics.config_size.Observe(static_cast<double>(size));
   if (!pushing_) Metrics().requests_triggered.Add();
   pushed_any_ = true;
-  times_[static_cast<size_t>(response.type)].sent = std::chrono::system_clock::now();
+  as.times.sent = std::chrono::system_clock::now();
+  LogSend(response, as.name, size, took);
+  Transmit(std::move(frame), &as.metrics.send_errors);
+}
 
-  const bool quiet = pushing_ && epoch_->reasons().Only(Reason::kEndpoint);
-  if (ads_log.Enabled(quiet ? LogLevel::kDebug : LogLevel::kInfo)) {
-    const std::string line = fmt::format(
-        "{}: PUSH for node:{} resources:{} removed:{} size:{:.1f}kB time:{:.1f}ms reason:{} version:{} "
-        "nonce:{}",
-        xds::InfoOf(response.type).name, name_, response.ResourceCount(), response.removed.size(),
-        static_cast<double>(size) / 1e3, took * 1e3,
-        pushing_ ? epoch_->reasons().ToText() : std::string("request"), response.version, response.nonce);
-    quiet ? ads_log.Debug("{}", line) : ads_log.Info("{}", line);
-  }
+void Stream::LogSend(const xds::Response& response, std::string_view name, size_t size, double took) const {
+  const bool quiet = pushing_ && reasons_.Only(Reason::kEndpoint);
+  if (!ads_log.Enabled(quiet ? LogLevel::kDebug : LogLevel::kInfo)) return;
+  const std::string line = fmt::format(
+      "{}: PUSH for node:{} resources:{} removed:{} size:{:.1f}kB time:{:.1f}ms reason:{} version:{} "
+      "nonce:{}",
+      name, name_, response.ResourceCount(), response.removed.size(), static_cast<double>(size) / 1e3,
+      took * 1e3, pushing_ ? reasons_.ToText() : std::string("request"), response.version, response.nonce);
+  quiet ? ads_log.Debug("{}", line) : ads_log.Info("{}", line);
+}
 
+// Unless the stream is closed.
+void Stream::Transmit(xds::Frame frame, metrics::Counter* errors) {
   std::shared_ptr<Connection> connection;
   {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection = connection_;
-    MarkSending(now, size, response.type);
+    MarkSending(Clock::now(), xds::SizeOf(frame), errors);
   }
   connection->Send(std::move(frame));
 }
 
 // REQUIRES: mutex_ held.
-void Stream::MarkSending(Clock::time_point now, size_t size, std::optional<xds::TypeId> type) {
+void Stream::MarkSending(Clock::time_point now, size_t size, metrics::Counter* errors) {
   sending_ = true;
-  sending_type_ = type;
+  send_errors_ = errors;
   send_size_ = size;
   traffic_start_ = pusher_->traffic_.Begin();
   send_start_ = now;

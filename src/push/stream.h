@@ -18,6 +18,9 @@
 #include "push/config_source.h"
 #include "push/epoch.h"
 #include "push/inspection.h"
+#include "push/object_subscriptions.h"
+#include "push/push_metrics.h"
+#include "push/reason.h"
 #include "push/stream_report.h"
 #include "push/traffic.h"
 #include "xds/response.h"
@@ -103,18 +106,31 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Handle(std::string_view bytes);
   bool CheckType(xds::Request* request);
   void Inspect(const xds::Request& request);
+  void TakeObjectRequest(const xds::Request& request);
+  bool SendObjects();  // false: none are due
   void AnswerUnknown(const xds::Request& request);
   void SetAnswer(xds::PlainResponse response);
   void SendAnswer();
   bool Identify(const xds::Request& request);
   void ChooseSources();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
+  static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
+  void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;
   bool AtNewest() const;
   void BeginPush();
   void EndPush();
   void Enter(EpochPtr epoch);
-  void Send(const xds::Response& response, Clock::time_point start);
-  void MarkSending(Clock::time_point now, size_t size, std::optional<xds::TypeId> type);
+  // What a response is counted as, and named in logs.
+  struct SentAs {
+    std::string_view name;
+    PushMetrics::OfType& metrics;
+    TypeTimes& times;
+  };
+  void Send(const xds::Response& response, const SentAs& as, Clock::time_point start);
+  void LogSend(const xds::Response& response, std::string_view name, size_t size, double took) const;
+  // `errors` counts if the client does not read it; null: nothing does.
+  void Transmit(xds::Frame frame, metrics::Counter* errors);
+  void MarkSending(Clock::time_point now, size_t size, metrics::Counter* errors);
 
   Pusher* const pusher_;
   const uint64_t number_;
@@ -127,7 +143,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool scheduled_ = false, again_ = false;
   Clock::time_point send_start_{}, send_deadline_{};
   bool sending_ = false;
-  std::optional<xds::TypeId> sending_type_;  // of the message under way; none: no configuration
+  metrics::Counter* send_errors_ = nullptr;  // of what is under way; null: no configuration
   Traffic::Start traffic_start_;             // of the message under way, and its size
   size_t send_size_ = 0;
   Clock::time_point idle_since_{};  // when the last work was done
@@ -148,11 +164,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
+  Reasons reasons_;  // of the push
   std::array<TypeTimes, xds::kTypeCount> times_;
   std::optional<xds::Frame> answer_;  // to what is no configuration; the next request is read when it is sent
   bool read_later_ = false;
   uint64_t answers_ = 0;
-  std::unique_ptr<SourceRewriter> rewriter_;  // of a proxy without an aggregated stream that asks for it
+  std::unique_ptr<ObjectSubscriptions> objects_;  // null: the client asked for none
+  std::unique_ptr<SourceRewriter> rewriter_;      // of a proxy without an aggregated stream that asks for it
   std::string inspected_;  // what was last asked for, so that an ACK is told from a question
 };
 using StreamPtr = std::shared_ptr<Stream>;

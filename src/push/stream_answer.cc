@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "proto/descriptors.h"
 #include "push/pusher.h"
@@ -9,6 +10,8 @@
 // What a stream answers to types that hold no configuration of proxies.
 namespace fairlead::push {
 namespace {
+
+LogScope ads_log("ads");
 
 std::vector<std::string> Copies(const std::vector<std::string_view>& names) {
   return {names.begin(), names.end()};
@@ -48,11 +51,36 @@ void Stream::Inspect(const xds::Request& request) {
                             });
 }
 
+void Stream::TakeObjectRequest(const xds::Request& request) {
+  if (objects_ == nullptr) {
+    const absl::Status status = pusher_->objects_.authorize(options_.peer, identity_);
+    if (!status.ok()) {
+      ads_log.Warn("refusing {} of node:{}: {}", request.type_url, name_, std::string(status.message()));
+      return Close(status);
+    }
+    objects_ =
+        std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_);
+  }
+  const auto [type, verdict] = objects_->OnRequest(request);
+  if (verdict == xds::Verdict::kStale) type->metrics.expired_nonces.Add();
+  if (verdict == xds::Verdict::kNack) type->metrics.rejects.Add();
+  NoteTimes(request, verdict, &type->times);
+  LogRequest(request, verdict, request.type_url);
+}
+
+bool Stream::SendObjects() {
+  const Clock::time_point start = Clock::now();
+  const auto offer = objects_->Next(epoch_.get(), *scope_, pusher_->options_.shadow);
+  if (!offer) return false;
+  Send(offer->response, {offer->response.url, offer->type->metrics, offer->type->times}, start);
+  return true;
+}
+
 // An aggregated stream carries all that a proxy needs: it does not end because of a type that is not served
 // here. In the incremental variant the client is told that there are no such resources; in the other, where
 // only a type whose responses are complete can say so, one that asks for everything is.
 void Stream::AnswerUnknown(const xds::Request& request) {
-  if (!IsApiType(request.type_url)) {
+  if (!IsApiType(request.type_url) && proxy_->metadata.generator != kObjectGenerator) {
     return Close(absl::InvalidArgumentError(StrCat(request.type_url, " is no type of resource")));
   }
   if (!request.nonce.empty() && request.subscribe.empty()) return;  // an ACK
@@ -75,17 +103,8 @@ void Stream::SetAnswer(xds::PlainResponse response) {
 }
 
 void Stream::SendAnswer() {
-  xds::Frame frame = *std::exchange(answer_, std::nullopt);
-  const Clock::time_point now = Clock::now();
-  std::shared_ptr<Connection> connection;
-  {
-    std::lock_guard lock(mutex_);
-    if (connection_ == nullptr) return;
-    connection = connection_;
-    MarkSending(now, xds::SizeOf(frame), std::nullopt);
-  }
-  connection->Send(std::move(frame));
-  connection->Read();
+  Transmit(*std::exchange(answer_, std::nullopt), nullptr);
+  Read();
 }
 
 }  // namespace fairlead::push

@@ -276,5 +276,26 @@ TEST_F(StreamAnswers, APollWaitsForAnotherVersion) {
   proxy = nullptr;
 }
 
+// Objects are of all namespaces: who may not see all of them sees none.
+TEST_F(StreamAnswers, ObjectsAreForThoseWhoMaySeeThem) {
+  ObjectTypes objects;
+  objects.generators.push_back(std::make_unique<FakeGenerator>(&mesh, TypeId::kCluster));
+  objects.by_url.emplace("example.com/v1/Thing", objects.generators.front().get());
+  Peer asked;
+  objects.authorize = [&](const Peer& peer, const std::optional<model::PeerIdentity>&) {
+    asked = peer;
+    return asked.address == "test" ? absl::PermissionDeniedError("not you") : absl::OkStatus();
+  };
+  pusher.reset(
+      new Pusher(MakeFakeOptions(), MakeFakeGenerators(&mesh), GeneratorVariants(), std::move(objects)));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  proxy = std::make_shared<FakeProxy>();
+  proxy->Connect(pusher.get());
+  Ask("example.com/v1/Thing", {});
+  ASSERT_TRUE(proxy->AwaitClosed());
+  EXPECT_TRUE(absl::IsPermissionDenied(proxy->status()));
+  EXPECT_EQ(proxy->Responses(), 0u);
+}
+
 }  // namespace
 }  // namespace fairlead::push

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "mesh/proxy_scope.h"
 #include "xds/stream_core.h"
@@ -34,6 +35,11 @@ struct StreamReport {
     TypeTimes times;
   };
   std::array<OfType, xds::kTypeCount> types;
+  struct OfObjects {
+    std::string url;
+    OfType of_type;
+  };
+  std::vector<OfObjects> objects;  // the types of objects that it asks for (see object_types.h)
 
   const OfType& Of(xds::TypeId type) const { return types[static_cast<size_t>(type)]; }
 };

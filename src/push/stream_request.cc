@@ -70,6 +70,7 @@ void Stream::Handle(std::string_view bytes) {
   if (!CheckType(&*request)) return;
   if (proxy_ == nullptr && !Identify(*request)) return;
   if (request->type_url.starts_with(kInspectionPrefix)) return Inspect(*request);
+  if (pusher_->objects_.authorize && IsObjectType(request->type_url)) return TakeObjectRequest(*request);
   if (xds::FindType(request->type_url) == nullptr) return AnswerUnknown(*request);
   Note(*request, core_.OnRequest(*request));
   if (options_.exchange != Exchange::kStream && !core_.Subscribed(*options_.only)) {
@@ -149,23 +150,29 @@ void Stream::ChooseSources() {
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
-  const std::string_view type = xds::InfoOf(verdict.type).name;
-  TypeTimes& times = times_[static_cast<size_t>(verdict.type)];
-  const bool answers = verdict.kind != xds::Verdict::kStale && verdict.kind != xds::Verdict::kUnknownType;
-  if (!request.nonce.empty() && answers) {
-    (request.rejected ? times.nacked : times.acked) = std::chrono::system_clock::now();
-  }
+  NoteTimes(request, verdict.kind, &times_[static_cast<size_t>(verdict.type)]);
+  if (verdict.kind == xds::Verdict::kStale) Metrics().Of(verdict.type).expired_nonces.Add();
   // Whatever it answers: what a client rejected may have been replaced before it could say so, and a poll
   // knows of no response before.
-  if (request.rejected && verdict.kind != xds::Verdict::kUnknownType) {
+  if (request.rejected && verdict.kind != xds::Verdict::kUnknownType)
     CountReject(verdict.type, proxy_->id, request.error_code);
+  LogRequest(request, verdict.kind, xds::InfoOf(verdict.type).name);
+}
+
+void Stream::NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times) {
+  const bool answers = verdict != xds::Verdict::kStale && verdict != xds::Verdict::kUnknownType;
+  if (request.nonce.empty() || !answers) return;
+  (request.rejected ? times->nacked : times->acked) = std::chrono::system_clock::now();
+}
+
+void Stream::LogRequest(const xds::Request& request, xds::Verdict::Kind verdict,
+                        std::string_view type) const {
+  if (request.rejected && verdict != xds::Verdict::kUnknownType)
     ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code, request.error_message);
-  }
-  switch (verdict.kind) {
+  switch (verdict) {
     case xds::Verdict::kNack:
       break;
     case xds::Verdict::kStale:
-      Metrics().Of(verdict.type).expired_nonces.Add();
       ads_log.Debug("{}: expired nonce {} from node:{}", type, request.nonce, name_);
       break;
     case xds::Verdict::kUnknownType:

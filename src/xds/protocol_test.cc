@@ -14,14 +14,7 @@ using testing::IsEmpty;
 
 class Both : public testing::TestWithParam<Framing> {
  protected:
-  Both() : s(GetParam()) {
-    for (const char* name : {"a", "b"}) {
-      s.Put(kC, name, "1");
-      s.Put(kE, name, "1");
-    }
-    s.Put(kL, "l", "1", {"r"});
-    s.Put(kR, "r", "1");
-  }
+  Both() : s(GetParam()) { PutSmallMesh(&s); }
   bool delta() const { return GetParam() == Framing::kDelta; }
   Script s;
 };
@@ -29,6 +22,29 @@ INSTANTIATE_TEST_SUITE_P(Variants, Both, testing::Values(Framing::kStateOfTheWor
                          [](const auto& info) {
                            return info.param == Framing::kDelta ? "Delta" : "StateOfTheWorld";
                          });
+
+// What an operator may wish for: everything again, in the order of every push.
+TEST_P(Both, AWishedPushSendsAgainWhatTheClientHasOrRejected) {
+  ConnectToSmallMesh(&s);
+  s.Put(kR, "r", "2");
+  s.Change();
+  s.Sent();
+  s.Nack(kR, delta() ? Names{} : Names{"r"});
+  const std::string version = s.LastVersion(kC);
+  s.core().OnResend();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b", "EDS a b", "LDS l", "RDS r"));
+  EXPECT_EQ(s.LastVersion(kC), version);
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty()) << "once";
+
+  s.mesh[kC].erase("b");
+  s.core().OnResend();
+  const Names with_removal = s.Sent();
+  ASSERT_EQ(with_removal.size(), 5u);
+  EXPECT_EQ(with_removal.front(), delta() ? "CDS a" : "CDS a b");
+  EXPECT_EQ(with_removal[1], "EDS a") << "the client is about to let go of b";
+  EXPECT_EQ(with_removal.back(), delta() ? "CDS -b" : "CDS a") << "removals are last even then";
+}
 
 // "Only the first request on a stream is guaranteed to carry the node"; types on one stream are independent.
 TEST_P(Both, TypesOnAStreamHaveTheirOwnNoncesAndVersions) {

@@ -68,7 +68,8 @@ size_t Response::ResourceCount() const {
 
 Frame Encode(Framing framing, const Response& response) {
   FrameBuilder builder;
-  AppendHeader(InfoOf(response.type).url, response.version, response.nonce, builder.Copied());
+  const std::string_view url = response.url.empty() ? InfoOf(response.type).url : response.url;
+  AppendHeader(url, response.version, response.nonce, builder.Copied());
   AppendRemoved(framing, response.removed, builder.Copied());
   for (const ResourceListPtr& list : response.lists) {
     const std::shared_ptr<const Pieces> body = list->Body(framing);

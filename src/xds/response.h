@@ -16,7 +16,8 @@ namespace fairlead::xds {
 // What is to be sent: whole lists, single resources, and names that are gone (delta).
 struct Response {
   TypeId type = TypeId::kCluster;
-  std::string version;  // of everything the client then has of the type
+  std::string_view url = {};  // of a type that is not in the table, for which `type` stands in; "": of `type`
+  std::string version;        // of everything the client then has of the type
   std::string nonce;
   std::vector<ResourceListPtr> lists;
   std::vector<ResourcePtr> resources;

@@ -71,6 +71,8 @@ class StreamCore {
   absl::StatusOr<Request> Decode(std::string_view bytes) const;
   Verdict OnRequest(const Request& request);
   void OnChange();
+  // As OnChange, and the client is to be sent again what it has, changed or not, and what it rejected.
+  void OnResend();
 
   // Whether something that the client asks for differs and was not sent, because in the last push it became
   // something that nothing refers to any more: most clients let go of it when they take that over. False
@@ -99,6 +101,7 @@ class StreamCore {
     bool due = false;           // to be made and compared
     bool removals_due = false;  // again, at the end of the push, to send what is gone
     bool respond = false;       // even if nothing differs
+    bool resend = false;        // everything, whether it differs or not
     // Nonces count over the stream; 0: none. Answered is ACKed or NACKed.
     uint64_t nonce = 0, acked_nonce = 0, answered_nonce = 0, nacks = 0;
     uint64_t version = 0, acked_version = 0;
@@ -134,6 +137,7 @@ class StreamCore {
   bool TakeAnswer(const Request& request, TypeState& state);
 
   bool OthersDue(TypeId type) const;
+  static void AskAgainForAll(const ResourceSet& now, TypeState* state);
   std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, const Difference& difference,
                                      const ResourceSetPtr& now);
   bool MustAnswer(const TypeState& state) const;

@@ -62,6 +62,11 @@ void StreamCore::OnChange() {
   }
 }
 
+void StreamCore::OnResend() {
+  OnChange();
+  for (TypeState& state : states_) state.resend = state.due;
+}
+
 void StreamCore::OnQuiet() {
   for (TypeState& state : states_) {
     for (const std::string& name : std::exchange(state.orphans, {})) state.due |= state.Asks(name);
@@ -112,6 +117,7 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
     first ? PrepareAllChildren(type, *now) : PrepareChildren(type, *difference, *now);
   }
   state.due = state.removals_due = false;
+  if (state.resend && !first) AskAgainForAll(*now, &state);
   std::optional<Response> response;
   if (framing_ == Framing::kStateOfTheWorld && type.root) {
     response = OfferWhole(type, state, *difference, now);
@@ -123,10 +129,20 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
   } else {
     response = OfferChanged(type, state, *difference, now);
   }
-  state.respond = false;
+  state.respond = state.resend = false;
   state.again.clear();
   state.dropped.clear();
   return response;
+}
+
+// All but the orphans, of which the client will let go.
+void StreamCore::AskAgainForAll(const ResourceSet& now, TypeState* state) {
+  const Lookup orphans = LookupOf(state->orphans);
+  for (const ResourceListPtr& part : now.parts()) {
+    for (const ResourcePtr& resource : part->resources()) {
+      if (!orphans.contains(resource->name.str())) state->again.push_back(resource->name.str());
+    }
+  }
 }
 
 Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t version) {
@@ -146,9 +162,9 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
   ResourceSetPtr whole = now;
   if (!difference.removed.empty() && type.removed_last && !state.respond && OthersDue(type.id)) {
     state.removals_due = true;
-    if (difference.changed.empty()) return std::nullopt;
+    if (difference.changed.empty() && !state.resend) return std::nullopt;
     whole = With(*now, difference.removed);
-  } else if (difference.empty() && !first && !state.respond) {
+  } else if (difference.empty() && !first && !state.respond && !state.resend) {
     state.sent = now;
     return std::nullopt;
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "gen/generator.h"
 #include "xds/references.h"
 
 namespace fairlead::corpus {
@@ -24,17 +23,6 @@ Names Minus(const Names& a, const Names& b) {
 }
 
 }  // namespace
-
-push::Generators MakeAllGenerators() {
-  push::Generators generators;
-  const auto at = [&](TypeId type) -> auto& { return generators[static_cast<size_t>(type)]; };
-  at(TypeId::kCluster) = gen::NewClusterGenerator();
-  at(TypeId::kEndpoint) = gen::NewEndpointGenerator();
-  at(TypeId::kListener) = gen::NewListenerGenerator();
-  at(TypeId::kRoute) = gen::NewRouteGenerator();
-  at(TypeId::kNameTable) = gen::NewNameTableGenerator();
-  return generators;
-}
 
 FoldingClient::FoldingClient(Framing framing, Manner manner, model::ProxyPtr proxy)
     : framing_(framing), manner_(manner), proxy_(std::move(proxy)), core_(framing, kAllTypes, "n") {}
@@ -168,7 +156,7 @@ FoldingClients::FoldingClients(const Case& one) {
 }
 
 std::string FoldingClients::Follow(const mesh::SnapshotPtr& snapshot) {
-  push::Epoch epoch(++epochs_, snapshot, {});
+  push::Epoch epoch(++epochs_, snapshot);
   std::string first;
   for (Named& one : clients_) {
     one.client.Follow(&epoch, generators_);

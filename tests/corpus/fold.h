@@ -12,14 +12,13 @@
 #include "mesh/snapshot.h"
 #include "model/proxy.h"
 #include "push/epoch.h"
+#include "push/generators.h"
 #include "tests/corpus/case.h"
 #include "xds/stream_core.h"
 
 // Proxies that stay connected while a mesh changes, without wire, threads or clock: all that they are told is
 // folded into what they hold.
 namespace fairlead::corpus {
-
-push::Generators MakeAllGenerators();
 
 // What a client says besides its ACKs.
 enum class Manner {
@@ -76,7 +75,7 @@ class FoldingClients {
     std::string name;
     FoldingClient client;
   };
-  push::Generators generators_ = MakeAllGenerators();
+  push::Generators generators_ = push::MakeGenerators();
   std::vector<Named> clients_;
   uint64_t epochs_ = 0;
 };

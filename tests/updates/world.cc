@@ -10,25 +10,12 @@
 #include "app/mesh_model.h"
 #include "base/log.h"
 #include "config/manifests.h"
-#include "gen/generator.h"
 #include "mesh/proxy_scope.h"
 #include "model/mesh_config.h"
+#include "push/generators.h"
 
 namespace fairlead::updates {
 namespace {
-
-using xds::TypeId;
-
-push::Generators MakeGenerators() {
-  push::Generators generators;
-  const auto at = [&](TypeId type) -> auto& { return generators[static_cast<size_t>(type)]; };
-  at(TypeId::kCluster) = gen::NewClusterGenerator();
-  at(TypeId::kEndpoint) = gen::NewEndpointGenerator();
-  at(TypeId::kListener) = gen::NewListenerGenerator();
-  at(TypeId::kRoute) = gen::NewRouteGenerator();
-  at(TypeId::kNameTable) = gen::NewNameTableGenerator();
-  return generators;
-}
 
 push::PusherOptions MakeOptions() {
   push::PusherOptions options;
@@ -85,7 +72,7 @@ class World::Model : public push::MeshModel {
 };
 
 World::World(std::string_view manifests, std::string_view mesh_config)
-    : pusher_(MakeOptions(), MakeGenerators()) {
+    : pusher_(MakeOptions(), push::MakeGenerators()) {
   EXPECT_TRUE(SetLogLevels("error").ok());
   push::MeshThreadOptions options;
   options.debounce = {.quiet = {}, .max = {}};

@@ -1,0 +1,66 @@
+#include "push/object_subscriptions.h"
+
+#include <utility>
+
+#include "base/strings.h"
+
+namespace fairlead::push {
+namespace {
+
+// A type of the table whose rules are those of objects: one may ask for all of them or by name, a response
+// holds all, and they refer to nothing.
+constexpr xds::TypeId kStandIn = xds::TypeId::kNameTable;
+
+}  // namespace
+
+ObjectSubscriptions::OfType& ObjectSubscriptions::At(std::string_view url) {
+  if (const auto at = subscribed_.find(url); at != subscribed_.end()) return at->second;
+  gen::Generator* const generator = types_->Find(url);
+  xds::StreamCore core(framing_, xds::MaskOf(kStandIn), StrCat(nonce_prefix_, subscribed_.size(), "-"));
+  const std::string_view label = generator == nullptr ? "unknown" : url;  // clients do not make up metrics
+  return subscribed_.try_emplace(std::string(url), std::move(core), generator, MetricsOfType(label, label))
+      .first->second;
+}
+
+std::pair<ObjectSubscriptions::OfType*, xds::Verdict::Kind> ObjectSubscriptions::OnRequest(
+    const xds::Request& request) {
+  OfType& type = At(request.type_url);
+  xds::Request inner = request;
+  inner.type_url = xds::InfoOf(kStandIn).url;
+  return {&type, type.core.OnRequest(inner).kind};
+}
+
+void ObjectSubscriptions::OnChange() {
+  for (auto& [url, type] : subscribed_) type.core.OnChange();
+}
+
+void ObjectSubscriptions::OnResend() {
+  for (auto& [url, type] : subscribed_) type.core.OnResend();
+}
+
+std::optional<ObjectSubscriptions::Offer> ObjectSubscriptions::Next(Epoch* epoch,
+                                                                    const mesh::ProxyScope& scope,
+                                                                    bool shadow) {
+  for (auto& [url, type] : subscribed_) {
+    while (const auto wanted = type.core.Next()) {
+      const xds::ResourceSetPtr now =
+          type.generator == nullptr ? xds::ResourceSet::Empty()
+                                    : epoch->Make(*type.generator, scope, wanted->names, &type.made, shadow);
+      auto response = type.core.Offer(kStandIn, now);
+      if (!response) continue;
+      response->url = url;
+      return Offer{*std::move(response), &type};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<StreamReport::OfObjects> ObjectSubscriptions::Report() const {
+  std::vector<StreamReport::OfObjects> report;
+  for (const auto& [url, type] : subscribed_) {
+    report.push_back({url, {type.core.Status(kStandIn), type.times}});
+  }
+  return report;
+}
+
+}  // namespace fairlead::push
