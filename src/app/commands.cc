@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "rpc/grpc_server.h"
 
 namespace fairlead::app {
 namespace {
@@ -47,6 +48,7 @@ int Fail(const absl::Status& status) {
 
 int Serve(const DiscoveryOptions& options) {
   PrepareMemory();
+  rpc::PrepareGrpc();
   const sigset_t signals = BlockStopSignals();
   DiscoveryServer server(options);
   if (absl::Status status = server.Start(); !status.ok()) return Fail(status);

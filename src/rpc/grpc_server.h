@@ -77,6 +77,10 @@ struct GrpcServerOptions {
   std::function<absl::Status(std::string_view path)> refuse;
 };
 
+// Chooses gRPC's settings that hold for the whole process: small read buffers. What the environment says
+// (GRPC_EXPERIMENTS) goes before. To be called before there are threads and before gRPC is used.
+void PrepareGrpc();
+
 class GrpcServer {
  public:
   explicit GrpcServer(GrpcServerOptions options);
