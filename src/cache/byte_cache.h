@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/hash/hash.h"
 #include "cache/resource.h"
 
@@ -75,7 +75,7 @@ class ByteCache {
   };
   struct Shard {
     mutable std::mutex mutex;
-    absl::flat_hash_map<Inputs, Entry> entries;
+    absl::node_hash_map<Inputs, Entry> entries;  // nodes: a table of large entries would be half empty
   };
   std::array<Shard, kShards> shards_;
   std::atomic<uint32_t> generation_{0};
