@@ -320,5 +320,15 @@ TEST_F(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
   EXPECT_THAT(status.error_message(), HasSubstr("/test.v1.EchoService/Shout"));
 }
 
+TEST(PrepareGrpc, LeavesTheEnvironmentItsWord) {
+  unsetenv("GRPC_EXPERIMENTS");
+  PrepareGrpc();
+  EXPECT_STREQ(getenv("GRPC_EXPERIMENTS"), "-tcp_read_chunks");
+  setenv("GRPC_EXPERIMENTS", "tcp_rcv_lowat", /*overwrite=*/1);
+  PrepareGrpc();
+  EXPECT_STREQ(getenv("GRPC_EXPERIMENTS"), "tcp_rcv_lowat");
+  unsetenv("GRPC_EXPERIMENTS");
+}
+
 }  // namespace
 }  // namespace fairlead::rpc
