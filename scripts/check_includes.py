@@ -23,7 +23,7 @@ ALLOWED = {
     "gen": "cache mesh model proto",
     "cache": "base",
     "xds": "cache proto",
-    "simulate": "gen",
+    "simulate": "gen xds",
     "push": "gen cache mesh source xds",
     "ca": "kube config model xds rpc",
     "webhook": "kube config model gen rpc",

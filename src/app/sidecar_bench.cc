@@ -1,7 +1,6 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "mesh/proxy_scope.h"
-#include "xds/references.h"
+#include "xds/referred_names.h"
 
 // Everything that one sidecar of a large mesh is sent: its clusters, endpoints, listeners and routes.
 namespace fairlead::app {
@@ -79,20 +78,18 @@ class Generators {
   size_t All(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy) {
     const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(snapshot, proxy);
     size_t bytes = 0;
-    const auto names_in = [&](xds::TypeId type, const std::vector<cache::ResourcePtr>& resources) {
-      std::set<std::string> names;
-      for (const cache::ResourcePtr& resource : resources) {
-        bytes += resource->any.size();
-        for (const xds::Reference& reference : xds::ReferencesOf(type, resource->any)) {
-          names.emplace(reference.name);
-        }
-      }
-      return std::vector<std::string>(names.begin(), names.end());
+    const auto count = [&](const std::vector<cache::ResourcePtr>& resources) {
+      for (const cache::ResourcePtr& resource : resources) bytes += resource->any.size();
     };
-    const auto endpoints = names_in(xds::TypeId::kCluster, clusters_->Generate({snapshot, *scope, nullptr}));
-    const auto routes = names_in(xds::TypeId::kListener, listeners_->Generate({snapshot, *scope, nullptr}));
-    names_in(xds::TypeId::kEndpoint, endpoints_->Generate({snapshot, *scope, &endpoints}));
-    names_in(xds::TypeId::kRoute, routes_->Generate({snapshot, *scope, &routes}));
+    using xds::TypeId;
+    const auto clusters = clusters_->Generate({snapshot, *scope, nullptr});
+    const auto listeners = listeners_->Generate({snapshot, *scope, nullptr});
+    const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
+    const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
+    count(clusters);
+    count(listeners);
+    count(endpoints_->Generate({snapshot, *scope, &endpoints}));
+    count(routes_->Generate({snapshot, *scope, &routes}));
     return bytes;
   }
 

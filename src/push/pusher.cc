@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "push/push_metrics.h"
+#include "push/shutdown.h"
 
 namespace fairlead::push {
 namespace {
@@ -215,8 +216,7 @@ void Pusher::Stop() {
   if (housekeeper_.joinable()) housekeeper_.join();
   const std::vector<StreamPtr> streams = Streams();
   if (!streams.empty()) ads_log.Info("closing {} streams", streams.size());
-  for (const StreamPtr& stream : streams)
-    stream->Close(absl::UnavailableError("the server is shutting down"));
+  for (const StreamPtr& stream : streams) stream->Close(ShuttingDown());
   executor_.Stop();
 }
 

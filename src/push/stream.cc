@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "push/push_metrics.h"
 #include "push/pusher.h"
+#include "push/shutdown.h"
 
 namespace fairlead::push {
 namespace {
@@ -55,7 +56,7 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     connection_ = connection;
   }
   if (pusher_->Stopping()) {  // it may have closed all streams before this one had a connection
-    Close(absl::UnavailableError("the server is shutting down"));
+    Close(ShuttingDown());
     return;
   }
   if (pusher_->Newest() == nullptr) {

@@ -1,51 +1,19 @@
 #include "simulate/resources.h"
 
-#include <set>
 #include <utility>
 
 #include "base/strings.h"
-#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "gen/generator.h"
 #include "google/protobuf/any.pb.h"
+#include "xds/referred_names.h"
 
 namespace fairlead::simulate {
 namespace {
 
 using envoy::config::cluster::v3::Cluster;
 using envoy::config::endpoint::v3::ClusterLoadAssignment;
-using envoy::config::listener::v3::FilterChain;
 using envoy::config::listener::v3::Listener;
 using envoy::config::route::v3::RouteConfiguration;
-using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
-
-void AddRouteNames(const FilterChain& chain, std::set<std::string>* names) {
-  for (const auto& filter : chain.filters()) {
-    HttpConnectionManager manager;
-    if (filter.typed_config().Is<HttpConnectionManager>() && filter.typed_config().UnpackTo(&manager) &&
-        manager.has_rds()) {
-      names->insert(manager.rds().route_config_name());
-    }
-  }
-}
-
-std::vector<std::string> RouteNames(const ProxyResources& resources) {
-  std::set<std::string> names;
-  for (const Listener& listener : resources.listeners) {
-    for (const FilterChain& chain : listener.filter_chains()) AddRouteNames(chain, &names);
-    AddRouteNames(listener.default_filter_chain(), &names);
-  }
-  return {names.begin(), names.end()};
-}
-
-std::vector<std::string> EndpointNames(const ProxyResources& resources) {
-  std::vector<std::string> names;
-  for (const auto& [name, cluster] : resources.clusters) {
-    if (cluster.type() != Cluster::EDS) continue;
-    const std::string& service = cluster.eds_cluster_config().service_name();
-    names.push_back(service.empty() ? name : service);
-  }
-  return names;
-}
 
 void AddAll(const std::vector<cache::ResourcePtr>& resources, ProxyResources* out) {
   for (const cache::ResourcePtr& resource : resources) {
@@ -78,12 +46,15 @@ absl::Status ProxyResources::Add(const google::protobuf::Any& resource) {
 }
 
 ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
+  using xds::TypeId;
+  const auto clusters = gen::NewClusterGenerator()->Generate({snapshot, scope, nullptr});
+  const auto listeners = gen::NewListenerGenerator()->Generate({snapshot, scope, nullptr});
+  const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
+  const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
   ProxyResources out;
-  AddAll(gen::NewClusterGenerator()->Generate({snapshot, scope, nullptr}), &out);
-  AddAll(gen::NewListenerGenerator()->Generate({snapshot, scope, nullptr}), &out);
-  const std::vector<std::string> endpoints = EndpointNames(out);
+  AddAll(clusters, &out);
+  AddAll(listeners, &out);
   if (!endpoints.empty()) AddAll(gen::NewEndpointGenerator()->Generate({snapshot, scope, &endpoints}), &out);
-  const std::vector<std::string> routes = RouteNames(out);
   if (!routes.empty()) AddAll(gen::NewRouteGenerator()->Generate({snapshot, scope, &routes}), &out);
   return out;
 }

@@ -80,6 +80,10 @@ void ReadFilterChain(std::string_view bytes, std::vector<Reference>* out) {
 
 void ReadListener(std::string_view bytes, std::vector<Reference>* out) {
   for (FieldReader field(bytes); field.Next();) {
+    if (field.number() == 19) {  // api_listener.api_listener: what gRPC reads
+      const AnyParts config = ReadAny(FieldOf(field.bytes(), 1));
+      if (config.type_url == kConnectionManager) ReadConnectionManager(config.value, out);
+    }
     if (field.number() == 3 || field.number() == 25)
       ReadFilterChain(field.bytes(), out);  // and the default one
   }

@@ -6,6 +6,7 @@
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "xds/referred_names.h"
 
 namespace fairlead::xds {
 namespace {
@@ -55,6 +56,29 @@ TEST(References, OfListeners) {
   EXPECT_THAT(Read(TypeId::kListener, listener),
               ElementsAre(std::pair(TypeId::kExtension, "network"), std::pair(TypeId::kRoute, "80"),
                           std::pair(TypeId::kExtension, "found")));
+}
+
+TEST(References, OfListenersOfGrpcClients) {
+  HttpConnectionManager manager;
+  manager.mutable_rds()->set_route_config_name("80");
+  Listener listener;
+  listener.mutable_api_listener()->mutable_api_listener()->PackFrom(manager);
+  EXPECT_THAT(Read(TypeId::kListener, listener), ElementsAre(std::pair(TypeId::kRoute, "80")));
+}
+
+TEST(References, NamesOfOneTypeAreSortedAndUnique) {
+  std::vector<cache::ResourcePtr> clusters;
+  for (const char* name : {"b", "a", "b"}) {
+    Cluster cluster;
+    cluster.set_name(name);
+    cluster.set_type(Cluster::EDS);
+    google::protobuf::Any any;
+    any.PackFrom(cluster);
+    clusters.push_back(
+        std::make_shared<cache::Resource>(cache::Resource{Interned(name), 0, any.SerializeAsString()}));
+  }
+  EXPECT_THAT(ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint), ElementsAre("a", "b"));
+  EXPECT_THAT(ReferredNames(TypeId::kCluster, clusters, TypeId::kRoute), IsEmpty());
 }
 
 TEST(References, OfWhatCannotBeRead) {

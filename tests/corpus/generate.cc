@@ -2,73 +2,35 @@
 
 #include <set>
 
-#include "envoy/config/cluster/v3/cluster.pb.h"
-#include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
-#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "gen/grpc/generators.h"
 #include "google/protobuf/any.pb.h"
 #include "mesh/proxy_scope.h"
 #include "model/proxyless.h"
+#include "xds/referred_names.h"
 
 namespace fairlead::corpus {
 namespace {
 
-using envoy::config::cluster::v3::Cluster;
-using envoy::config::listener::v3::FilterChain;
-using envoy::config::listener::v3::Listener;
 using envoy::config::route::v3::RouteConfiguration;
-using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 
-template <typename Message>
-Message Decode(const cache::Resource& resource) {
-  google::protobuf::Any any;
-  any.ParseFromString(resource.any);
-  Message message;
-  any.UnpackTo(&message);
-  return message;
-}
-
-// The names that Envoy goes on to ask for: endpoints of EDS clusters, routes of RDS connection managers.
+// The names that Envoy goes on to ask for.
 std::vector<std::string> EndpointNames(const std::vector<cache::ResourcePtr>& clusters) {
-  std::set<std::string> names;
-  for (const auto& resource : clusters) {
-    const auto cluster = Decode<Cluster>(*resource);
-    if (cluster.type() != Cluster::EDS) continue;
-    const std::string& service = cluster.eds_cluster_config().service_name();
-    names.insert(service.empty() ? cluster.name() : service);
-  }
-  return {names.begin(), names.end()};
-}
-
-void AddRouteNames(const FilterChain& chain, std::set<std::string>* names) {
-  for (const auto& filter : chain.filters()) {
-    HttpConnectionManager manager;
-    if (filter.typed_config().Is<HttpConnectionManager>() && filter.typed_config().UnpackTo(&manager) &&
-        manager.has_rds()) {
-      names->insert(manager.rds().route_config_name());
-    }
-  }
+  return xds::ReferredNames(xds::TypeId::kCluster, clusters, xds::TypeId::kEndpoint);
 }
 
 std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& listeners) {
-  std::set<std::string> names;
-  for (const auto& resource : listeners) {
-    const auto listener = Decode<Listener>(*resource);
-    for (const auto& chain : listener.filter_chains()) AddRouteNames(chain, &names);
-    AddRouteNames(listener.default_filter_chain(), &names);
-    HttpConnectionManager manager;  // of a gRPC client
-    if (listener.api_listener().api_listener().UnpackTo(&manager))
-      names.insert(manager.rds().route_config_name());
-  }
-  return {names.begin(), names.end()};
+  return xds::ReferredNames(xds::TypeId::kListener, listeners, xds::TypeId::kRoute);
 }
 
 // The clusters that a gRPC client goes on to ask for.
 std::vector<std::string> ClusterNames(const std::vector<cache::ResourcePtr>& routes) {
   std::set<std::string> names;
   for (const auto& resource : routes) {
-    const auto configuration = Decode<RouteConfiguration>(*resource);
+    google::protobuf::Any any;
+    any.ParseFromString(resource->any);
+    RouteConfiguration configuration;
+    any.UnpackTo(&configuration);
     for (const auto& host : configuration.virtual_hosts()) {
       for (const auto& route : host.routes()) {
         if (!route.route().cluster().empty()) names.insert(route.route().cluster());
