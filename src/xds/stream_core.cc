@@ -151,7 +151,7 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   if (!state.Subscribed()) {
     state.Forget();
     state.due = state.removals_due = state.respond = false;
-    return Verdict::kUnsubscribe;
+    return answer == Verdict::kNack ? answer : Verdict::kUnsubscribe;
   }
   if (starts) {
     state.Forget();
@@ -188,13 +188,18 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   const bool was_wildcard = state.wildcard;
   state.names = Changed(state.names, subscribe.names, *unsubscribe.names);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
-  if (was_wildcard && !state.wildcard) state.sent = Restrict(state.sent, *state.names);
+  // Whatever else the client has, or says to have, it keeps no longer or did not keep.
+  if (opens ? !state.wildcard : was_wildcard != state.wildcard) {
+    state.sent = Restrict(state.sent, *state.names);
+    std::erase_if(state.again, [&](const std::string& name) { return !state.names->Contains(name); });
+  }
 
   // The client may have dropped what it asks for, even if we sent it: it is sent again (discovery.proto,
   // resource_names_subscribe). Not so what it says in the same request to have.
   if (state.sent != nullptr) {
     for (const std::string& name : subscribe.names->names()) {
-      if (!opens || state.sent->Find(name) == nullptr) state.again.push_back(name);
+      const bool has = opens && state.sent->Find(name) != nullptr;
+      if (!has && state.names->Contains(name)) state.again.push_back(name);
     }
   }
   // Under a wildcard, letting go of a name asks for its state anew (xDS protocol, "Unsubscribing from

@@ -50,6 +50,11 @@ TEST_F(Delta, InitialVersionsThatDifferOrAreGone) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a -gone"));
 }
 
+TEST_F(Delta, InitialVersionsOfWhatIsNotAskedForDoNotCount) {
+  s.Say(kE, {"a"}, "", {}, {{"a", s.VersionOf(kE, "a")}, {"b", s.VersionOf(kE, "b")}});
+  EXPECT_THAT(s.Sent(), IsEmpty()) << "b is neither sent nor removed";
+}
+
 TEST_F(Delta, UnknownNamesAreAnsweredAsRemoved) {
   s.Say(kR, {"r", "none"});
   EXPECT_THAT(s.Sent(), ElementsAre("RDS r -none"));
@@ -111,6 +116,19 @@ TEST_F(Delta, UnderAWildcardALetGoNameIsAnswered) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a -none"));
 }
 
+TEST_F(Delta, UnderAWildcardANameThatIsLetGoAtOnceIsAnswered) {
+  s.Say(kC, {}, "", {"none"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b -none"));
+}
+
+TEST_F(Delta, AWildcardBringsBackWhatWasLetGo) {
+  s.Say(kC, {"a", "b"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+  s.Say(kC, {}, "", {"a"});
+  s.Say(kC, {"*"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a")) << "the client dropped it, and keeps b";
+}
+
 TEST_F(Delta, SubscribingAndUnsubscribingTheWildcardAsksForNothing) {
   s.Say(kC, {"*"}, "", {"*"});
   EXPECT_THAT(s.Sent(), IsEmpty());
@@ -136,6 +154,15 @@ TEST_F(Delta, AClusterGoesAfterTheRoutesToIt) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS c", "RDS r", "CDS -a"));
   s.Change();
   EXPECT_THAT(s.Sent(), IsEmpty());
+}
+
+TEST_F(Delta, AClusterThatIsGoneAndAskedForAnewIsAnsweredOnce) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kR, "r", "2");
+  s.Change();
+  s.Say(kC, {"a"});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS -a", "RDS r"));
 }
 
 TEST_F(Delta, WhatNothingRefersToAnyMoreIsLeftAlone) {

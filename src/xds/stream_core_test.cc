@@ -295,6 +295,15 @@ TEST_F(Sotw, ANackMayBringNames) {
   EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
 }
 
+TEST_F(Sotw, ANackMayLetGoOfAllNames) {
+  Connect();
+  s.Put(kE, "a", "bad");
+  s.Change();
+  s.Sent();
+  EXPECT_EQ(s.Nack(kE), Verdict::kNack) << "or nobody would hear of it";
+  EXPECT_FALSE(s.core().Subscribed(kE));
+}
+
 TEST_F(Sotw, UnknownTypesAreLeftAlone) {
   Request request;
   request.type_url = "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration";

@@ -124,7 +124,7 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
   } else if (first && AnswersAll(state, *now)) {
     response = OfferAll(type, state, now);
   } else if (first) {
-    state.again = state.names->names();
+    state.again.insert(state.again.end(), state.names->names().begin(), state.names->names().end());
     response = OfferChanged(type, state, *Compare(*ResourceSet::Empty(), *now), now);
   } else {
     response = OfferChanged(type, state, *difference, now);
@@ -176,7 +176,8 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
 
 // Whether nothing is to be reported as unknown to a client that has nothing yet.
 bool StreamCore::AnswersAll(const TypeState& state, const ResourceSet& now) const {
-  if (framing_ == Framing::kStateOfTheWorld || state.names->empty()) return true;
+  if (framing_ == Framing::kStateOfTheWorld) return true;
+  if (state.names->empty()) return state.again.empty();
   return !state.wildcard && now.size() >= state.names->size();
 }
 
@@ -210,7 +211,11 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
   if (framing_ == Framing::kStateOfTheWorld || type.never_removed) {
     removed.clear();
   } else if (!difference.removed.empty() && type.removed_last && OthersDue(type.id)) {
-    state.removals_due = true;
+    const auto told_now = [&](const ResourcePtr& gone) {
+      return std::ranges::count(removed, gone->name) > 0;
+    };
+    std::erase_if(difference.removed, told_now);  // they were asked for anew
+    state.removals_due = !difference.removed.empty();
     whole = With(*whole, std::move(difference.removed));
   } else {
     for (const ResourcePtr& resource : difference.removed) removed.push_back(resource->name);
