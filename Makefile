@@ -13,6 +13,7 @@
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
+#   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make tools                  the clients and generators of tools/, into build/tools
 
 PRESET ?= dev
@@ -22,6 +23,7 @@ SHOW ?= 0
 SEED ?= 1
 DELTA ?=
 ONLY ?=
+TIME ?= 60
 SOAK ?= release
 SECONDS ?= 1800
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
@@ -30,7 +32,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation fuzz clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -116,6 +118,17 @@ random-calls: build/dev/build.ninja
 validation: build
 	python3 -B tools/validation.py --cases $(firstword $(wildcard ../shared/validation) tests/validation) \
 	  --validate 'build/fairlead validate -o json -f {file}' --show $(SHOW)
+
+# Each fuzzer goes on from what it found before (build/fuzz/corpus).
+fuzz:
+	@scripts/setup.sh clang
+	@$(MAKE) --no-print-directory build/fuzz/build.ninja
+	ninja -C build/fuzz -j$(JOBS) $(or $(ONLY:%=%_fuzz),fuzzers)
+	@for name in $(or $(ONLY),$(notdir $(wildcard tests/fuzz/seeds/*))); do \
+	  echo "== $$name"; mkdir -p build/fuzz/corpus/$$name; \
+	  build/fuzz/bin/$${name}_fuzz -max_total_time=$(TIME) -timeout=20 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name tests/fuzz/seeds/$$name || exit 1; \
+	done
 
 clean:
 	rm -rf build

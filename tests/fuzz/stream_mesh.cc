@@ -1,0 +1,87 @@
+#include "tests/fuzz/stream_mesh.h"
+
+#include <memory>
+
+#include "base/hash.h"
+#include "base/strings.h"
+#include "xds/wire.h"
+
+namespace fairlead::fuzz {
+namespace {
+
+using xds::AppendString;
+using xds::TypeId;
+
+constexpr std::string_view kConnectionManager =
+    "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+std::string Field(uint32_t number, std::string_view bytes) {
+  std::string field;
+  xds::AppendLengthPrefix(number, bytes.size(), &field);
+  return field.append(bytes);
+}
+
+std::string AnyOf(std::string_view url, std::string_view value) { return Field(1, url) + Field(2, value); }
+
+// Cluster.type = EDS, eds_cluster_config.service_name.
+std::string EndpointReference(std::string_view name) {
+  std::string fields;
+  xds::AppendVarint(2 << 3, &fields);
+  xds::AppendVarint(3, &fields);
+  return fields + Field(3, Field(2, name));
+}
+
+// filter_chains.filters.typed_config with rds.route_config_name and a discovered HTTP filter.
+std::string FilterChain(std::string_view name) {
+  const std::string manager = Field(3, Field(2, name)) + Field(5, Field(1, name) + Field(5, ""));
+  return Field(3, Field(3, Field(4, AnyOf(kConnectionManager, manager))));
+}
+
+}  // namespace
+
+void StreamMesh::Put(TypeId type, const std::string& name, unsigned content, const Names& refers,
+                     unsigned part) {
+  constexpr std::array<size_t, 4> kSizes = {1, 2, 600, 17000};
+  Item item;
+  item.part = part;
+  std::string value = Field(1, name);
+  for (const std::string& other : refers) {
+    if (type == TypeId::kCluster && item.refers.empty()) {
+      value += EndpointReference(other);
+      item.refers = {{TypeId::kEndpoint, other}};
+    } else if (type == TypeId::kListener) {
+      value += FilterChain(other);
+      item.refers.insert(item.refers.end(), {{TypeId::kRoute, other}, {TypeId::kExtension, other}});
+    }
+  }
+  value += Field(100, std::string(kSizes[content % kSizes.size()], 'x'));
+  auto resource = std::make_shared<cache::Resource>();
+  resource->name = name;
+  resource->any = AnyOf(xds::InfoOf(type).url, value);
+  resource->hash = StableHash(resource->any);
+  item.resource = std::move(resource);
+  Of(type)[name] = std::move(item);
+}
+
+xds::ResourceSetPtr StreamMesh::Make(TypeId type, const xds::NameSet* names) const {
+  std::vector<std::vector<xds::ResourcePtr>> parts(kParts);
+  for (const auto& [name, item] : Of(type)) {
+    if (names == nullptr || names->Contains(name)) parts[item.part].push_back(item.resource);
+  }
+  std::vector<xds::ResourceListPtr> lists;
+  for (auto& part : parts) lists.push_back(xds::ResourceList::Of(std::move(part)));
+  return std::make_shared<xds::ResourceSet>(std::move(lists));
+}
+
+std::string NameInside(std::string_view any) {
+  std::string_view value, name;
+  for (xds::FieldReader field(any); field.Next();) {
+    if (field.number() == 2) value = field.bytes();
+  }
+  for (xds::FieldReader field(value); field.Next();) {
+    if (field.number() == 1) name = field.bytes();
+  }
+  return std::string(name);
+}
+
+}  // namespace fairlead::fuzz
