@@ -34,6 +34,11 @@ fairlead_pch(fairlead_pch_test test.h light.h)
 # A macro that a precompiled header looks at must be the same for all its users.
 target_link_libraries(fairlead_pch_test PRIVATE GTest::gmock GTest::gtest)
 
+# An option of the linker makes nobody wait for the file: the headers do, that everything waits for.
+if(TARGET fairlead_tsan)
+  add_dependencies(fairlead_gen_headers fairlead_tsan)
+endif()
+
 add_custom_target(benches)
 add_custom_target(tests)
 

@@ -70,3 +70,9 @@ if(FAIRLEAD_SANITIZE)
   target_compile_options(fairlead_flags INTERFACE
     -fsanitize=${FAIRLEAD_SANITIZE} -fno-sanitize-recover=all)
 endif()
+# What the thread sanitizer has to be told of Debian's libraries: an object in every program.
+if(FAIRLEAD_SANITIZE STREQUAL "thread")
+  add_library(fairlead_tsan OBJECT ${CMAKE_SOURCE_DIR}/cmake/sanitize/tsan.cc)
+  target_compile_options(fairlead_tsan PRIVATE -O1 -g1 -fsanitize=thread)
+  add_link_options($<TARGET_OBJECTS:fairlead_tsan>)
+endif()
