@@ -11,6 +11,7 @@ and compare it with what it would have kept.
 import argparse
 import os
 import pathlib
+import re
 import shlex
 import statistics
 import sys
@@ -19,6 +20,8 @@ import meshes
 import run
 
 HERE = pathlib.Path(__file__).resolve().parent
+# The shadow's findings and those of the sanitizers.
+INTERNAL_ERROR = re.compile(r"what it says it was made from|\b(Address|Leak|Thread)Sanitizer: |: runtime error: ")
 
 
 def growth(samples):
@@ -63,7 +66,7 @@ def main():
     complaints = [report["complaints"]] if report["complaints"] else []
     if report["reconnects"]:
         complaints.append(f"{report['reconnects']} streams broke")
-    complaints += [line for line in log.read_text(errors="replace").splitlines() if "what it says it was made from" in line][:5]
+    complaints += [line for line in log.read_text(errors="replace").splitlines() if INTERNAL_ERROR.search(line)][:5]
     if not options.any_memory and (grown := growth(soak.get("server_rss_mb", []))):
         complaints.append(grown)
     for complaint in complaints:
