@@ -204,7 +204,7 @@ void CheckAuthority(const net::HTTPRoute& route, const Spot& at) {
 }
 
 void CheckRoutes(const net::HTTPRoute& route, bool gateway_api, const Spot& at) {
-  int32_t total = 0;
+  uint32_t total = 0;  // overflows as Istio's does
   for (int i = 0; i < route.route_size(); ++i) {
     const net::HTTPRouteDestination& one = route.route(i);
     const Spot here(at, static_cast<size_t>(i));
@@ -212,7 +212,7 @@ void CheckRoutes(const net::HTTPRoute& route, bool gateway_api, const Spot& at) 
     CheckHeaders(one.headers(), Spot(here, "headers"));
     if (one.has_destination() && !gateway_api) CheckDestination(one.destination(), Spot(here, "destination"));
     CheckNotNegative(one.weight(), Spot(here, "weight"));
-    total += one.weight();
+    total += static_cast<uint32_t>(one.weight());
   }
   if (route.route_size() > 1 && total == 0) at.Error("invalid-value", "the weights sum up to 0");
 }

@@ -84,14 +84,14 @@ template <typename Route>
 void CheckLevel4Routes(const Route& route, bool gateway_api, const Spot& at) {
   const Spot routes(at, "route");
   if (route.route_size() == 0) routes.Error("missing-field", "this field is required");
-  int32_t total = 0;
+  uint32_t total = 0;  // overflows as Istio's does
   for (int i = 0; i < route.route_size(); ++i) {
     const net::RouteDestination& one = route.route(i);
     const Spot here(routes, static_cast<size_t>(i));
     if (!one.has_destination()) here.Field("destination").Error("missing-field", "this field is required");
     if (one.has_destination() && !gateway_api) CheckDestination(one.destination(), Spot(here, "destination"));
     CheckNotNegative(one.weight(), Spot(here, "weight"));
-    total += one.weight();
+    total += static_cast<uint32_t>(one.weight());
   }
   if (route.route_size() > 1 && total == 0) routes.Error("invalid-value", "the weights sum up to 0");
 }
