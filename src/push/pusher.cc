@@ -16,7 +16,9 @@ namespace fairlead::push {
 namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
-constexpr int kTidyEvery = 20;  // rounds of housekeeping
+constexpr int kTidyEvery = 4, kLookForQuietEvery = 20;  // rounds of housekeeping
+// So much that was freed goes back to the system at once.
+constexpr size_t kReturnFrom = 8 << 20;
 constexpr size_t kRememberedStarts = 256;
 
 LogScope ads_log("ads");
@@ -184,7 +186,7 @@ void Pusher::KeepHouse() {
         stream->CheckDeadline(now);
         stream->CheckQuiet(now);
       }
-      if (++round % kTidyEvery == 0) Tidy();
+      if (++round % kTidyEvery == 0) Tidy(round % kLookForQuietEvery == 0);
       next_round = now + kHousekeeping;
     }
     lock.lock();
@@ -195,16 +197,19 @@ void Pusher::Excuse(Clock::duration lost) {
   for (const StreamPtr& stream : Streams()) stream->Excuse(lost);
 }
 
-// Once things have been quiet for a round, what the work before it left behind is free.
-void Pusher::Tidy() {
-  const size_t dropped = xds::ResourceList::DropIdleBodies();
-  const uint64_t work = newest_number_.load() + last_stream_.load();
-  const bool quiet = dropped == 0 && work == seen_work_;
-  if (quiet && tidied_work_ != work) {
-    ReturnFreeMemory();
-    tidied_work_ = work;
+// Drops what nobody was sent lately. The memory goes back to the system once it is much; and where there was
+// no work since the last look, as what the work before left behind is free.
+void Pusher::Tidy(bool look_for_quiet) {
+  dropped_bytes_ += xds::ResourceList::DropIdleBodies();
+  bool due = dropped_bytes_ >= kReturnFrom;
+  if (look_for_quiet) {
+    const uint64_t work = newest_number_.load() + last_stream_.load();
+    const bool quiet = std::exchange(seen_work_, work) == work;
+    if (quiet && std::exchange(tidied_work_, work) != work) due = true;
   }
-  seen_work_ = work;
+  if (!due) return;
+  ReturnFreeMemory();
+  dropped_bytes_ = 0;
 }
 
 void Pusher::Stop() {

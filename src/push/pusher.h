@@ -108,7 +108,7 @@ class Pusher {
   // Lets a new stream begin: now, in its turn, or not at all.
   void Admit(const StreamPtr& stream);
   void KeepHouse();
-  void Tidy();
+  void Tidy(bool look_for_quiet);
   std::vector<StreamPtr> Streams() const;
 
   const PusherOptions options_;
@@ -129,6 +129,7 @@ class Pusher {
   bool stopping_ = false;                                        // guarded by mutex_
   std::condition_variable stop_;
   Executor executor_;
+  size_t dropped_bytes_ = 0;                  // since memory was given back
   uint64_t seen_work_ = 0, tidied_work_ = 0;  // how much was done, at the housekeeper's last rounds
   std::thread housekeeper_;
 };
