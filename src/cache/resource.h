@@ -1,21 +1,27 @@
 #ifndef FAIRLEAD_CACHE_RESOURCE_H_
 #define FAIRLEAD_CACHE_RESOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "base/interned.h"
+#include "cache/packed_bytes.h"
 
 namespace fairlead::cache {
+
+// Resources of this size and more are not copied into the messages of the many clients that have them, but
+// referred to: a piece of a message costs a client less than the copy.
+inline constexpr size_t kLarge = 16 << 10;
 
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.
 struct Resource {
   Interned name;
-  uint64_t hash = 0;  // of `any`, the same in every process and replica (XXH3): the resource's version
+  uint64_t hash =
+      0;  // of `any` unpacked, the same in every process and replica (XXH3): the resource's version
   // A serialized google.protobuf.Any, type URL included. Empty: there is nothing by this name, and the client
   // waits to be told (on-demand virtual hosts).
-  std::string any;
+  PackedBytes any;
 };
 using ResourcePtr = std::shared_ptr<const Resource>;
 

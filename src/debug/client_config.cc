@@ -76,7 +76,8 @@ void AddResources(const StreamReport::OfType& type, const xds::TypeInfo& info, b
         config->set_name(resource->name.str());
         config->set_version_info(ToHex(resource->hash));
         config->set_client_status(ClientStatusOf(type.status));
-        if (contents) config->mutable_xds_config()->ParseFromString(Redacted(info.id, resource->any));
+        if (contents)
+          config->mutable_xds_config()->ParseFromString(Redacted(info.id, resource->any.Unpacked()));
       }
     }
   }

@@ -28,7 +28,7 @@ std::vector<Dumped> ResourcesOf(const StreamReport& report, TypeId type) {
   for (const xds::ResourceListPtr& list : sent->parts()) {
     for (const xds::ResourcePtr& resource : list->resources()) {
       if (resource->any.empty()) continue;  // said to have, or sent without content
-      out.push_back({resource->name.str(), AnyJson(Redacted(type, resource->any))});
+      out.push_back({resource->name.str(), AnyJson(Redacted(type, resource->any.Unpacked()))});
     }
   }
   std::sort(out.begin(), out.end(), [](const Dumped& a, const Dumped& b) { return a.name < b.name; });

@@ -67,11 +67,17 @@ class Generator {
   virtual void Sweep() = 0;
 };
 
+// For how many clients a resource is. What many have is kept unpacked if it is large (cache::kLarge), so that
+// their messages can refer to it.
+enum class Audience : uint8_t { kMany, kOne };
+
 // Encodes a built message deterministically as a resource.
-cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message);
+cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message,
+                          Audience audience = Audience::kMany);
 // The same of a message that is encoded already; `type` is its full name,
 // "envoy.config.route.v3.RouteConfiguration".
-cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message);
+cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message,
+                               Audience audience = Audience::kMany);
 
 std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS
 std::unique_ptr<Generator> NewEndpointGenerator();  // gen/endpoint: EDS

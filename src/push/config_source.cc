@@ -113,11 +113,12 @@ class Walk {
 
 xds::ResourcePtr SourceRewriter::Rewritten(const xds::ResourcePtr& resource) const {
   Any any;
-  if (!any.ParseFromString(resource->any) || !Walk(source_of_).Visit(&any, "")) return resource;
+  if (!any.ParseFromString(resource->any.Unpacked()) || !Walk(source_of_).Visit(&any, "")) return resource;
   auto changed = std::make_shared<cache::Resource>();
   changed->name = resource->name;
-  changed->any = any.SerializeAsString();
-  changed->hash = StableHash(changed->any);
+  const std::string bytes = any.SerializeAsString();
+  changed->any = bytes;
+  changed->hash = StableHash(bytes);
   return changed;
 }
 

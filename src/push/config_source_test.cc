@@ -28,7 +28,7 @@ xds::ResourcePtr Pack(const std::string& name, const google::protobuf::Message& 
   auto resource = std::make_shared<cache::Resource>();
   resource->name = name;
   resource->any = any.SerializeAsString();
-  resource->hash = StableHash(resource->any);
+  resource->hash = StableHash(resource->any.plain());
   return resource;
 }
 
@@ -36,7 +36,7 @@ template <typename T>
 T Unpack(const xds::ResourcePtr& resource) {
   google::protobuf::Any any;
   T message;
-  EXPECT_TRUE(any.ParseFromString(resource->any) && any.UnpackTo(&message));
+  EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()) && any.UnpackTo(&message));
   return message;
 }
 

@@ -61,7 +61,7 @@ class FakeGenerator : public gen::Generator {
       auto resource = std::make_shared<cache::Resource>();
       resource->name = name;
       resource->any = any.SerializeAsString();
-      resource->hash = StableHash(resource->any);
+      resource->hash = StableHash(resource->any.plain());
       made.push_back(std::move(resource));
     }
     return made;

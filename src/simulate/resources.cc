@@ -19,7 +19,7 @@ void AddAll(const std::vector<cache::ResourcePtr>& resources, ProxyResources* ou
   for (const cache::ResourcePtr& resource : resources) {
     google::protobuf::Any any;
     // Both are of our own making: a resource that cannot be decoded is one that no generator makes.
-    if (any.ParseFromString(resource->any)) out->Add(any).IgnoreError();
+    if (any.ParseFromString(resource->any.Unpacked())) out->Add(any).IgnoreError();
   }
 }
 

@@ -10,7 +10,8 @@ std::vector<std::string> ReferredNames(TypeId type, const std::vector<cache::Res
                                        TypeId wanted) {
   std::set<std::string, std::less<>> names;
   for (const cache::ResourcePtr& resource : resources) {
-    for (const Reference& reference : ReferencesOf(type, resource->any)) {
+    const std::string any = resource->any.Unpacked();
+    for (const Reference& reference : ReferencesOf(type, any)) {
       if (reference.type == wanted) names.emplace(reference.name);
     }
   }

@@ -11,9 +11,10 @@
 namespace fairlead::xds {
 namespace {
 
-// Resources of this size and more are not copied into bodies: a slice of its own costs a stream less than the
-// copy costs all.
-constexpr size_t kShareFrom = 16 << 10;
+// Whether a body copies the resource; else it refers to it.
+bool IsCopied(const cache::Resource& resource) {
+  return resource.any.packed() || resource.any.size() < cache::kLarge;
+}
 
 const std::string* KeyOf(const ResourcePtr& resource) { return &resource->name.str(); }
 
@@ -126,8 +127,11 @@ std::shared_ptr<const Pieces> ResourceList::Body(Framing framing) const {
       mutex_);  // whoever comes second waits for the first one's work instead of repeating it
   body_used_ = true;
   auto& body = bodies_[static_cast<size_t>(framing)];
-  if (body == nullptr) body = std::make_shared<const Pieces>(MakeBody(framing));
-  return body;
+  if (body != nullptr) return body;
+  auto made = std::make_shared<const Pieces>(MakeBody(framing));
+  // Most lists that are a workload's own are sent once.
+  if (std::exchange(asked_for_body_, true)) body = made;
+  return made;
 }
 
 Pieces ResourceList::MakeBody(Framing framing) const {
@@ -141,16 +145,17 @@ Pieces ResourceList::MakeBody(Framing framing) const {
   };
   size_t size = 0;
   for (const ResourcePtr& resource : resources_) {
-    if (resource->any.size() < kShareFrom) size += resource->any.size() + resource->name.str().size() + 40;
+    if (IsCopied(*resource)) size += resource->any.size();
+    size += resource->name.str().size() + 40;
   }
   copied->reserve(size);
   for (const ResourcePtr& resource : resources_) {
     AppendResourcePrefix(framing, *resource, copied.get());
-    if (resource->any.size() < kShareFrom) {
-      copied->append(resource->any);
+    if (IsCopied(*resource)) {
+      resource->any.AppendTo(copied.get());
     } else {
       flush();
-      pieces.push_back({resource, resource->any});
+      pieces.push_back({resource, resource->any.plain()});
     }
   }
   flush();
@@ -207,15 +212,20 @@ size_t ResourceList::DropIdleBodies() {
 const std::vector<Reference>& ResourceList::References(TypeId type) const {
   std::lock_guard lock(mutex_);
   if (!references_) {
-    std::vector<Reference> all;
+    Referred all;
     for (const ResourcePtr& resource : resources_) {
-      for (const Reference& reference : ReferencesOf(type, resource->any)) all.push_back(reference);
+      const std::string any = resource->any.Unpacked();
+      for (const Reference& reference : ReferencesOf(type, any)) {
+        all.names.emplace_back(reference.name);
+        all.list.push_back({reference.type, all.names.back()});
+      }
     }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    std::sort(all.list.begin(), all.list.end());
+    all.list.erase(std::unique(all.list.begin(), all.list.end()), all.list.end());
+    all.list.shrink_to_fit();
     references_ = std::move(all);
   }
-  return *references_;
+  return references_->list;
 }
 
 ResourceSet::ResourceSet(std::vector<ResourceListPtr> parts) : parts_(std::move(parts)) {

@@ -48,7 +48,8 @@ using DifferencePtr = std::shared_ptr<const Difference>;
 
 // An immutable list of resources of one type with unique names, shared by all streams that have the same.
 // Lists with the same resources in the same order are one object while any of them lives. Keeps its own
-// encoding as the body of a response for as long as that is in use (see DropIdleBodies). Thread-safe.
+// encoding as the body of a response, from the second time that it is asked for (what is one client's own is
+// sent once), for as long as that is in use (see DropIdleBodies). Thread-safe.
 class ResourceList {
  public:
   static ResourceListPtr Of(std::vector<ResourcePtr> resources);
@@ -70,14 +71,18 @@ class ResourceList {
   // one to the other.
   DifferencePtr Since(const ResourceListPtr& before) const;
 
-  // All resources as the repeated field `resources` of a response: the small ones copied together, the large
-  // ones as they are.
+  // All resources as the repeated field `resources` of a response: the small ones and the packed ones copied
+  // together, the large ones as they are.
   std::shared_ptr<const Pieces> Body(Framing framing) const;
   // Forgets the bodies and differences of all lists that were not asked for since the call before. To be
-  // called every few seconds. Returns how many bytes that were.
+  // called every second or so. Returns how many bytes that were.
   static size_t DropIdleBodies();
 
  private:
+  struct Referred {
+    std::vector<Interned> names;  // that the list points into
+    std::vector<Reference> list;
+  };
   Pieces MakeBody(Framing framing) const;
   explicit ResourceList(std::vector<ResourcePtr> resources);
 
@@ -85,9 +90,10 @@ class ResourceList {
   std::vector<ResourcePtr> by_name_;
   uint64_t hash_ = 0;
   mutable std::mutex mutex_;
-  mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
+  mutable std::optional<Referred> references_;                   // guarded by mutex_ until it is set
   mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
   mutable bool body_used_ = false;                               // guarded by mutex_
+  mutable bool asked_for_body_ = false;                          // ever; guarded by mutex_
   // The last differences that were asked for; guarded by mutex_.
   mutable std::vector<std::pair<std::weak_ptr<const ResourceList>, DifferencePtr>> since_;
 };

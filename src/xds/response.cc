@@ -77,10 +77,10 @@ Frame Encode(Framing framing, const Response& response) {
   }
   for (const ResourcePtr& resource : response.resources) {
     AppendResourcePrefix(framing, *resource, builder.Copied());
-    if (resource->any.size() < kCopyBelow) {
-      builder.Copied()->append(resource->any);
+    if (resource->any.packed() || resource->any.size() < kCopyBelow) {
+      resource->any.AppendTo(builder.Copied());
     } else {
-      builder.Share(resource, resource->any);
+      builder.Share(resource, resource->any.plain());
     }
   }
   return builder.Take();
@@ -94,7 +94,7 @@ Frame Encode(Framing framing, const PlainResponse& response) {
   for (const PlainResource& plain : response.resources) {
     const cache::Resource resource{Interned(plain.name), StableHash(plain.any), plain.any};
     AppendResourcePrefix(framing, resource, builder.Copied());
-    builder.Copied()->append(resource.any);
+    builder.Copied()->append(plain.any);
   }
   return builder.Take();
 }

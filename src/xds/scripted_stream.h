@@ -57,7 +57,7 @@ inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std:
   auto resource = std::make_shared<cache::Resource>();
   resource->name = name;
   resource->any = Pack(type, name, content, children).SerializeAsString();
-  resource->hash = StableHash(resource->any);
+  resource->hash = StableHash(resource->any.plain());
   return resource;
 }
 

@@ -286,11 +286,13 @@ void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& differe
     return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
   };
   for (const ResourcePtr& resource : difference.changed) {
-    for (const Reference& reference : ReferencesOf(type.id, resource->any)) WarmAgain(reference);
+    const std::string any = resource->any.Unpacked();
+    for (const Reference& reference : ReferencesOf(type.id, any)) WarmAgain(reference);
   }
   for (const auto* gone : {&difference.replaced, &difference.removed}) {
     for (const ResourcePtr& resource : *gone) {
-      for (const Reference& reference : ReferencesOf(type.id, resource->any)) {
+      const std::string any = resource->any.Unpacked();
+      for (const Reference& reference : ReferencesOf(type.id, any)) {
         TypeState* child = child_of(reference);
         if (child == nullptr || now.RefersTo(type.id, reference.type, reference.name)) continue;
         child->orphans.emplace_back(reference.name);

@@ -71,7 +71,7 @@ json ToJson(const cache::Resource& resource) {
   options.preserve_proto_field_names = true;
   std::string text;
   const auto status = google::protobuf::util::BinaryToJsonString(
-      Resolver(), "type.googleapis.com/google.protobuf.Any", resource.any, &text, options);
+      Resolver(), "type.googleapis.com/google.protobuf.Any", resource.any.Unpacked(), &text, options);
   if (!status.ok()) return {{"name", resource.name.str()}, {"@error", status.ToString()}};
   json value = json::parse(text);
   value.erase("@type");  // of the resource itself: the kind says it

@@ -105,7 +105,8 @@ void FoldingClient::AskForWhatIsReferredTo() {
   std::map<TypeId, Names> referred = {{TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}};
   for (TypeId root : {TypeId::kCluster, TypeId::kListener}) {
     for (const auto& [name, resource] : Of(root).held) {
-      for (const xds::Reference& reference : xds::ReferencesOf(root, resource->any)) {
+      const std::string any = resource->any.Unpacked();
+      for (const xds::Reference& reference : xds::ReferencesOf(root, any)) {
         if (auto it = referred.find(reference.type); it != referred.end()) it->second.emplace(reference.name);
       }
     }

@@ -28,7 +28,7 @@ std::vector<std::string> ClusterNames(const std::vector<cache::ResourcePtr>& rou
   std::set<std::string> names;
   for (const auto& resource : routes) {
     google::protobuf::Any any;
-    any.ParseFromString(resource->any);
+    any.ParseFromString(resource->any.Unpacked());
     RouteConfiguration configuration;
     any.UnpackTo(&configuration);
     for (const auto& host : configuration.virtual_hosts()) {

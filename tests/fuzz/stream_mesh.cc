@@ -58,7 +58,7 @@ void StreamMesh::Put(TypeId type, const std::string& name, unsigned content, con
   auto resource = std::make_shared<cache::Resource>();
   resource->name = name;
   resource->any = AnyOf(xds::InfoOf(type).url, value);
-  resource->hash = StableHash(resource->any);
+  resource->hash = StableHash(resource->any.plain());
   item.resource = std::move(resource);
   Of(type)[name] = std::move(item);
 }

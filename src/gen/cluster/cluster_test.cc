@@ -371,7 +371,7 @@ TEST_F(ClusterTest, SelectedClientsHaveClustersOfTheirOwn) {
     Look();
     google::protobuf::Any any;
     const std::vector<std::string> name = {"outbound|80||web.shop.svc.cluster.local"};
-    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &name}).at(0)->any);
+    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &name}).at(0)->any.Unpacked());
     Cluster cluster;
     EXPECT_TRUE(any.UnpackTo(&cluster));
     return cluster.lb_policy();

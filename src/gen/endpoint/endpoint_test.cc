@@ -252,7 +252,7 @@ TEST_F(EndpointTest, TheGeneratorTellsClientsApartWhereTheyDiffer) {
     client_->node_locality = model::Locality::Parse(region);
     Collect();
     google::protobuf::Any any;
-    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &names}).at(0)->any);
+    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &names}).at(0)->any.Unpacked());
     envoy::config::endpoint::v3::ClusterLoadAssignment sent;
     EXPECT_TRUE(any.UnpackTo(&sent));
     for (const auto& group : sent.endpoints()) {

@@ -62,7 +62,7 @@ class GrpcTest : public mesh::MeshFixture {
     std::vector<Message> out;
     for (const cache::ResourcePtr& resource : generator.Generate({*snapshot, *scope, names})) {
       google::protobuf::Any any;
-      EXPECT_TRUE(any.ParseFromString(resource->any));
+      EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
       EXPECT_TRUE(any.UnpackTo(&out.emplace_back()));
       names_.push_back(resource->name.str());
     }

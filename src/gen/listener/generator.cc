@@ -30,11 +30,11 @@ using namespace listener;  // NOLINT: this file is that folder's face
 // What `build` makes of an empty listener. It lies on an arena: it has hundreds of parts, and is dropped at
 // once.
 template <typename Build>
-ResourcePtr Built(const Build& build) {
+ResourcePtr Built(const Build& build, Audience audience = Audience::kMany) {
   google::protobuf::Arena arena;
   auto* listener = google::protobuf::Arena::CreateMessage<Listener>(&arena);
   build(listener);
-  return Encode(listener->name(), *listener);
+  return Encode(listener->name(), *listener, audience);
 }
 
 // LDS for sidecars; other proxies have no listeners here. Outbound listeners are remembered by scope and
@@ -84,7 +84,7 @@ class ListenerGenerator : public Generator {
   }
   ResourcePtr Encoded(const InboundInputs& inputs) {
     return inbound_.GetOrBuild(inputs, [](const InboundInputs& wanted) {
-      return Built([&](Listener* listener) { BuildInboundListener(wanted, listener); });
+      return Built([&](Listener* listener) { BuildInboundListener(wanted, listener); }, Audience::kOne);
     });
   }
   ResourcePtr VirtualOutbound(const Profiles& profiles) {

@@ -114,7 +114,7 @@ class ListenerFixture : public mesh::MeshFixture {
     Listeners listeners;
     for (const cache::ResourcePtr& resource : Generate(Build(), proxy)) {
       google::protobuf::Any any;
-      EXPECT_TRUE(any.ParseFromString(resource->any));
+      EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
       Listener listener = Unpack<Listener>(any);
       EXPECT_EQ(resource->name, listener.name());
       EXPECT_TRUE(listeners.emplace(listener.name(), std::move(listener)).second) << "two of one name";

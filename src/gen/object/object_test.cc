@@ -99,7 +99,7 @@ class ObjectTest : public testing::Test {
     std::map<std::string, Resource> made;
     for (const auto& resource : generator->Generate({snapshot_, scope_, names})) {
       google::protobuf::Any any;
-      EXPECT_TRUE(any.ParseFromString(resource->any));
+      EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
       EXPECT_TRUE(any.UnpackTo(&made[resource->name.str()])) << any.type_url();
     }
     return made;
@@ -213,7 +213,7 @@ TEST_F(ObjectTest, TheMeshConfigIsItself) {
   EXPECT_EQ(made[0]->name.str(), "");
   google::protobuf::Any any;
   istio::mesh::v1alpha1::MeshConfig mesh;
-  ASSERT_TRUE(any.ParseFromString(made[0]->any) && any.UnpackTo(&mesh));
+  ASSERT_TRUE(any.ParseFromString(made[0]->any.Unpacked()) && any.UnpackTo(&mesh));
   EXPECT_EQ(mesh.root_namespace(), "istio-system");
 }
 

@@ -52,7 +52,7 @@ class RouteGeneratorTest : public ::testing::Test {
 envoy::config::route::v3::RouteConfiguration Decode(const cache::ResourcePtr& resource) {
   google::protobuf::Any any;
   envoy::config::route::v3::RouteConfiguration message;
-  EXPECT_TRUE(any.ParseFromString(resource->any));
+  EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
   EXPECT_TRUE(any.UnpackTo(&message));
   return message;
 }

@@ -130,7 +130,8 @@ class VirtualHostGenerator final : public Generator {
     RouteConfiguration routes;
     for (const cache::ResourcePtr& resource : routes_->Generate({request.snapshot, request.scope, &names})) {
       google::protobuf::Any any;
-      if (resource->name == configuration && any.ParseFromString(resource->any)) any.UnpackTo(&routes);
+      if (resource->name == configuration && any.ParseFromString(resource->any.Unpacked()))
+        any.UnpackTo(&routes);
     }
     return routes;
   }

@@ -54,7 +54,7 @@ class VirtualHosts : public testing::Test {
     VirtualHost host;
     const cache::ResourcePtr resource = Resource(name);
     if (resource->any.empty()) return "";
-    EXPECT_TRUE(any.ParseFromString(resource->any) && any.UnpackTo(&host));
+    EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()) && any.UnpackTo(&host));
     return StrCat(host.name(), ": ", Join(host.domains(), " "));
   }
 
