@@ -43,6 +43,28 @@ std::string ControlPlaneIdentifier(const std::string& pod_name) {
   return identifier.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// What a user should know of the options before anything happens.
+void LogRemarks(const DiscoveryOptions& options) {
+  if (options.environment.plaintext_identity) {
+    app_log.Warn(
+        "FAIRLEAD_PLAINTEXT_IDENTITY=node: whoever reaches the plaintext port is believed to be the proxy "
+        "that it "
+        "says it is");
+  }
+  if (!options.secure_grpc_addr.empty()) {
+    app_log.Info("no TLS listener on {}: this version has no certificates yet", options.secure_grpc_addr);
+  }
+  if (!options.https_addr.empty()) {
+    app_log.Info("no webhooks on {}: this version has no certificates yet", options.https_addr);
+  }
+  for (const auto& [flag, value] :
+       {std::pair("--kubeconfig", &options.kubeconfig), std::pair("--caCertFile", &options.ca_cert_file),
+        std::pair("--tlsCertFile", &options.tls_cert_file),
+        std::pair("--tlsKeyFile", &options.tls_key_file)}) {
+    if (!value->empty()) app_log.Warn("{} is set, but means nothing to this version", flag);
+  }
+}
+
 }  // namespace
 
 DiscoveryServer::DiscoveryServer(DiscoveryOptions options) : options_(std::move(options)) {}
@@ -103,18 +125,7 @@ void DiscoveryServer::MakeSources() {
 }
 
 absl::Status DiscoveryServer::Start() {
-  if (options_.environment.plaintext_identity) {
-    app_log.Warn(
-        "FAIRLEAD_PLAINTEXT_IDENTITY=node: whoever reaches the plaintext port is believed to be the proxy "
-        "that it "
-        "says it is");
-  }
-  if (!options_.secure_grpc_addr.empty()) {
-    app_log.Info("no TLS listener on {}: this version has no certificates yet", options_.secure_grpc_addr);
-  }
-  if (!options_.https_addr.empty()) {
-    app_log.Info("no webhooks on {}: this version has no certificates yet", options_.https_addr);
-  }
+  LogRemarks(options_);
   auto model = std::make_unique<StoreMeshModel>();
   MakePusher(model.get());
   MakeMeshThread(std::move(model));

@@ -241,6 +241,21 @@ TEST_F(ServerTest, SaysWhetherItIsReadyAndStopsInTime) {
   EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST_F(ServerTest, AProxyThatHasLeftIsForgotten) {
+  StartServer();
+  metrics::Gauge& connected = push::ConnectedProxies("unknown");
+  const double before = connected.Value();
+  auto stub = Stub();
+  {
+    SotwClient client(stub.get());
+    client.Ask(TypeId::kCluster);
+    client.Next();
+    EXPECT_EQ(connected.Value(), before + 1);
+  }
+  for (int i = 0; i < 2000 && connected.Value() != before; ++i) usleep(10000);
+  EXPECT_EQ(connected.Value(), before);
+}
+
 // PILOT_XDS_SEND_TIMEOUT, over a real connection whose windows are full.
 TEST_F(ServerTest, AProxyThatDoesNotReadIsCut) {
   std::string services;
