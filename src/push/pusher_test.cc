@@ -251,6 +251,25 @@ TEST_F(PusherTest, NobodyIsCutForTimeThatTheServerLost) {
   later->HangUp();
 }
 
+TEST_F(PusherTest, AProxyThatWasCutIsSentNothingMore) {
+  PusherOptions options = MakeFakeOptions();
+  options.send_timeout = std::chrono::milliseconds(1);
+  options.threads = 1;  // which works for one after the other
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto stuck = Connect(pusher.get(), /*stuck=*/true);
+  stuck->Ask(TypeId::kCluster);
+  ASSERT_TRUE(stuck->AwaitClosed());
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto next = Connect(pusher.get());
+  next->Ask(TypeId::kCluster);
+  next->Await(0);
+  EXPECT_EQ(stuck->Responses(), 1u) << "the first message was not given back yet";
+  stuck->HangUp();
+  next->HangUp();
+}
+
 TEST_F(PusherTest, AProxyThatComesBackGetsOnlyTheNewest) {
   auto pusher = Make();
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));

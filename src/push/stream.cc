@@ -122,11 +122,11 @@ void Stream::CheckDeadline(Clock::time_point now) {
   {
     std::lock_guard lock(mutex_);
     const Clock::duration timeout = pusher_->options_.send_timeout;
-    if (!sending_ || now < send_deadline_ || timeout == Clock::duration::zero()) return;
+    if (!sending_ || cut_ || now < send_deadline_ || timeout == Clock::duration::zero()) return;
     // Connections do not get equal shares: three times as much for the others is beyond chance.
     if (connection_ == nullptr || !pusher_->traffic_.AtFault(traffic_start_, 3 * send_size_, now, timeout))
       return;
-    EndSend(false);
+    cut_ = true;  // the message stays under way until the transport gives it back: no other may follow it
     connection = connection_;
     errors = send_errors_;
   }

@@ -143,6 +143,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool scheduled_ = false, again_ = false;
   Clock::time_point send_start_{}, send_deadline_{};
   bool sending_ = false;
+  bool cut_ = false;                         // for what is under way
   metrics::Counter* send_errors_ = nullptr;  // of what is under way; null: no configuration
   Traffic::Start traffic_start_;             // of the message under way, and its size
   size_t send_size_ = 0;
