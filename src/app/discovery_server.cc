@@ -126,7 +126,7 @@ void DiscoveryServer::MakeSources() {
 
 absl::Status DiscoveryServer::Start() {
   LogRemarks(options_);
-  auto model = std::make_unique<StoreMeshModel>();
+  auto model = std::make_unique<StoreMeshModel>(options_.environment.shadow);
   MakePusher(model.get());
   MakeMeshThread(std::move(model));
   MakeSources();

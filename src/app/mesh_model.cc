@@ -31,7 +31,7 @@ mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> c
     settings_ = settings;
   }
   if (first) {
-    builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_);
+    builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_, shadow_);
   } else if (new_settings) {
     builder_->SetSettings(settings_);
   }

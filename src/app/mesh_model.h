@@ -16,6 +16,8 @@ namespace fairlead::app {
 // The real model: object store, registries and snapshot builder in a row.
 class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  public:
+  // `shadow`: see mesh::SnapshotBuilder.
+  explicit StoreMeshModel(bool shadow = false) : shadow_(shadow) {}
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   std::vector<config::Diagnostic> Diagnostics() const override;
@@ -25,6 +27,7 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
   uint64_t RevisionOf(config::Kind kind) const override;
 
  private:
+  const bool shadow_;
   model::SettingsPtr settings_;
   mutable std::mutex store_mutex_;  // the mesh thread writes under it, others read
   config::ObjectStore store_;

@@ -31,6 +31,8 @@ struct SnapshotBuilder::State {
   const config::ObjectStore* store = nullptr;  // whose revisions these are
   std::array<std::optional<uint64_t>, config::KindCount()> revisions;
 
+  bool shadow = false;
+  ServiceIndexBuilder service_builder;
   VirtualServiceIndexBuilder virtual_service_builder;
   DestinationRuleIndexBuilder destination_rule_builder;
   std::vector<Diagnostic> virtual_service_problems, destination_rule_problems, policy_problems,
@@ -53,6 +55,8 @@ struct SnapshotBuilder::State {
 };
 
 namespace {
+
+using ShardEditor = decltype(MeshSnapshot::namespace_revisions)::Editor;
 
 // What of an endpoint its service's clusters depend on, besides its identity.
 using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
@@ -86,7 +90,9 @@ bool SameScopeInputs(const MeshSnapshot& a, const MeshSnapshot& b) {
 
 }  // namespace
 
-SnapshotBuilder::SnapshotBuilder(model::SettingsPtr settings) : state_(std::make_unique<State>()) {
+SnapshotBuilder::SnapshotBuilder(model::SettingsPtr settings, bool shadow)
+    : state_(std::make_unique<State>()) {
+  state_->shadow = shadow;
   state_->settings = std::move(settings);
 }
 
@@ -111,7 +117,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   state.BuildObjectIndexes(store, new_settings, next.get());
   const MeshSnapshot* last = state.snapshot.get();
   if (last == nullptr) {
-    next->scopes = std::make_shared<MeshSnapshot::ScopeCache>();
+    next->scopes = std::make_shared<MeshSnapshot::ScopeCache>(state.shadow);
     next->gateways = std::make_shared<MergedGatewayCache>();
   } else if (!SameScopeInputs(*next, *last)) {
     next->scopes = std::make_shared<MeshSnapshot::ScopeCache>(*last->scopes);
@@ -136,7 +142,11 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
                                                   MeshSnapshot* next) {
   const model::RegistryChanges& changes = registry.changes;
   const bool first = next->services == nullptr;
-  if (first || changes.services) next->services = ServiceIndexBuilder::Build(registry.services);
+  if (first || changes.services) {
+    next->services = service_builder.Build(registry.services);
+    ShardEditor edit(&next->namespace_revisions);
+    for (const Interned& ns : service_builder.changed_namespaces()) edit[ns].services = next->revision;
+  }
   if (first) {
     next->endpoints = EndpointIndexBuilder::Build(registry.endpoints);
     next->revisions.endpoints = next->revisions.endpoint_traits = next->revisions.passthrough_endpoints =
@@ -164,7 +174,10 @@ void SnapshotBuilder::State::NoteEndpointChanges(const model::RegistryChanges& c
                                                  const EndpointIndex& before, MeshSnapshot* next) const {
   InputRevisions& revisions = next->revisions;
   revisions.endpoints = next->revision;
+  ShardEditor edit(&next->namespace_revisions);
   for (const auto& [hostname, ns] : changes.endpoints) {
+    NamespaceRevisions& of_namespace = edit[ns];
+    of_namespace.endpoints = next->revision;
     bool passthrough = false, inlined = false;
     for (const model::ServicePtr& service : next->services->ByHost(hostname)) {
       if (service->ns != ns) continue;
@@ -172,9 +185,9 @@ void SnapshotBuilder::State::NoteEndpointChanges(const model::RegistryChanges& c
       inlined |= service->resolution != model::Resolution::kPassthrough &&
                  service->resolution != model::Resolution::kClientSideLb;
     }
-    if (passthrough) revisions.passthrough_endpoints = next->revision;
+    if (passthrough) revisions.passthrough_endpoints = of_namespace.passthrough_endpoints = next->revision;
     if (inlined || !SameTraits(before.Find(hostname, ns), next->endpoints->Find(hostname, ns))) {
-      revisions.endpoint_traits = next->revision;
+      revisions.endpoint_traits = of_namespace.endpoint_traits = next->revision;
     }
   }
 }

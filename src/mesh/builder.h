@@ -16,7 +16,9 @@ namespace fairlead::mesh {
 // derived, so that the next snapshot shares everything whose inputs did not change.
 class SnapshotBuilder {
  public:
-  explicit SnapshotBuilder(model::SettingsPtr settings);
+  // With `shadow` scopes are made anew in each snapshot, and reported where they should be as they were and
+  // are not: for tests.
+  explicit SnapshotBuilder(model::SettingsPtr settings, bool shadow = false);
   ~SnapshotBuilder();
 
   // Problems that come to light only when objects meet (duplicate hosts, missing delegates, …), as they are

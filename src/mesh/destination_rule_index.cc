@@ -7,7 +7,6 @@
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "mesh/destination_rule_merge.h"
 #include "mesh/export_to.h"
-#include "mesh/object_index.h"
 #include "model/host_name.h"
 
 namespace fairlead::mesh {
@@ -20,11 +19,11 @@ using ExportTo = std::set<std::string, std::less<>>;
 const api::DestinationRule& SpecOf(const ConfigPtr& object) { return object->Spec<api::DestinationRule>(); }
 
 // Rules with a workloadSelector come before others, as they are looked at first; older ones before younger.
-std::vector<ConfigPtr> InMergeOrder(const config::ObjectStore& store) {
-  std::vector<ConfigPtr> objects = OldestFirst(store, config::Kind::kDestinationRule);
-  std::stable_partition(objects.begin(), objects.end(),
+void SortForMerging(std::vector<ConfigPtr>* objects) {
+  std::sort(objects->begin(), objects->end(),
+            [](const ConfigPtr& a, const ConfigPtr& b) { return config::OlderFirst(*a, *b); });
+  std::stable_partition(objects->begin(), objects->end(),
                         [](const ConfigPtr& object) { return SpecOf(object).has_workload_selector(); });
-  return objects;
 }
 
 // As written; a rule with a workloadSelector stays in its namespace whatever it says.
@@ -74,51 +73,78 @@ void DestinationRuleIndexBuilder::AddTo(Groups* groups, std::string_view host, c
 std::shared_ptr<const DestinationRuleIndex> DestinationRuleIndexBuilder::Build(
     const config::ObjectStore& store, const model::Settings& settings,
     std::vector<config::Diagnostic>* diagnostics) {
-  if (domain_ != settings.domain) made_.clear();
-  domain_ = settings.domain;
-  const auto& default_export_to = settings.mesh->default_destination_rule_export_to();
-  const bool private_by_default =
-      std::find(default_export_to.begin(), default_export_to.end(), ".") != default_export_to.end();
-  StringMap<Groups> local, exported;
-  Groups root_private;
-  for (const ConfigPtr& object : InMergeOrder(store)) {
-    const std::string& ns = object->ns().str();
-    const std::string host = model::QualifyHost(SpecOf(object).host(), ns, domain_);
-    const ExportTo export_to = ExportToOf(object);
-    if (AppliesAtHome(export_to, ns)) AddTo(&local[ns], host, object, export_to);
-    if (!StaysAtHome(export_to, ns, private_by_default)) {
-      AddTo(&exported[ns], host, object, export_to);
-    } else if (ns == settings.root_namespace) {
-      AddTo(&root_private, host, object, export_to);
-    }
-  }
-  for (auto& [objects, made] : made_) made.used = false;
+  if (ApplySettings(settings)) namespaces_.clear();
   auto index = std::make_shared<DestinationRuleIndex>();
-  index->root_namespace_ = settings.root_namespace;
-  for (const auto& [ns, groups] : local) index->local_[ns] = MakeAll(groups);
-  for (const auto& [ns, groups] : exported) index->exported_[ns] = MakeAll(groups);
-  index->root_private_ = MakeAll(root_private);
-  absl::erase_if(made_, [](const auto& entry) { return !entry.second.used; });
-  for (const auto& [objects, made] : made_) {
-    diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
+  index->root_namespace_ = root_namespace_;
+  const config::ObjectStore::ByName& all = store.All(config::Kind::kDestinationRule);
+  for (auto first = all.begin(); first != all.end();) {
+    const Interned& ns = first->first.first;
+    std::vector<ConfigPtr> objects;
+    auto next = first;
+    for (; next != all.end() && next->first.first == ns; ++next) objects.push_back(next->second);
+    Namespace& of_namespace = namespaces_[ns];
+    if (of_namespace.objects != objects) {
+      of_namespace.objects = std::move(objects);
+      MakeNamespace(ns, &of_namespace);
+    }
+    index->namespaces_[ns.str()] = of_namespace.rules;
+    for (const auto& [from, made] : of_namespace.made) {
+      diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
+    }
+    first = next;
   }
+  absl::erase_if(namespaces_, [&index](const auto& known) {
+    return !index->namespaces_.contains(std::string_view(known.first));
+  });
   return index;
 }
 
-DestinationRuleIndex::ByHost DestinationRuleIndexBuilder::MakeAll(const Groups& groups) {
-  DestinationRuleIndex::ByHost rules;
-  groups.ForEach([this, &rules](std::string_view host, const std::vector<Group>& of_host) {
+bool DestinationRuleIndexBuilder::ApplySettings(const model::Settings& settings) {
+  const auto& default_export_to = settings.mesh->default_destination_rule_export_to();
+  const bool private_by_default =
+      std::find(default_export_to.begin(), default_export_to.end(), ".") != default_export_to.end();
+  const bool same = domain_ == settings.domain && root_namespace_ == settings.root_namespace &&
+                    private_by_default_ == private_by_default;
+  domain_ = settings.domain;
+  root_namespace_ = settings.root_namespace;
+  private_by_default_ = private_by_default;
+  return !same;
+}
+
+void DestinationRuleIndexBuilder::MakeNamespace(const Interned& ns, Namespace* out) const {
+  std::vector<ConfigPtr> objects = out->objects;
+  SortForMerging(&objects);
+  Groups local, exported, root_private;
+  for (const ConfigPtr& object : objects) {
+    const std::string host = model::QualifyHost(SpecOf(object).host(), ns, domain_);
+    const ExportTo export_to = ExportToOf(object);
+    if (AppliesAtHome(export_to, ns)) AddTo(&local, host, object, export_to);
+    if (!StaysAtHome(export_to, ns, private_by_default_)) {
+      AddTo(&exported, host, object, export_to);
+    } else if (ns == root_namespace_) {
+      AddTo(&root_private, host, object, export_to);
+    }
+  }
+  for (auto& [from, made] : out->made) made.used = false;
+  out->rules = std::make_shared<const NamespaceRules>(
+      NamespaceRules{MakeAll(local, out), MakeAll(exported, out), MakeAll(root_private, out)});
+  absl::erase_if(out->made, [](const auto& entry) { return !entry.second.used; });
+}
+
+NamespaceRules::ByHost DestinationRuleIndexBuilder::MakeAll(const Groups& groups, Namespace* of) const {
+  NamespaceRules::ByHost rules;
+  groups.ForEach([&](std::string_view host, const std::vector<Group>& of_host) {
     DestinationRuleIndex::List& list = rules[host];
     list.reserve(of_host.size());
-    for (const Group& group : of_host) list.push_back(Make(group));
+    for (const Group& group : of_host) list.push_back(Make(group, of));
   });
   return rules;
 }
 
-const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group) {
+const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group, Namespace* of) const {
   std::vector<const config::ConfigObject*> key;
   for (const ConfigPtr& object : group.objects) key.push_back(object.get());
-  Made& made = made_[key];
+  Made& made = of->made[key];
   made.used = true;
   if (made.rule != nullptr) return made.rule;
   const ConfigPtr& first = group.objects.front();
@@ -153,35 +179,38 @@ const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group) 
   return made.rule;
 }
 
+NamespaceRulesPtr DestinationRuleIndex::Namespace(std::string_view ns) const {
+  const auto it = namespaces_.find(ns);
+  return it == namespaces_.end() ? nullptr : it->second;
+}
+
 DestinationRuleIndex::List DestinationRuleIndex::Lookup(std::string_view client_ns,
                                                         const model::Service& service) const {
-  const std::string_view hostname = service.hostname;
+  return LookupIn(Namespace(client_ns).get(), Namespace(service.ns).get(), Namespace(root_namespace_).get(),
+                  root_namespace_ == client_ns, client_ns, service.hostname);
+}
+
+DestinationRuleIndex::List DestinationRuleIndex::LookupIn(const NamespaceRules* client,
+                                                          const NamespaceRules* service,
+                                                          const NamespaceRules* root, bool client_is_root,
+                                                          std::string_view client_ns,
+                                                          std::string_view hostname) {
   // A client in the root namespace goes to the service's namespace first: the root's rules are everybody's
   // last resort and would hide all others. Only what the root namespace keeps to itself is surely meant for
   // it.
-  const ByHost* own = nullptr;
-  if (client_ns == root_namespace_) {
-    own = &root_private_;
-  } else if (auto it = local_.find(client_ns); it != local_.end()) {
-    own = &it->second;
+  if (client != nullptr) {
+    const NamespaceRules::ByHost& own = client_is_root ? client->root_private : client->local;
+    if (const List* rules = own.FindMostSpecific(hostname)) return *rules;
   }
-  if (own != nullptr) {
-    if (const List* rules = own->FindMostSpecific(hostname)) return *rules;
-  }
-  List rules = Exported(exported_, service.ns, hostname, client_ns);
-  if (rules.empty()) rules = Exported(exported_, root_namespace_, hostname, client_ns);
-  return rules;
-}
-
-DestinationRuleIndex::List DestinationRuleIndex::Exported(const StringMap<ByHost>& rules,
-                                                          std::string_view owner, std::string_view hostname,
-                                                          std::string_view client_ns) {
   List visible;
-  auto it = rules.find(owner);
-  const List* all = it == rules.end() ? nullptr : it->second.FindMostSpecific(hostname);
-  if (all == nullptr) return visible;
-  std::copy_if(all->begin(), all->end(), std::back_inserter(visible),
-               [client_ns](const DestinationRulePtr& rule) { return rule->visibility.VisibleIn(client_ns); });
+  for (const NamespaceRules* of : {service, root}) {
+    const List* all = of == nullptr ? nullptr : of->exported.FindMostSpecific(hostname);
+    if (all == nullptr) continue;
+    std::copy_if(
+        all->begin(), all->end(), std::back_inserter(visible),
+        [client_ns](const DestinationRulePtr& rule) { return rule->visibility.VisibleIn(client_ns); });
+    if (!visible.empty()) break;
+  }
   return visible;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/interned.h"
 #include "base/strings.h"
 #include "config/diagnostic.h"
 #include "config/store.h"
@@ -18,7 +19,17 @@
 
 namespace fairlead::mesh {
 
-// DestinationRules by namespace and host. Immutable.
+// The DestinationRules of one namespace by host. Immutable.
+struct NamespaceRules {
+  using ByHost = HostMap<std::vector<DestinationRulePtr>>;
+  ByHost local;         // what its own workloads follow
+  ByHost exported;      // what may take effect elsewhere
+  ByHost root_private;  // where it is the root namespace: what stays inside it
+};
+using NamespaceRulesPtr = std::shared_ptr<const NamespaceRules>;
+
+// DestinationRules by namespace and host. Immutable; successors share the namespaces in which nothing
+// changed.
 class DestinationRuleIndex {
  public:
   using List = std::vector<DestinationRulePtr>;
@@ -27,22 +38,22 @@ class DestinationRuleIndex {
   // and root namespace that has any for its hostname (the most specific host counts); of another namespace
   // only exported ones.
   List Lookup(std::string_view client_ns, const model::Service& service) const;
+  // All that Lookup reads: the rules of client, service and root namespace, null for those that have none.
+  static List LookupIn(const NamespaceRules* client, const NamespaceRules* service,
+                       const NamespaceRules* root, bool client_is_root, std::string_view client_ns,
+                       std::string_view hostname);
+  // Null where there are none.
+  NamespaceRulesPtr Namespace(std::string_view ns) const;
+  const Interned& root_namespace() const { return root_namespace_; }
 
  private:
   friend class DestinationRuleIndexBuilder;
-  using ByHost = HostMap<List>;
-
-  static List Exported(const StringMap<ByHost>& rules, std::string_view owner, std::string_view hostname,
-                       std::string_view client_ns);
-
-  std::string root_namespace_;
-  StringMap<ByHost> local_;     // by namespace: what its own workloads follow
-  StringMap<ByHost> exported_;  // by namespace: what may take effect elsewhere
-  ByHost root_private_;         // of the root namespace: what stays inside it
+  Interned root_namespace_;
+  StringMap<NamespaceRulesPtr> namespaces_;
 };
 
 // Makes DestinationRuleIndexes. Keeps what it merged, so that a rule whose objects did not change keeps its
-// pointer. Owned by the mesh thread.
+// pointer, and a namespace none of whose objects did is not looked at. Owned by the mesh thread.
 class DestinationRuleIndexBuilder {
  public:
   std::shared_ptr<const DestinationRuleIndex> Build(const config::ObjectStore& store,
@@ -55,6 +66,11 @@ class DestinationRuleIndexBuilder {
     std::vector<config::Diagnostic> problems;
     bool used = false;
   };
+  struct Namespace {
+    std::vector<config::ConfigPtr> objects;  // by name
+    absl::flat_hash_map<std::vector<const config::ConfigObject*>, Made> made;
+    NamespaceRulesPtr rules;
+  };
   // Objects that become one rule.
   struct Group {
     std::vector<config::ConfigPtr> objects;
@@ -62,13 +78,18 @@ class DestinationRuleIndexBuilder {
   };
   using Groups = HostMap<std::vector<Group>>;
 
+  // True where what was made of objects does not hold any more.
+  bool ApplySettings(const model::Settings& settings);
+  void MakeNamespace(const Interned& ns, Namespace* out) const;
   static void AddTo(Groups* groups, std::string_view host, const config::ConfigPtr& object,
                     const std::set<std::string, std::less<>>& export_to);
-  DestinationRuleIndex::ByHost MakeAll(const Groups& groups);
-  const DestinationRulePtr& Make(const Group& group);
+  NamespaceRules::ByHost MakeAll(const Groups& groups, Namespace* of) const;
+  const DestinationRulePtr& Make(const Group& group, Namespace* of) const;
 
   std::string domain_;
-  absl::flat_hash_map<std::vector<const config::ConfigObject*>, Made> made_;
+  Interned root_namespace_;
+  bool private_by_default_ = false;
+  absl::flat_hash_map<Interned, Namespace> namespaces_;
 };
 
 }  // namespace fairlead::mesh

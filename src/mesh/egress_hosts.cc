@@ -53,6 +53,16 @@ void EgressHosts::Add(std::string_view entry, std::string_view own_namespace) {
   if (ns == "*" || model::IsWildcard(host)) all_exact_ = false;
 }
 
+std::optional<std::vector<std::string_view>> EgressHosts::Namespaces() const {
+  std::vector<std::string_view> namespaces;
+  for (const auto& [ns, patterns] : by_namespace_) {
+    if (!patterns.ImportsAny()) continue;
+    if (ns == "*") return std::nullopt;
+    namespaces.push_back(ns);
+  }
+  return namespaces;
+}
+
 const HostPatterns* EgressHosts::Find(std::string_view ns) const {
   auto it = by_namespace_.find(ns);
   return it == by_namespace_.end() ? nullptr : &it->second;

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_MESH_EGRESS_HOSTS_H_
 #define FAIRLEAD_MESH_EGRESS_HOSTS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ class HostPatterns {
   bool Excludes(std::string_view hostname) const;
 
   const StringSet& exact() const { return exact_; }
+  // Whether there is anything that it could cover.
+  bool ImportsAny() const { return !exact_.empty() || !wildcards_.empty(); }
 
  private:
   StringSet exact_;
@@ -49,6 +52,8 @@ class EgressHosts {
 
   // Whether every import is for one named namespace and one hostname.
   bool all_exact() const { return all_exact_; }
+  // The namespaces that anything is imported from; nothing where that may be any.
+  std::optional<std::vector<std::string_view>> Namespaces() const;
   const StringMap<HostPatterns>& by_namespace() const { return by_namespace_; }
 
  private:

@@ -76,9 +76,13 @@ class IncrementalTest : public MeshFixture {
         Dice(3));
   }
   void ChangeSidecar() {
-    PutSidecar(Namespace(), StrCat("o", Dice(2)),
-               Pick({"", "egress { hosts: './*' }", "egress { hosts: '*/*' port { number: 80 } }"}) +
-                   Pick({"", "workload_selector { labels { key: 'app' value: 'x' } }"}));
+    PutSidecar(
+        Namespace(), StrCat("o", Dice(2)),
+        Pick({"", "egress { hosts: './*' }", "egress { hosts: '*/*' port { number: 80 } }",
+              "egress { hosts: 'b/*' hosts: './s1.*' hosts: '~c/*' }",
+              "egress { hosts: 'b/s1.b.svc.cluster.local' hosts: './s0.a.svc.cluster.local' }",
+              "egress { hosts: 'c/*' port { number: 80 } } egress { hosts: 'a/*' hosts: '~*/s2.*' }"}) +
+            Pick({"", "workload_selector { labels { key: 'app' value: 'x' } }"}));
   }
   void ChangePolicy() {
     PutPeerAuthentication(Namespace(), StrCat("o", Dice(2)),

@@ -8,7 +8,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
-#include "mesh/destination_rule_index.h"
 #include "mesh/egress_hosts.h"
 #include "mesh/host_map.h"
 #include "mesh/scope_services.h"
@@ -72,8 +71,8 @@ void IndexMostSpecific(EgressListener* listener) {
 
 class Builder {
  public:
-  Builder(const MeshSnapshot& snapshot, std::string_view ns, ServiceVariants* variants)
-      : snapshot_(snapshot),
+  Builder(std::string_view ns, ScopeReads* reads, ServiceVariants* variants)
+      : reads_(reads),
         variants_(variants),
         scope_(std::make_shared<SidecarScope>()),
         union_(scope_.get(), variants) {
@@ -94,8 +93,9 @@ class Builder {
                       const EgressListener& listener);
   bool Follows(const RouteDestination& destination) const;
   void SelectDestinationRules();
+  void ListNamespaces();
 
-  const MeshSnapshot& snapshot_;
+  ScopeReads* reads_;
   ServiceVariants* variants_;
   std::shared_ptr<SidecarScope> scope_;
   ScopeServices union_;
@@ -118,19 +118,21 @@ std::shared_ptr<SidecarScope> Builder::BuildForSidecar(const ConfigPtr& sidecar)
     for (const ServicePtr& service : listener.services) union_.Add(service);
     AddDestinations(listener);
   }
-  scope_->outbound_traffic_policy = OutboundPolicy(*snapshot_.settings, sidecar);
+  scope_->outbound_traffic_policy = OutboundPolicy(reads_->settings(), sidecar);
   SelectDestinationRules();
+  ListNamespaces();
   return std::move(scope_);
 }
 
 std::shared_ptr<SidecarScope> Builder::BuildForRouter() {
-  const std::vector<ServicePtr> visible = snapshot_.services->VisibleIn(scope_->ns);
+  const std::vector<ServicePtr> visible = reads_->VisibleServices();
   union_.Reserve(visible.size());
   for (const ServicePtr& service : visible) union_.Add(service);
   EgressListener listener;
-  listener.virtual_services = snapshot_.virtual_services->VisibleIn(scope_->ns, "mesh");
+  listener.virtual_services = reads_->CompetingVirtualServices();
   scope_->egress.push_back(std::move(listener));
   SelectDestinationRules();
+  ListNamespaces();
   return std::move(scope_);
 }
 
@@ -157,11 +159,14 @@ EgressListener Builder::Listener(const api::IstioEgressListener& spec) const {
 
 // All services that the hosts could mean: found one by one where each host names just one.
 std::vector<ServicePtr> Builder::Candidates(const EgressHosts& hosts) const {
-  if (!hosts.all_exact()) return snapshot_.services->VisibleIn(scope_->ns);
+  if (!hosts.all_exact()) {
+    const auto from = hosts.Namespaces();
+    return from ? reads_->VisibleServices(*from) : reads_->VisibleServices();
+  }
   std::vector<ServicePtr> candidates;
   for (const auto& [ns, patterns] : hosts.by_namespace()) {
     for (const std::string& hostname : patterns.exact()) {
-      ServicePtr service = snapshot_.services->Find(hostname, ns);
+      ServicePtr service = reads_->FindService(hostname, ns);
       if (service != nullptr && service->visibility.VisibleIn(scope_->ns))
         candidates.push_back(std::move(service));
     }
@@ -184,19 +189,13 @@ std::vector<ServicePtr> Builder::Import(const EgressHosts& hosts, const EgressLi
 }
 
 std::vector<VirtualServicePtr> Builder::ImportVirtualServices(const EgressHosts& hosts) const {
-  std::vector<VirtualServicePtr> imported;
-  const std::string_view ns = scope_->ns;
+  const auto from = hosts.Namespaces();
+  std::vector<VirtualServicePtr> imported =
+      from ? reads_->VisibleVirtualServices(*from) : reads_->VisibleVirtualServices();
   absl::flat_hash_set<const VirtualService*> known;
-  for (const VirtualServiceIndex::List* group : snapshot_.virtual_services->GroupsFor(ns, "mesh")) {
-    // In each group the namespace's own Gateway API routes go first.
-    for (const bool own_route : {true, false}) {
-      for (const VirtualServicePtr& candidate : *group) {
-        if ((candidate->gateway_semantics && candidate->object->ns() == ns) != own_route) continue;
-        if (!hosts.ImportsVirtualService(*candidate)) continue;
-        if (known.insert(candidate.get()).second) imported.push_back(candidate);
-      }
-    }
-  }
+  std::erase_if(imported, [&](const VirtualServicePtr& candidate) {
+    return !hosts.ImportsVirtualService(*candidate) || !known.insert(candidate.get()).second;
+  });
   return imported;
 }
 
@@ -223,9 +222,7 @@ void Builder::AddDestinations(const EgressListener& listener) {
 
 void Builder::AddDestination(const std::string& host, std::span<const uint32_t> ports,
                              const EgressListener& listener) {
-  // In the own namespace exportTo does not matter.
-  ServicePtr service = snapshot_.services->Find(host, scope_->ns);
-  if (service == nullptr) service = BestVisible(snapshot_.services->ByHost(host), scope_->ns);
+  ServicePtr service = reads_->Destination(host);
   if (service == nullptr) return;
   if (listener.match_port) {
     service = variants_->WithPort(service, listener.spec->port().number());
@@ -237,21 +234,36 @@ void Builder::AddDestination(const std::string& host, std::span<const uint32_t> 
 
 void Builder::SelectDestinationRules() {
   for (const ServicePtr& service : scope_->services) {
-    std::vector<DestinationRulePtr> rules = snapshot_.destination_rules->Lookup(scope_->ns, *service);
+    std::vector<DestinationRulePtr> rules = reads_->Rules(*service);
     if (!rules.empty()) scope_->destination_rules.emplace(service->hostname, std::move(rules));
   }
 }
 
-}  // namespace
-
-std::shared_ptr<SidecarScope> BuildSidecarScope(const MeshSnapshot& snapshot, const ConfigPtr& sidecar,
-                                                std::string_view ns, ServiceVariants* variants) {
-  return Builder(snapshot, ns, variants).BuildForSidecar(sidecar);
+void Builder::ListNamespaces() {
+  constexpr size_t kFew = 8;
+  absl::flat_hash_set<Interned> namespaces;
+  const auto add = [&namespaces](const std::vector<ServicePtr>& services) {
+    for (const ServicePtr& service : services) {
+      if (namespaces.size() <= kFew) namespaces.insert(service->ns);
+    }
+  };
+  add(scope_->services);
+  for (const EgressListener& listener : scope_->egress) add(listener.services);
+  if (namespaces.size() > kFew) return;
+  scope_->service_namespaces.assign(namespaces.begin(), namespaces.end());
+  std::sort(scope_->service_namespaces.begin(), scope_->service_namespaces.end());
 }
 
-std::shared_ptr<SidecarScope> BuildRouterScope(const MeshSnapshot& snapshot, std::string_view ns,
+}  // namespace
+
+std::shared_ptr<SidecarScope> BuildSidecarScope(const ConfigPtr& sidecar, std::string_view ns,
+                                                ScopeReads* reads, ServiceVariants* variants) {
+  return Builder(ns, reads, variants).BuildForSidecar(sidecar);
+}
+
+std::shared_ptr<SidecarScope> BuildRouterScope(std::string_view ns, ScopeReads* reads,
                                                ServiceVariants* variants) {
-  return Builder(snapshot, ns, variants).BuildForRouter();
+  return Builder(ns, reads, variants).BuildForRouter();
 }
 
 }  // namespace fairlead::mesh

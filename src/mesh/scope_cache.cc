@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "mesh/scope_builder.h"
 
@@ -11,6 +12,8 @@ namespace {
 
 using config::ConfigPtr;
 using istio::networking::v1alpha3::Sidecar;
+
+LogScope mesh_log("mesh");
 
 // Whether a virtual service routes what is not HTTP: such routes are part of listeners.
 bool HasStreamRoutes(const VirtualService& virtual_service) {
@@ -110,14 +113,16 @@ std::vector<config::Diagnostic> FindShadowedSidecars(const std::vector<ConfigPtr
   return shadowed;
 }
 
-MeshSnapshot::ScopeCache::ScopeCache(ScopeCache& previous) : variants_(previous.variants_) {
+MeshSnapshot::ScopeCache::ScopeCache(ScopeCache& previous)
+    : shadow_(previous.shadow_), variants_(previous.variants_), builds_(previous.builds_) {
   std::lock_guard lock(previous.mutex_);
   for (const auto& [key, entry] : previous.entries_) {
     auto next = std::make_shared<Entry>();
     {
       std::lock_guard entry_lock(entry->mutex);
-      next->earlier = entry->scope != nullptr ? entry->scope : entry->earlier;
-      next->unused = entry->scope != nullptr ? 0 : entry->unused + 1;
+      const bool used = entry->now.scope != nullptr;
+      next->earlier = used ? entry->now : entry->earlier;
+      next->unused = used ? 0 : entry->unused + 1;
     }
     if (next->unused <= kKeepUnused) entries_.emplace(key, std::move(next));
   }
@@ -131,21 +136,36 @@ std::shared_ptr<MeshSnapshot::ScopeCache::Entry> MeshSnapshot::ScopeCache::FindO
   return entry;
 }
 
+MeshSnapshot::ScopeCache::Made MeshSnapshot::ScopeCache::Make(const MeshSnapshot& snapshot,
+                                                              const ConfigPtr& sidecar, std::string_view ns,
+                                                              bool for_router, const Made& earlier) {
+  const bool holds = earlier.scope != nullptr && earlier.reads->Hold(snapshot);
+  if (holds && !shadow_) return earlier;
+  ++*builds_;
+  auto reads = std::make_shared<ScopeReads>(snapshot, ns);
+  std::shared_ptr<SidecarScope> scope = for_router
+                                            ? BuildRouterScope(ns, reads.get(), variants_.get())
+                                            : BuildSidecarScope(sidecar, ns, reads.get(), variants_.get());
+  reads->Finish();
+  const bool same_imports = earlier.scope != nullptr && SameImports(*earlier.scope, *scope);
+  scope->imports_id = same_imports ? earlier.scope->imports_id : scope->id;
+  const bool unchanged = same_imports && SameRoutes(*earlier.scope, *scope);
+  if (holds && !unchanged) {
+    mesh_log.Error("the scope of {} has changed, but what it says it was made from has not", ns);
+  }
+  return {unchanged ? earlier.scope : SidecarScopePtr(std::move(scope)), std::move(reads)};
+}
+
 SidecarScopePtr MeshSnapshot::ScopeCache::Get(const MeshSnapshot& snapshot, const ConfigPtr& sidecar,
                                               std::string_view ns, bool for_router) {
   const std::shared_ptr<Entry> entry = FindOrAdd({sidecar, std::string(ns), for_router});
   std::call_once(entry->made, [&] {
-    std::shared_ptr<SidecarScope> scope = for_router
-                                              ? BuildRouterScope(snapshot, ns, variants_.get())
-                                              : BuildSidecarScope(snapshot, sidecar, ns, variants_.get());
+    Made made = Make(snapshot, sidecar, ns, for_router, entry->earlier);
     std::lock_guard lock(entry->mutex);
-    const bool same_imports = entry->earlier != nullptr && SameImports(*entry->earlier, *scope);
-    scope->imports_id = same_imports ? entry->earlier->imports_id : scope->id;
-    const bool unchanged = same_imports && SameRoutes(*entry->earlier, *scope);
-    entry->scope = unchanged ? std::move(entry->earlier) : SidecarScopePtr(std::move(scope));
-    entry->earlier = nullptr;
+    entry->now = std::move(made);
+    entry->earlier = {};
   });
-  return entry->scope;
+  return entry->now.scope;
 }
 
 SidecarScopePtr MeshSnapshot::ScopeFor(std::string_view ns, const LabelMap& labels) const {

@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_MESH_SCOPE_CACHE_H_
 #define FAIRLEAD_MESH_SCOPE_CACHE_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "config/diagnostic.h"
 #include "config/object.h"
+#include "mesh/scope_reads.h"
 #include "mesh/service_variants.h"
 #include "mesh/sidecar_scope.h"
 #include "mesh/snapshot.h"
@@ -22,10 +25,16 @@ namespace fairlead::mesh {
 std::vector<config::Diagnostic> FindShadowedSidecars(const std::vector<config::ConfigPtr>& sidecars);
 
 // The scopes of all snapshots that share what scopes are made from. Each is made when it is first asked for,
-// once, by the thread that asks; a scope that comes out as it was before keeps its old pointer. Thread-safe.
+// once, by the thread that asks, unless all that it was made from in an earlier snapshot is still the same; a
+// scope that comes out as it was before keeps its old pointer. Thread-safe.
 class MeshSnapshot::ScopeCache {
  public:
-  ScopeCache() : variants_(std::make_shared<ServiceVariants>()) {}
+  // With `shadow` every scope is made anew, and one that should be as it was and is not is reported: for
+  // tests.
+  explicit ScopeCache(bool shadow = false)
+      : shadow_(shadow),
+        variants_(std::make_shared<ServiceVariants>()),
+        builds_(std::make_shared<std::atomic<uint64_t>>(0)) {}
   // For snapshots in which something changed that scopes are made from. `previous` stays usable.
   explicit ScopeCache(ScopeCache& previous);
 
@@ -33,6 +42,8 @@ class MeshSnapshot::ScopeCache {
   // either.
   SidecarScopePtr Get(const MeshSnapshot& snapshot, const config::ConfigPtr& sidecar, std::string_view ns,
                       bool for_router);
+  // How many scopes were made so far, for this cache and those before it.
+  uint64_t builds() const { return builds_->load(); }
 
  private:
   struct Key {
@@ -45,19 +56,27 @@ class MeshSnapshot::ScopeCache {
       return H::combine(std::move(h), key.sidecar, key.ns, key.for_router);
     }
   };
+  struct Made {
+    SidecarScopePtr scope;
+    std::shared_ptr<const ScopeReads> reads;  // that it was made from
+  };
   struct Entry {
     std::once_flag made;
-    std::mutex mutex;         // of scope
-    SidecarScopePtr scope;    // null until it is made
-    SidecarScopePtr earlier;  // what it was in an earlier cache
-    int unused = 0;           // for how many caches it was not asked for
+    std::mutex mutex;  // of now
+    Made now;          // null until it is made
+    Made earlier;      // what it was in an earlier cache
+    int unused = 0;    // for how many caches it was not asked for
   };
   // After so many caches an unused scope is forgotten.
   static constexpr int kKeepUnused = 8;
 
   std::shared_ptr<Entry> FindOrAdd(Key key);
+  Made Make(const MeshSnapshot& snapshot, const config::ConfigPtr& sidecar, std::string_view ns,
+            bool for_router, const Made& earlier);
 
+  const bool shadow_;
   std::shared_ptr<ServiceVariants> variants_;
+  std::shared_ptr<std::atomic<uint64_t>> builds_;
   std::mutex mutex_;
   absl::flat_hash_map<Key, std::shared_ptr<Entry>> entries_;
 };

@@ -15,26 +15,7 @@ const ServiceIndex::Services& NoServices() {
   return *none;
 }
 
-const ServiceIndex::Services& FindOrNone(const StringMap<ServiceIndex::Services>& map, std::string_view key) {
-  auto it = map.find(key);
-  return it == map.end() ? NoServices() : it->second;
-}
-
-// Keeps one service of a host in each namespace, in order of the namespaces.
-void AddByHost(ServiceIndex::Services* of_host, const ServicePtr& service) {
-  auto place = std::lower_bound(of_host->begin(), of_host->end(), service->ns,
-                                [](const ServicePtr& s, const Interned& ns) { return s->ns < ns; });
-  if (place == of_host->end() || !((*place)->ns == service->ns)) {
-    of_host->insert(place, service);
-  } else if ((*place)->registry != Registry::kKubernetes && service->registry == Registry::kKubernetes) {
-    // Nobody may squat on the name of a Kubernetes service with an older ServiceEntry.
-    *place = service;
-  }
-}
-
-std::string SelectorPair(std::string_view ns, std::string_view key, std::string_view value) {
-  return StrCat(ns, " ", key, "=", value);
-}
+std::string SelectorPair(std::string_view key, std::string_view value) { return StrCat(key, "=", value); }
 
 bool SelectsPods(const model::Service& service) {
   return service.registry == Registry::kKubernetes && !service.selector.empty();
@@ -43,23 +24,43 @@ bool SelectsPods(const model::Service& service) {
 // Files each service with a selector under the pair of it that the fewest services of its namespace share, so
 // that a look-up meets few that do not match.
 StringMap<std::vector<uint32_t>> IndexSelectors(const ServiceIndex::Services& services) {
-  StringMap<uint32_t> sharing;
+  StringMap<uint32_t> sharing;  // how many services have a pair
   for (const ServicePtr& service : services) {
     if (!SelectsPods(*service)) continue;
-    for (const auto& [key, value] : service->selector) ++sharing[SelectorPair(service->ns, key, value)];
+    for (const auto& [key, value] : service->selector) ++sharing[SelectorPair(key, value)];
   }
   StringMap<std::vector<uint32_t>> index;
   for (uint32_t i = 0; i < services.size(); ++i) {
     const model::Service& service = *services[i];
     if (!SelectsPods(service)) continue;
-    const auto rarest = std::min_element(service.selector.begin(), service.selector.end(),
-                                         [&sharing, &service](const auto& a, const auto& b) {
-                                           return sharing[SelectorPair(service.ns, a.first, a.second)] <
-                                                  sharing[SelectorPair(service.ns, b.first, b.second)];
-                                         });
-    index[SelectorPair(service.ns, rarest->first, rarest->second)].push_back(i);
+    const auto rarest = std::min_element(
+        service.selector.begin(), service.selector.end(), [&sharing](const auto& a, const auto& b) {
+          return sharing[SelectorPair(a.first, a.second)] < sharing[SelectorPair(b.first, b.second)];
+        });
+    index[SelectorPair(rarest->first, rarest->second)].push_back(i);
   }
   return index;
+}
+
+// Of each host that a change of a namespace concerns the service that counts there now, of all that it has
+// now; null where there is none left.
+absl::flat_hash_map<Interned, ServicePtr> ChooseByHost(const ListChange<ServicePtr>& change,
+                                                       const ServiceIndex::Services* all) {
+  absl::flat_hash_map<Interned, ServicePtr> chosen;
+  for (const ServicePtr& service : change.gone) chosen[service->hostname] = nullptr;
+  for (const ServicePtr& service : change.fresh) chosen[service->hostname] = nullptr;
+  if (all == nullptr) return chosen;
+  for (const ServicePtr& service : *all) {
+    const auto of_host = chosen.find(service->hostname);
+    if (of_host == chosen.end()) continue;
+    ServicePtr& best = of_host->second;
+    // Nobody may squat on the name of a Kubernetes service with an older ServiceEntry.
+    if (best == nullptr ||
+        (best->registry != Registry::kKubernetes && service->registry == Registry::kKubernetes)) {
+      best = service;
+    }
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -73,36 +74,108 @@ bool ServiceBefore(const ServicePtr& a, const ServicePtr& b) {
   return a->address < b->address;
 }
 
-std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(std::vector<ServicePtr> services) {
-  auto index = std::make_shared<ServiceIndex>();
-  index->all_ = std::move(services);
-  std::sort(index->all_.begin(), index->all_.end(), ServiceBefore);
-  index->by_host_.reserve(index->all_.size());
-  for (const ServicePtr& service : index->all_) {
-    AddByHost(&index->by_host_[service->hostname.str()], service);
-    index->by_namespace_[service->ns.str()].push_back(service);
-    if (service->visibility.everywhere) {
-      index->everywhere_.push_back(service);
-    } else {
-      for (const std::string& ns : service->visibility.namespaces) index->exported_[ns].push_back(service);
-    }
+// Which services are new or gone since the last call.
+ServiceIndexBuilder::Change ServiceIndexBuilder::TakeChange(const ServiceIndex::Services& services) {
+  Change change;
+  const size_t both = std::min(known_.size(), services.size());
+  for (size_t i = 0; i < both; ++i) {
+    if (known_[i] == services[i]) continue;
+    change.gone.push_back(known_[i]);
+    change.fresh.push_back(services[i]);
+    known_[i] = services[i];
   }
-  index->by_selector_pair_ = IndexSelectors(index->all_);
+  change.gone.insert(change.gone.end(), known_.begin() + both, known_.end());
+  change.fresh.insert(change.fresh.end(), services.begin() + both, services.end());
+  known_.resize(both);
+  known_.insert(known_.end(), services.begin() + both, services.end());
+  // Those that only moved are in both.
+  const absl::flat_hash_set<ServicePtr> gone(change.gone.begin(), change.gone.end());
+  const absl::flat_hash_set<ServicePtr> fresh(change.fresh.begin(), change.fresh.end());
+  std::erase_if(change.gone, [&fresh](const ServicePtr& service) { return fresh.contains(service); });
+  std::erase_if(change.fresh, [&gone](const ServicePtr& service) { return gone.contains(service); });
+  return change;
+}
+
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ServiceIndex::Services& services) {
+  const Change change = TakeChange(services);
+  changed_namespaces_.clear();
+  if (last_ != nullptr && change.empty()) return last_;
+  auto index = last_ == nullptr ? std::make_shared<ServiceIndex>() : std::make_shared<ServiceIndex>(*last_);
+  index->all_ = Changed(index->all_.get(), change, ServiceBefore);
+  ChangeVisible(change, index.get());
+  absl::flat_hash_map<Interned, Change> by_namespace;
+  for (const ServicePtr& service : change.gone) by_namespace[service->ns].gone.push_back(service);
+  for (const ServicePtr& service : change.fresh) by_namespace[service->ns].fresh.push_back(service);
+  HostEditor hosts(&index->by_host_);
+  for (const auto& [ns, of_namespace] : by_namespace) {
+    ChangeNamespace(ns, of_namespace, index.get(), &hosts);
+    changed_namespaces_.push_back(ns);
+  }
+  last_ = index;
   return index;
 }
 
+void ServiceIndexBuilder::ChangeVisible(const Change& change, ServiceIndex* index) {
+  Change everywhere;
+  StringMap<Change> exported;
+  const auto sort_out = [&](const ServiceIndex::Services& services, auto which) {
+    for (const ServicePtr& service : services) {
+      if (service->visibility.everywhere) {
+        (everywhere.*which).push_back(service);
+        continue;
+      }
+      for (const std::string& ns : service->visibility.namespaces) (exported[ns].*which).push_back(service);
+    }
+  };
+  sort_out(change.gone, &Change::gone);
+  sort_out(change.fresh, &Change::fresh);
+  if (!everywhere.empty()) {
+    index->everywhere_ = Changed(index->everywhere_.get(), everywhere, ServiceBefore);
+  }
+  for (const auto& [ns, to_namespace] : exported) {
+    ServiceIndex::List& list = index->exported_[ns];
+    list = Changed(list.get(), to_namespace, ServiceBefore);
+    if (list == nullptr) index->exported_.erase(ns);
+  }
+}
+
+void ServiceIndexBuilder::ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index,
+                                          HostEditor* hosts) {
+  const auto before = index->namespaces_.find(ns);
+  const auto all =
+      Changed(before == index->namespaces_.end() ? nullptr : &before->second->all, change, ServiceBefore);
+  for (const auto& [host, service] : ChooseByHost(change, all.get())) {
+    ServiceIndex::Services& of_host = (*hosts)[host];
+    auto place = std::lower_bound(of_host.begin(), of_host.end(), ns,
+                                  [](const ServicePtr& s, const Interned& n) { return s->ns < n; });
+    if (place != of_host.end() && (*place)->ns == ns) place = of_host.erase(place);
+    if (service != nullptr) of_host.insert(place, service);
+    if (of_host.empty()) hosts->Erase(host);
+  }
+  if (all == nullptr) {
+    index->namespaces_.erase(before);
+  } else {
+    index->namespaces_[ns.str()] =
+        std::make_shared<const NamespaceServices>(NamespaceServices{*all, IndexSelectors(*all)});
+  }
+}
+
+const ServiceIndex::Services& ServiceIndex::All() const { return all_ == nullptr ? NoServices() : *all_; }
+
 ServiceIndex::Services ServiceIndex::Selecting(std::string_view ns, const LabelMap& labels) const {
+  Services selecting;
+  const NamespaceServicesPtr of_namespace = Namespace(ns);
+  if (of_namespace == nullptr) return selecting;
   std::vector<uint32_t> positions;
   for (const auto& [key, value] : labels) {
-    auto it = by_selector_pair_.find(SelectorPair(ns, key, value));
-    if (it == by_selector_pair_.end()) continue;
+    auto it = of_namespace->by_selector_pair.find(SelectorPair(key, value));
+    if (it == of_namespace->by_selector_pair.end()) continue;
     for (uint32_t position : it->second) {
-      if (SelectorMatches(all_[position]->selector, labels)) positions.push_back(position);
+      if (SelectorMatches(of_namespace->all[position]->selector, labels)) positions.push_back(position);
     }
   }
   std::sort(positions.begin(), positions.end());
-  Services selecting;
-  for (uint32_t position : positions) selecting.push_back(all_[position]);
+  for (uint32_t position : positions) selecting.push_back(of_namespace->all[position]);
   return selecting;
 }
 
@@ -114,19 +187,29 @@ model::ServicePtr ServiceIndex::Find(std::string_view hostname, std::string_view
 }
 
 const ServiceIndex::Services& ServiceIndex::ByHost(std::string_view hostname) const {
-  return FindOrNone(by_host_, hostname);
+  const Services* of_host = by_host_.Find(hostname);
+  return of_host == nullptr ? NoServices() : *of_host;
+}
+
+NamespaceServicesPtr ServiceIndex::Namespace(std::string_view ns) const {
+  const auto it = namespaces_.find(ns);
+  return it == namespaces_.end() ? nullptr : it->second;
 }
 
 const ServiceIndex::Services& ServiceIndex::InNamespace(std::string_view ns) const {
-  return FindOrNone(by_namespace_, ns);
+  const auto it = namespaces_.find(ns);
+  return it == namespaces_.end() ? NoServices() : it->second->all;
 }
 
 ServiceIndex::Services ServiceIndex::VisibleIn(std::string_view ns) const {
-  const Services& exported = FindOrNone(exported_, ns);
+  const auto exported = exported_.find(ns);
   Services visible;
-  visible.reserve(exported.size() + everywhere_.size());
-  visible.insert(visible.end(), exported.begin(), exported.end());
-  visible.insert(visible.end(), everywhere_.begin(), everywhere_.end());
+  visible.reserve((exported == exported_.end() ? 0 : exported->second->size()) +
+                  (everywhere_ == nullptr ? 0 : everywhere_->size()));
+  if (exported != exported_.end()) {
+    visible.insert(visible.end(), exported->second->begin(), exported->second->end());
+  }
+  if (everywhere_ != nullptr) visible.insert(visible.end(), everywhere_->begin(), everywhere_->end());
   return visible;
 }
 

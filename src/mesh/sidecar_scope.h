@@ -61,6 +61,8 @@ class SidecarScope {
   // imports, and the destinations of the virtual services.
   std::vector<model::ServicePtr> services;
   HostnameMap<model::ServicePtr> services_by_host;
+  // Where all these services live, sorted; empty where that is more than a few namespaces.
+  std::vector<Interned> service_namespaces;
   // The Sidecar's, else the mesh's. Null only for routers.
   std::shared_ptr<const istio::networking::v1alpha3::OutboundTrafficPolicy> outbound_traffic_policy;
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "base/interned.h"
 #include "base/labels.h"
 #include "base/sharded_map.h"
@@ -30,19 +32,30 @@
 // change with their predecessors, so that pointer equality means "unchanged".
 namespace fairlead::mesh {
 
-// Services by host and namespace.
+// The services that live in one namespace. Snapshots share it while none of them changes.
+struct NamespaceServices {
+  std::vector<model::ServicePtr> all;  // in Istio's order
+  // Positions in `all` of services with a selector, each by one pair of it ("key=value"): the one that is
+  // rarest here.
+  StringMap<std::vector<uint32_t>> by_selector_pair;
+};
+using NamespaceServicesPtr = std::shared_ptr<const NamespaceServices>;
+
+// Services by host and namespace. Successors share the parts in which nothing changed.
 class ServiceIndex {
  public:
   using Services = std::vector<model::ServicePtr>;
 
   // All services in Istio's order: older first, then name, then namespace.
-  const Services& All() const { return all_; }
+  const Services& All() const;
   // Whatever its exportTo. Where a namespace has several of a host: a Kubernetes one, else the oldest.
   model::ServicePtr Find(std::string_view hostname, std::string_view ns) const;
   // Find's answers for every namespace, in order of the namespaces; empty where the host is unknown.
   const Services& ByHost(std::string_view hostname) const;
   // All services that live in a namespace, in order.
   const Services& InNamespace(std::string_view ns) const;
+  // The same; null where there are none. What Find says of a namespace depends on nothing else.
+  NamespaceServicesPtr Namespace(std::string_view ns) const;
   // The Kubernetes services of a namespace that select a workload with these labels, in order.
   Services Selecting(std::string_view ns, const LabelMap& labels) const;
   // The services that a workload of `ns` may see: first those exported to it by name (its own private ones
@@ -51,14 +64,11 @@ class ServiceIndex {
 
  private:
   friend class ServiceIndexBuilder;
-  Services all_;
-  Services everywhere_;
-  StringMap<Services> exported_;  // to a namespace
-  StringMap<Services> by_namespace_;
-  StringMap<Services> by_host_;
-  // Positions in all_ of services with a selector, each by one pair of it: the one that is rarest in its
-  // namespace.
-  StringMap<std::vector<uint32_t>> by_selector_pair_;
+  using List = std::shared_ptr<const Services>;
+  List all_, everywhere_;     // null: empty
+  StringMap<List> exported_;  // to a namespace
+  StringMap<NamespaceServicesPtr> namespaces_;
+  ShardedMap<Interned, Services, StringViewHash, StringViewEqual> by_host_;
 };
 
 // Endpoints by service. Successors share the parts in which nothing changed.
@@ -126,25 +136,30 @@ class ObjectIndex {
   std::array<StringMap<std::vector<config::ConfigPtr>>, config::KindCount()> by_namespace_;
 };
 
-// All VirtualServices, and which a namespace sees.
+// All VirtualServices, and which a namespace sees. Successors share the parts in which nothing changed.
 class VirtualServiceIndex {
  public:
   using List = std::vector<VirtualServicePtr>;
+  using ListPtr = std::shared_ptr<const List>;
 
-  const List& All() const { return all_; }  // oldest first
+  const List& All() const;  // oldest first
   // Those for `gateway` ("mesh" or "namespace/name") that `ns` sees, in the order in which they compete: its
   // own private ones, those exported to it by name, those that everybody sees; in each group the oldest first
   // (but Gateway API routes of the namespace itself before others).
   List VisibleIn(std::string_view ns, std::string_view gateway) const;
   // The three groups as they are.
   std::array<const List*, 3> GroupsFor(std::string_view ns, std::string_view gateway) const;
+  // Those that live in a namespace and are for sidecars ("mesh"), whoever sees them, oldest first. Null where
+  // there are none.
+  ListPtr OfMeshIn(std::string_view ns) const;
 
  private:
   friend class VirtualServiceIndexBuilder;
-  List all_;
-  StringMap<List> everywhere_;  // by gateway
-  StringMap<List> own_;         // by "gateway namespace"
-  StringMap<List> exported_;    // likewise
+  ListPtr all_;                    // null: empty
+  StringMap<ListPtr> everywhere_;  // by gateway
+  StringMap<ListPtr> own_;         // by "gateway namespace"
+  StringMap<ListPtr> exported_;    // likewise
+  StringMap<ListPtr> of_mesh_in_;  // by the namespace where they live
 };
 
 // DestinationRules by namespace and host (destination_rule_index.h); lookups go through SidecarScope.
@@ -164,9 +179,17 @@ struct InputRevisions {
   uint64_t passthrough_endpoints = 0;
 };
 
+// Of the services that live in one namespace, and their endpoints: parts of InputRevisions.
+struct NamespaceRevisions {
+  uint64_t services = 0, endpoints = 0, endpoint_traits = 0, passthrough_endpoints = 0;
+};
+
 struct MeshSnapshot {
   uint64_t revision = 0;  // rises by one with every publication of a process
   InputRevisions revisions;
+  // By namespace; 0 where nothing ever was.
+  ShardedMap<Interned, NamespaceRevisions, absl::Hash<Interned>, std::equal_to<Interned>, 64>
+      namespace_revisions;
   model::SettingsPtr settings;
   std::shared_ptr<const ServiceIndex> services;
   std::shared_ptr<const EndpointIndex> endpoints;
@@ -183,6 +206,10 @@ struct MeshSnapshot {
   SidecarScopePtr ScopeFor(std::string_view ns, const LabelMap& labels) const;
   // For routers: everything visible in their namespace, whatever Sidecars say.
   SidecarScopePtr DefaultScopeFor(std::string_view ns) const;
+
+  // The revisions of what is there for a scope: of services and endpoints only those of the namespaces whose
+  // services it sees count.
+  InputRevisions RevisionsFor(const SidecarScope& scope) const;
 
   // Snapshots with one number agree in what the answer depends on: which services a workload has; what it
   // sees and which policies hold for it.

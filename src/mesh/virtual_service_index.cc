@@ -1,6 +1,7 @@
 #include "mesh/virtual_service_index.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/strings.h"
@@ -8,7 +9,6 @@
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "mesh/delegate_merge.h"
 #include "mesh/export_to.h"
-#include "mesh/object_index.h"
 #include "mesh/virtual_service_names.h"
 
 namespace fairlead::mesh {
@@ -39,13 +39,45 @@ config::Diagnostic RouteProblem(const ConfigPtr& root, int route, std::string co
           .message = std::move(message)};
 }
 
+// The kinds of lists in an index.
+enum class Lists : uint8_t { kEverywhere, kOwn, kExported, kOfMeshIn };
+
 std::string GroupKey(std::string_view ns, std::string_view gateway) { return StrCat(gateway, " ", ns); }
 
-const VirtualServiceIndex::List* FindList(const StringMap<VirtualServiceIndex::List>& lists,
-                                          std::string_view key) {
+const VirtualServiceIndex::List* NoList() {
   static const auto* none = new VirtualServiceIndex::List();
+  return none;
+}
+
+const VirtualServiceIndex::List* FindList(const StringMap<VirtualServiceIndex::ListPtr>& lists,
+                                          std::string_view key) {
   auto it = lists.find(key);
-  return it == lists.end() ? none : &it->second;
+  return it == lists.end() ? NoList() : it->second.get();
+}
+
+bool Older(const VirtualServicePtr& a, const VirtualServicePtr& b) {
+  return config::OlderFirst(*a->object, *b->object);
+}
+
+// Calls file(list, key) for each of an index's lists that a virtual service belongs into besides the one of
+// all.
+template <typename File>
+void FileInto(const VirtualServicePtr& virtual_service, File file) {
+  const model::Visibility& visibility = virtual_service->visibility;
+  const std::string_view home = virtual_service->object->ns();
+  if (virtual_service->for_mesh) file(Lists::kOfMeshIn, std::string(home));
+  for (const std::string& gateway : virtual_service->gateways) {
+    if (visibility.everywhere) file(Lists::kEverywhere, gateway);
+    for (const std::string& ns : visibility.namespaces) {
+      file(ns == home ? Lists::kOwn : Lists::kExported, GroupKey(ns, gateway));
+    }
+  }
+}
+
+bool HasDelegatingRoutes(const ConfigPtr& object) {
+  const auto& routes = object->Spec<api::VirtualService>().http();
+  return MayDelegate(object) && std::any_of(routes.begin(), routes.end(),
+                                            [](const api::HTTPRoute& route) { return route.has_delegate(); });
 }
 
 // Puts the delegates' routes where the root's delegating routes are.
@@ -79,29 +111,65 @@ void MergeDelegates(const ConfigPtr& root, const std::vector<ConfigPtr>& delegat
 std::shared_ptr<const VirtualServiceIndex> VirtualServiceIndexBuilder::Build(
     const config::ObjectStore& store, const model::Settings& settings,
     std::vector<config::Diagnostic>* diagnostics) {
-  ApplySettings(settings);
-  auto index = std::make_shared<VirtualServiceIndex>();
-  absl::flat_hash_map<const config::ConfigObject*, Made> made;
-  for (const ConfigPtr& object : OldestFirst(store, config::Kind::kVirtualService)) {
-    if (IsDelegate(object)) continue;
-    DelegateList delegates = FindDelegates(object, store, diagnostics);
-    auto known = made_.find(object.get());
-    const bool unchanged = known != made_.end() && known->second.virtual_service->delegates == delegates;
-    Made& entry = made[object.get()];
-    entry = unchanged ? known->second : Make(object, std::move(delegates));
-    diagnostics->insert(diagnostics->end(), entry.problems.begin(), entry.problems.end());
-    Place(entry.virtual_service, index.get());
+  const bool anew = ApplySettings(settings);
+  Change change;
+  std::vector<Made> made;
+  const config::ObjectStore::ByName& objects = store.All(config::Kind::kVirtualService);
+  made.reserve(objects.size());
+  auto known = made_.begin();
+  const auto forget = [&change](const Made& gone) {
+    if (gone.virtual_service != nullptr) change.gone.push_back(gone.virtual_service);
+  };
+  // Both are in order of namespace and name.
+  const auto before = [](const ConfigPtr& a, const ConfigPtr& b) {
+    return a->ns() == b->ns() ? a->name() < b->name() : a->ns() < b->ns();
+  };
+  for (const auto& [name, object] : objects) {
+    for (; known != made_.end() && known->object != object && before(known->object, object); ++known)
+      forget(*known);
+    const bool same_name =
+        known != made_.end() && (known->object == object || !before(object, known->object));
+    made.push_back(same_name ? std::move(*known++) : Made());
+    if (anew && same_name) forget(std::exchange(made.back(), {}));
+    Update(object, store, &made.back(), &change, diagnostics);
   }
+  for (; known != made_.end(); ++known) forget(*known);
   made_ = std::move(made);
+  if (last_ != nullptr && change.empty()) return last_;
+  auto index = last_ == nullptr ? std::make_shared<VirtualServiceIndex>()
+                                : std::make_shared<VirtualServiceIndex>(*last_);
+  ChangeLists(change, index.get());
+  last_ = index;
   return index;
 }
 
-void VirtualServiceIndexBuilder::ApplySettings(const model::Settings& settings) {
+void VirtualServiceIndexBuilder::Update(const ConfigPtr& object, const config::ObjectStore& store, Made* made,
+                                        Change* change, std::vector<config::Diagnostic>* diagnostics) const {
+  const bool same = made->object == object;
+  if (!same || made->delegates) {
+    const VirtualServicePtr before = made->virtual_service;
+    DelegateList delegates;
+    if (!same) made->delegates = !IsDelegate(object) && HasDelegatingRoutes(object);
+    if (made->delegates) delegates = FindDelegates(object, store, diagnostics);
+    if (IsDelegate(object)) {
+      *made = {object, nullptr, false, {}};
+    } else if (!same || before->delegates != delegates) {
+      Make(object, std::move(delegates), made);
+    }
+    if (made->virtual_service != before) {
+      if (before != nullptr) change->gone.push_back(before);
+      if (made->virtual_service != nullptr) change->fresh.push_back(made->virtual_service);
+    }
+  }
+  diagnostics->insert(diagnostics->end(), made->problems.begin(), made->problems.end());
+}
+
+bool VirtualServiceIndexBuilder::ApplySettings(const model::Settings& settings) {
   std::vector<std::string> export_to = DefaultExportTo(settings.mesh->default_virtual_service_export_to());
-  if (domain_ == settings.domain && default_export_to_ == export_to) return;
+  if (domain_ == settings.domain && default_export_to_ == export_to) return false;
   domain_ = settings.domain;
   default_export_to_ = std::move(export_to);
-  made_.clear();
+  return true;
 }
 
 ConfigPtr VirtualServiceIndexBuilder::FindDelegate(const ConfigPtr& root, const api::HTTPRoute& route,
@@ -140,8 +208,7 @@ VirtualServiceIndexBuilder::DelegateList VirtualServiceIndexBuilder::FindDelegat
   return delegates;
 }
 
-VirtualServiceIndexBuilder::Made VirtualServiceIndexBuilder::Make(const ConfigPtr& root,
-                                                                  DelegateList delegates) const {
+void VirtualServiceIndexBuilder::Make(const ConfigPtr& root, DelegateList delegates, Made* out) const {
   std::vector<config::Diagnostic> problems;
   auto made = std::make_shared<VirtualService>();
   made->object = root;
@@ -159,19 +226,48 @@ VirtualServiceIndexBuilder::Made VirtualServiceIndexBuilder::Make(const ConfigPt
   made->for_mesh = std::find(made->gateways.begin(), made->gateways.end(), "mesh") != made->gateways.end();
   made->visibility = ResolveExportTo(made->spec->export_to(), default_export_to_, root->ns());
   made->destinations = CollectDestinations(*made->spec);
-  return {std::move(made), std::move(problems)};
+  out->object = root;
+  out->virtual_service = std::move(made);
+  out->problems = std::move(problems);
 }
 
-void VirtualServiceIndexBuilder::Place(const VirtualServicePtr& virtual_service, VirtualServiceIndex* index) {
-  index->all_.push_back(virtual_service);
-  const model::Visibility& visibility = virtual_service->visibility;
-  const std::string_view home = virtual_service->object->ns();
-  for (const std::string& gateway : virtual_service->gateways) {
-    if (visibility.everywhere) index->everywhere_[gateway].push_back(virtual_service);
-    for (const std::string& ns : visibility.namespaces) {
-      (ns == home ? index->own_ : index->exported_)[GroupKey(ns, gateway)].push_back(virtual_service);
-    }
+void VirtualServiceIndexBuilder::ChangeLists(const Change& change, VirtualServiceIndex* index) {
+  std::map<std::pair<Lists, std::string>, Change> lists;
+  for (const VirtualServicePtr& gone : change.gone) {
+    FileInto(gone, [&](Lists kind, std::string key) { lists[{kind, std::move(key)}].gone.push_back(gone); });
   }
+  for (const VirtualServicePtr& fresh : change.fresh) {
+    FileInto(fresh, [&](Lists kind, std::string key) {
+      lists[{kind, std::move(key)}].fresh.push_back(fresh);
+    });
+  }
+  index->all_ = Changed(index->all_.get(), change, Older);
+  const auto of_kind = [index](Lists kind) -> auto& {
+    switch (kind) {
+      case Lists::kEverywhere:
+        return index->everywhere_;
+      case Lists::kOwn:
+        return index->own_;
+      case Lists::kExported:
+        return index->exported_;
+      default:
+        return index->of_mesh_in_;
+    }
+  };
+  for (const auto& [name, of_list] : lists) {
+    VirtualServiceIndex::ListPtr& list = of_kind(name.first)[name.second];
+    list = Changed(list.get(), of_list, Older);
+    if (list == nullptr) of_kind(name.first).erase(name.second);
+  }
+}
+
+const VirtualServiceIndex::List& VirtualServiceIndex::All() const {
+  return all_ == nullptr ? *NoList() : *all_;
+}
+
+VirtualServiceIndex::ListPtr VirtualServiceIndex::OfMeshIn(std::string_view ns) const {
+  const auto it = of_mesh_in_.find(ns);
+  return it == of_mesh_in_.end() ? nullptr : it->second;
 }
 
 std::array<const VirtualServiceIndex::List*, 3> VirtualServiceIndex::GroupsFor(
