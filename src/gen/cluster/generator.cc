@@ -80,7 +80,7 @@ class ClusterGenerator : public Generator {
     const mesh::InputRevisions& revisions = request.snapshot.revisions;
     if (part == kOwn) return {request.scope.own_id, 0, revisions.settings};
     return {request.scope.own_id, request.scope.sidecar->imports_id,
-            std::max(OutboundStamp(revisions), revisions.objects)};
+            std::max(OutboundStamp(request), revisions.objects)};
   }
 
   // Clusters for services are shared, a workload's own are not.
@@ -114,7 +114,8 @@ class ClusterGenerator : public Generator {
   enum Part : size_t { kOutbound, kOwn };
 
   // Of what clusters for services are made from besides what the client sees.
-  static uint64_t OutboundStamp(const mesh::InputRevisions& revisions) {
+  static uint64_t OutboundStamp(const Request& request) {
+    const mesh::InputRevisions revisions = request.snapshot.RevisionsFor(*request.scope.sidecar);
     return std::max({revisions.settings, revisions.services, revisions.endpoint_traits, revisions.networks,
                      revisions.peer_authentications});
   }
@@ -132,7 +133,7 @@ class ClusterGenerator : public Generator {
 
   OutboundClustersPtr Outbound(const Request& request, const ClusterTraits& traits, bool dns_srv) {
     const auto build = [&](const OutboundKey&) { return BuildAll(request, traits, dns_srv); };
-    const uint64_t stamp = OutboundStamp(request.snapshot.revisions);
+    const uint64_t stamp = OutboundStamp(request);
     OutboundKey key{ClientClass(request.scope), traits, dns_srv, {}, {}, {}};
     auto clusters = shared_.Get(key, stamp, build);
     if (clusters->per_client) {

@@ -7,12 +7,14 @@ namespace fairlead::gen {
 // REQUIRES: mutex_ held.
 void AssignmentTable::MoveTo(const EndpointsPtr& endpoints) {
   if (endpoints_ == endpoints) return;
-  for (auto& [service, seen] : services_) {
-    model::ServiceEndpointsPtr now = endpoints->Find(service->hostname, service->ns);
-    if (now == seen.endpoints) continue;
+  absl::erase_if(services_, [&](const auto& entry) {
+    const auto& [service, seen] = entry;
+    const model::ServiceEndpointsPtr now = endpoints->Find(service.first, service.second);
+    // A service that is gone has none either.
+    if (now != nullptr && now == seen.endpoints) return false;
     for (const Interned& name : seen.names) answers_.erase(std::string_view(name));
-    seen = {std::move(now), {}};
-  }
+    return true;
+  });
   endpoints_ = endpoints;
 }
 
@@ -52,7 +54,7 @@ void AssignmentTable::Add(const EndpointsPtr& endpoints, const EndpointInputs& i
   Entry entry{resource->name, answer, inputs.rule};
   const std::string_view key = entry.name;
   answers_.insert_or_assign(key, std::move(entry));
-  services_.try_emplace(inputs.service, Seen{inputs.endpoints, {}})
+  services_.try_emplace({inputs.service->hostname, inputs.service->ns}, Seen{inputs.endpoints, {}})
       .first->second.names.insert(resource->name);
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,7 +23,7 @@ namespace fairlead::gen {
 
 // The load assignments of clients of one kind, by cluster name, filled as they are asked for. Scopes share
 // it: what a name stands for is compared at each look. When endpoints change, the assignments of the services
-// concerned are forgotten and the others stay. Thread-safe.
+// concerned, and of those without any, are forgotten and the others stay. Thread-safe.
 class AssignmentTable {
  public:
   using EndpointsPtr = std::shared_ptr<const mesh::EndpointIndex>;
@@ -52,6 +53,7 @@ class AssignmentTable {
     model::ServiceEndpointsPtr endpoints;
     absl::flat_hash_set<Interned> names;
   };
+  using ServiceKey = std::pair<Interned, Interned>;  // hostname and namespace
   void MoveTo(const EndpointsPtr& endpoints);
   static Answer Check(const Entry& entry, const mesh::SidecarScope& scope);
 
@@ -60,7 +62,7 @@ class AssignmentTable {
   EndpointsPtr endpoints_;  // that the answers hold for
   absl::flat_hash_map<std::string_view, Entry, StringViewHash, StringViewEqual>
       answers_;  // keys: the entries' names
-  absl::flat_hash_map<model::ServicePtr, Seen> services_;
+  absl::flat_hash_map<ServiceKey, Seen> services_;
   uint8_t client_reads_ = 0;
 };
 

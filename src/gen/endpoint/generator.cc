@@ -32,7 +32,7 @@ class EndpointGenerator : public Generator {
   size_t PartCount() const override { return 2; }
 
   PartStamp Stamp(const Request& request, size_t /*part*/) const override {
-    const mesh::InputRevisions& revisions = request.snapshot.revisions;
+    const mesh::InputRevisions revisions = request.snapshot.RevisionsFor(*request.scope.sidecar);
     return {request.scope.own_id, request.scope.sidecar->imports_id,
             std::max(TableStamp(revisions), revisions.endpoints)};
   }
@@ -77,11 +77,9 @@ class EndpointGenerator : public Generator {
   enum Part : size_t { kShared, kPerClient };
   using TablePtr = std::shared_ptr<AssignmentTable>;
 
-  // Of what assignments are made from besides endpoints and what the client sees; and of services, as what
-  // was made for those that are gone is not looked for.
+  // Of what assignments are made from besides endpoints and what the client sees.
   static uint64_t TableStamp(const mesh::InputRevisions& revisions) {
-    return std::max(
-        {revisions.settings, revisions.services, revisions.networks, revisions.peer_authentications});
+    return std::max({revisions.settings, revisions.networks, revisions.peer_authentications});
   }
 
   TablePtr TableOf(const Request& request) {

@@ -154,8 +154,9 @@ PartStamp ListenerGenerator::Stamp(const Request& request, size_t part) const {
   PartStamp stamp{scope.own_id, scope.sidecar->imports_id, std::max(revisions.settings, revisions.objects)};
   if (mesh_config.extension_providers_size() > 0)
     stamp.revision = std::max(stamp.revision, revisions.services);
+  const uint64_t passthrough = request.snapshot.RevisionsFor(*scope.sidecar).passthrough_endpoints;
   if (part == kOutbound) {
-    stamp.revision = std::max(stamp.revision, revisions.passthrough_endpoints);
+    stamp.revision = std::max(stamp.revision, passthrough);
     return stamp;
   }
   // What is neither of the virtual listeners may have the name of an outbound one.
@@ -164,7 +165,7 @@ PartStamp ListenerGenerator::Stamp(const Request& request, size_t part) const {
                         scope.sidecar->HasIngressListeners() ||
                         scope.proxy->metadata.interception_mode == model::InterceptionMode::kNone;
   if (may_meet) {
-    stamp.revision = std::max(stamp.revision, revisions.passthrough_endpoints);
+    stamp.revision = std::max(stamp.revision, passthrough);
   } else {
     stamp.sidecar = 0;
   }

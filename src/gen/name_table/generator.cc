@@ -26,7 +26,7 @@ class NameTableGenerator final : public Generator {
   }
 
   PartStamp Stamp(const Request& request, size_t /*part*/) const override {
-    const mesh::InputRevisions& revisions = request.snapshot.revisions;
+    const mesh::InputRevisions revisions = request.snapshot.RevisionsFor(*request.scope.sidecar);
     return {request.scope.own_id, request.scope.sidecar->imports_id,
             std::max(revisions.settings, revisions.passthrough_endpoints)};
   }
