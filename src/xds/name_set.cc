@@ -1,6 +1,8 @@
 #include "xds/name_set.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <mutex>
 
 #include "absl/container/flat_hash_map.h"
@@ -9,11 +11,19 @@
 namespace fairlead::xds {
 namespace {
 
+// What a set became. Keeps what it was changed by: clients name the same things one after the other.
+struct Step {
+  std::weak_ptr<const NameSet> after;
+  NameSetPtr added, dropped;
+};
+
 // All sets that are alive, by hash. Dead entries are removed when their hash comes up again or a sweep is
 // due.
 struct Pool {
   std::mutex mutex;
   absl::flat_hash_map<size_t, std::vector<std::weak_ptr<const NameSet>>> sets;
+  // What sets became, by the numbers of the three that Changed was called with.
+  absl::flat_hash_map<std::array<uint64_t, 3>, Step> steps;
   size_t made = 0;
 
   static Pool& Get() {
@@ -23,6 +33,7 @@ struct Pool {
   void Sweep() {
     for (auto& [hash, list] : sets) std::erase_if(list, [](const auto& set) { return set.expired(); });
     absl::erase_if(sets, [](const auto& entry) { return entry.second.empty(); });
+    absl::erase_if(steps, [](const auto& entry) { return entry.second.after.expired(); });
   }
 };
 
@@ -46,6 +57,27 @@ NameSetPtr NameSet::Of(std::vector<std::string_view> names) {
   NameSetPtr set(new NameSet({names.begin(), names.end()}));
   list.push_back(set);
   return set;
+}
+
+NameSetPtr NameSet::Changed(const NameSetPtr& names, const NameSetPtr& added, const NameSetPtr& dropped) {
+  if (dropped->empty() && (names->empty() || added->empty())) return names->empty() ? added : names;
+  const std::array<uint64_t, 3> change = {names->id(), added->id(), dropped->id()};
+  Pool& pool = Pool::Get();
+  {
+    std::lock_guard lock(pool.mutex);
+    if (const auto known = pool.steps.find(change); known != pool.steps.end()) {
+      if (NameSetPtr after = known->second.after.lock()) return after;
+    }
+  }
+  std::vector<std::string_view> all;
+  all.reserve(names->size() + added->size());
+  std::merge(names->names().begin(), names->names().end(), added->names().begin(), added->names().end(),
+             std::back_inserter(all));
+  std::erase_if(all, [&](std::string_view name) { return dropped->Contains(name); });
+  NameSetPtr after = Of(std::move(all));
+  std::lock_guard lock(pool.mutex);
+  pool.steps[change] = {after, added, dropped};
+  return after;
 }
 
 const NameSetPtr& NameSet::Empty() {

@@ -22,6 +22,8 @@ class NameSet {
   // Of any names in any order, repeated or not.
   static NameSetPtr Of(std::vector<std::string_view> names);
   static const NameSetPtr& Empty();
+  // What `names` become with `added` and then without `dropped`. Remembered, as many clients change alike.
+  static NameSetPtr Changed(const NameSetPtr& names, const NameSetPtr& added, const NameSetPtr& dropped);
 
   // Sorted, unique.
   const std::vector<std::string>& names() const { return names_; }

@@ -42,14 +42,6 @@ std::vector<std::string> Added(const NameSet& before, const NameSet& after) {
   return added;
 }
 
-NameSetPtr Changed(const NameSetPtr& names, const NameSetPtr& added, const NameSet& dropped) {
-  if (dropped.empty() && (names->empty() || added->empty())) return names->empty() ? added : names;
-  std::vector<std::string_view> all(names->names().begin(), names->names().end());
-  all.insert(all.end(), added->names().begin(), added->names().end());
-  std::erase_if(all, [&](std::string_view name) { return dropped.Contains(name); });
-  return NameSet::Of(std::move(all));
-}
-
 // What a client says that it has, as resources without content. A version that is not one of ours matches
 // nothing.
 ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
@@ -186,7 +178,7 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   // that a later request would repeat.
   Wish subscribe = WishOf(request.subscribe, type), unsubscribe = WishOf(request.unsubscribe, type);
   const bool was_wildcard = state.wildcard;
-  state.names = Changed(state.names, subscribe.names, *unsubscribe.names);
+  state.names = NameSet::Changed(state.names, subscribe.names, unsubscribe.names);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
   // Whatever else the client has, or says to have, it keeps no longer or did not keep.
   if (opens ? !state.wildcard : was_wildcard != state.wildcard) {
