@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "app/bench_settings.h"
 #include "app/mesh_model.h"
 #include "base/strings.h"
 #include "config/manifests.h"
 #include "gen/generator.h"
-#include "istio/mesh/v1alpha1/config.pb.h"
-#include "istio/mesh/v1alpha1/network.pb.h"
 #include "mesh/proxy_scope.h"
 #include "xds/referred_names.h"
 
@@ -39,16 +38,6 @@ std::string ServiceManifests(int i) {
               "}}], timeout: 5s}, {route: [{destination: {host: svc-", i, "}}]}]}\n---\n");
   }
   return out;
-}
-
-model::SettingsPtr BenchSettings() {
-  auto settings = std::make_shared<model::Settings>();
-  auto mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>();
-  mesh->set_proxy_listen_port(15001);
-  mesh->set_proxy_inbound_listen_port(15006);
-  settings->mesh = std::move(mesh);
-  settings->networks = std::make_shared<istio::mesh::v1alpha1::MeshNetworks>();
-  return settings;
 }
 
 mesh::SnapshotPtr BuildMesh(StoreMeshModel* model, int services) {
