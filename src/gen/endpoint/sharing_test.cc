@@ -89,6 +89,31 @@ TEST_F(SharingTest, AChangeOfEndpointsMakesThoseOfItsServiceAnew) {
   EXPECT_EQ(after.at(ClusterOf("c")), before.at(ClusterOf("c")));
 }
 
+TEST_F(SharingTest, AServiceThatComesOrGoesLeavesTheOthersAsTheyAre) {
+  snapshot_ = Build();
+  const auto before = Ask(Client("shop"));
+  const model::ServicePtr added = AddService("shop", "d", {80});
+  snapshot_ = Build();
+  EXPECT_EQ(Ask(Client("shop")), before);
+  std::erase(registry_.services, added);
+  registry_.changes.services = true;
+  snapshot_ = Build();
+  EXPECT_EQ(Ask(Client("shop")), before);
+}
+
+TEST_F(SharingTest, WithoutEndpointsAndWithThemAgain) {
+  snapshot_ = Build();
+  Ask(Client("shop"));
+  for (const std::vector<std::string>& addresses :
+       {std::vector<std::string>(), std::vector<std::string>{"10.0.0.2"}}) {
+    SetEndpoints("b", addresses);
+    if (addresses.empty()) registry_.endpoints.erase(registry_.changes.endpoints.front());
+    snapshot_ = Build();
+    Ask(Client("shop"));
+    Ask(Client("other"));
+  }
+}
+
 TEST_F(SharingTest, AnOlderSnapshotIsStillAnsweredAsItWas) {
   snapshot_ = Build();
   const mesh::SnapshotPtr old = snapshot_;
