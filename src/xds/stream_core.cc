@@ -180,8 +180,10 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   const bool was_wildcard = state.wildcard;
   state.names = NameSet::Changed(state.names, subscribe.names, unsubscribe.names);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
-  // Whatever else the client has, or says to have, it keeps no longer or did not keep.
-  if (opens ? !state.wildcard : was_wildcard != state.wildcard) {
+  // Whatever else the client has, or says to have, it keeps no longer or did not keep. One by one this
+  // matters where others are referred to: what comes back to the client as new wants them with it.
+  const bool drops_parents = type.children != 0 && !state.wildcard && !unsubscribe.names->empty();
+  if (drops_parents || (opens ? !state.wildcard : was_wildcard != state.wildcard)) {
     state.sent = Restrict(state.sent, *state.names);
     std::erase_if(state.again, [&](const std::string& name) { return !state.names->Contains(name); });
   }

@@ -260,6 +260,17 @@ TEST_F(Delta, AnOrphanThatIsReferredToAgainIsSentWithWhatRefersToIt) {
   EXPECT_FALSE(s.core().HoldsBack());
 }
 
+TEST_F(Delta, AClusterThatComesBackComesWithItsEndpoints) {
+  s.Say(kC, {"a", "b"});
+  s.Sent();
+  s.Say(kE, {"a", "b"});
+  s.Sent();
+  EXPECT_EQ(s.Say(kC, {}, "", {"a"}), Verdict::kUnsubscribe);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  EXPECT_EQ(s.Say(kC, {"a"}), Verdict::kSubscribe);
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a", "EDS a")) << "a client warms a cluster that it did not have";
+}
+
 TEST_F(Delta, ExtensionsAreNeverReportedAsRemoved) {
   s.Put(TypeId::kExtension, "x", "1");
   s.Say(TypeId::kExtension, {"x"});
