@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "base/hash.h"
+#include "proto/wire.h"
 #include "xds/wire.h"
 
 namespace fairlead::xds {
@@ -291,19 +292,19 @@ void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std:
   // 2, name = 3}.
   constexpr uint32_t kResources = 2, kVersion = 1, kResource = 2, kName = 3;
   if (framing == Framing::kStateOfTheWorld) {
-    AppendLengthPrefix(kResources, resource.any.size(), out);
+    proto::AppendLength(kResources, resource.any.size(), out);
     return;
   }
   const std::string version = ToHex(resource.hash);
   const std::string& name = resource.name.str();
   const size_t any_size = resource.any.size();
   const size_t any_field = any_size == 0 ? 0 : 1 + VarintSize(any_size) + any_size;
-  AppendLengthPrefix(
+  proto::AppendLength(
       kResources, StringFieldSize(kVersion, version.size()) + StringFieldSize(kName, name.size()) + any_field,
       out);
   AppendString(kVersion, version, out);
   AppendString(kName, name, out);
-  if (any_field != 0) AppendLengthPrefix(kResource, any_size, out);
+  if (any_field != 0) proto::AppendLength(kResource, any_size, out);
 }
 
 }  // namespace fairlead::xds

@@ -1,6 +1,7 @@
 #include "xds/response.h"
 
 #include "base/hash.h"
+#include "proto/wire.h"
 #include "xds/wire.h"
 
 namespace fairlead::xds {
@@ -54,7 +55,7 @@ void AppendRemoved(Framing framing, const Names& names, std::string* out) {
 // ControlPlane, whose only field is its identifier.
 void AppendControlPlane(Framing framing, std::string_view identifier, std::string* out) {
   if (identifier.empty()) return;
-  AppendLengthPrefix(framing == Framing::kDelta ? 7 : 6, StringFieldSize(1, identifier.size()), out);
+  proto::AppendLength(framing == Framing::kDelta ? 7 : 6, StringFieldSize(1, identifier.size()), out);
   AppendString(1, identifier, out);
 }
 

@@ -1,5 +1,7 @@
 #include "xds/wire.h"
 
+#include "proto/wire.h"
+
 namespace fairlead::xds {
 namespace {
 
@@ -69,26 +71,14 @@ bool FieldReader::Next() {
   return true;
 }
 
-void AppendVarint(uint64_t value, std::string* out) {
-  for (; value >= 128; value >>= 7) out->push_back(static_cast<char>(value | 128));
-  out->push_back(static_cast<char>(value));
-}
-
 size_t VarintSize(uint64_t value) {
   size_t size = 1;
   for (; value >= 128; value >>= 7) ++size;
   return size;
 }
 
-void AppendLengthPrefix(uint32_t field, size_t length, std::string* out) {
-  AppendVarint(uint64_t{field} << 3 | kLengthDelimited, out);
-  AppendVarint(length, out);
-}
-
 void AppendString(uint32_t field, std::string_view value, std::string* out) {
-  if (value.empty()) return;
-  AppendLengthPrefix(field, value.size(), out);
-  out->append(value);
+  if (!value.empty()) proto::AppendField(static_cast<int>(field), value, out);
 }
 
 size_t StringFieldSize(uint32_t field, size_t length) {

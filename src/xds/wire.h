@@ -42,10 +42,7 @@ class FieldReader {
   uint64_t varint_ = 0;
 };
 
-void AppendVarint(uint64_t value, std::string* out);
 size_t VarintSize(uint64_t value);
-// Tag and length of a length-delimited field; its content is to follow.
-void AppendLengthPrefix(uint32_t field, size_t length, std::string* out);
 // A string or bytes field; nothing where it is empty, as proto3 does.
 void AppendString(uint32_t field, std::string_view value, std::string* out);
 size_t StringFieldSize(uint32_t field, size_t length);

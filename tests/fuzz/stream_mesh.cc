@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "proto/wire.h"
 #include "xds/wire.h"
 
 namespace fairlead::fuzz {
@@ -17,8 +18,8 @@ constexpr std::string_view kConnectionManager =
 
 std::string Field(uint32_t number, std::string_view bytes) {
   std::string field;
-  xds::AppendLengthPrefix(number, bytes.size(), &field);
-  return field.append(bytes);
+  proto::AppendField(static_cast<int>(number), bytes, &field);
+  return field;
 }
 
 std::string AnyOf(std::string_view url, std::string_view value) { return Field(1, url) + Field(2, value); }
@@ -26,8 +27,8 @@ std::string AnyOf(std::string_view url, std::string_view value) { return Field(1
 // Cluster.type = EDS, eds_cluster_config.service_name.
 std::string EndpointReference(std::string_view name) {
   std::string fields;
-  xds::AppendVarint(2 << 3, &fields);
-  xds::AppendVarint(3, &fields);
+  proto::AppendVarint(2 << 3, &fields);
+  proto::AppendVarint(3, &fields);
   return fields + Field(3, Field(2, name));
 }
 

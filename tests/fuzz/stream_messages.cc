@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "proto/wire.h"
 #include "tests/fuzz/choices.h"
 #include "xds/wire.h"
 
@@ -14,8 +15,7 @@ using xds::Framing;
 constexpr const char* kWildcard = "*";
 
 void Append(uint32_t field, std::string_view bytes, std::string* out) {
-  xds::AppendLengthPrefix(field, bytes.size(), out);
-  out->append(bytes);
+  proto::AppendField(static_cast<int>(field), bytes, out);
 }
 
 void AppendNames(const Names& names, uint32_t field, uint32_t locator_field, bool locators,

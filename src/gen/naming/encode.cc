@@ -11,7 +11,6 @@
 #include "proto/wire.h"
 
 namespace fairlead::gen {
-
 namespace {
 
 using google::protobuf::Any;
