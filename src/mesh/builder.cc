@@ -56,8 +56,6 @@ struct SnapshotBuilder::State {
 
 namespace {
 
-using ShardEditor = decltype(MeshSnapshot::namespace_revisions)::Editor;
-
 // What of an endpoint its service's clusters depend on, besides its identity.
 using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
 
@@ -144,8 +142,8 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
   const bool first = next->services == nullptr;
   if (first || changes.services) {
     next->services = service_builder.Build(registry.services);
-    ShardEditor edit(&next->namespace_revisions);
-    for (const Interned& ns : service_builder.changed_namespaces()) edit[ns].services = next->revision;
+    for (const Interned& ns : service_builder.changed_namespaces())
+      next->namespace_revisions[ns].services = next->revision;
   }
   if (first) {
     next->endpoints = EndpointIndexBuilder::Build(registry.endpoints);
@@ -165,7 +163,7 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
     next->workloads = WorkloadIndexBuilder::Update(*next->workloads, changes.workloads);
   }
   if (first || changes.network_gateways || new_settings) {
-    next->networks = NetworkIndexBuilder::Build(registry.network_gateways, *settings);
+    next->networks = NetworkIndexBuilder::Build(registry.network_gateways, *settings, next->networks);
   }
 }
 
@@ -174,9 +172,8 @@ void SnapshotBuilder::State::NoteEndpointChanges(const model::RegistryChanges& c
                                                  const EndpointIndex& before, MeshSnapshot* next) const {
   InputRevisions& revisions = next->revisions;
   revisions.endpoints = next->revision;
-  ShardEditor edit(&next->namespace_revisions);
   for (const auto& [hostname, ns] : changes.endpoints) {
-    NamespaceRevisions& of_namespace = edit[ns];
+    NamespaceRevisions& of_namespace = next->namespace_revisions[ns];
     of_namespace.endpoints = next->revision;
     bool passthrough = false, inlined = false;
     for (const model::ServicePtr& service : next->services->ByHost(hostname)) {
@@ -205,7 +202,8 @@ void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from,
     next->destination_rules = destination_rule_builder.Build(from, *settings, &destination_rule_problems);
     checked = true;
   }
-  if (TakeChange(from, Kind::kPeerAuthentication) || new_settings) {
+  const bool new_root = snapshot == nullptr || snapshot->settings->root_namespace != settings->root_namespace;
+  if (TakeChange(from, Kind::kPeerAuthentication) || new_root) {
     policy_problems.clear();
     next->peer_authentications =
         PeerAuthenticationIndexBuilder::Build(from, settings->root_namespace, &policy_problems);

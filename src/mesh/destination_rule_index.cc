@@ -73,9 +73,14 @@ void DestinationRuleIndexBuilder::AddTo(Groups* groups, std::string_view host, c
 std::shared_ptr<const DestinationRuleIndex> DestinationRuleIndexBuilder::Build(
     const config::ObjectStore& store, const model::Settings& settings,
     std::vector<config::Diagnostic>* diagnostics) {
-  if (ApplySettings(settings)) namespaces_.clear();
-  auto index = std::make_shared<DestinationRuleIndex>();
+  if (ApplySettings(settings)) {
+    namespaces_.clear();
+    last_ = nullptr;
+  }
+  auto index = last_ == nullptr ? std::make_shared<DestinationRuleIndex>()
+                                : std::make_shared<DestinationRuleIndex>(*last_);
   index->root_namespace_ = root_namespace_;
+  for (auto& [ns, known] : namespaces_) known.seen = false;
   const config::ObjectStore::ByName& all = store.All(config::Kind::kDestinationRule);
   for (auto first = all.begin(); first != all.end();) {
     const Interned& ns = first->first.first;
@@ -83,19 +88,22 @@ std::shared_ptr<const DestinationRuleIndex> DestinationRuleIndexBuilder::Build(
     auto next = first;
     for (; next != all.end() && next->first.first == ns; ++next) objects.push_back(next->second);
     Namespace& of_namespace = namespaces_[ns];
+    of_namespace.seen = true;
     if (of_namespace.objects != objects) {
       of_namespace.objects = std::move(objects);
       MakeNamespace(ns, &of_namespace);
+      index->namespaces_[ns] = of_namespace.rules;
     }
-    index->namespaces_[ns.str()] = of_namespace.rules;
     for (const auto& [from, made] : of_namespace.made) {
       diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
     }
     first = next;
   }
   absl::erase_if(namespaces_, [&index](const auto& known) {
-    return !index->namespaces_.contains(std::string_view(known.first));
+    if (!known.second.seen) index->namespaces_.Erase(known.first);
+    return !known.second.seen;
   });
+  last_ = index;
   return index;
 }
 
@@ -180,8 +188,8 @@ const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group, 
 }
 
 NamespaceRulesPtr DestinationRuleIndex::Namespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? nullptr : it->second;
+  const NamespaceRulesPtr* rules = namespaces_.Find(ns);
+  return rules == nullptr ? nullptr : *rules;
 }
 
 DestinationRuleIndex::List DestinationRuleIndex::Lookup(std::string_view client_ns,

@@ -9,11 +9,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/interned.h"
-#include "base/strings.h"
 #include "config/diagnostic.h"
 #include "config/store.h"
 #include "mesh/host_map.h"
 #include "mesh/routing_objects.h"
+#include "mesh/snapshot.h"
 #include "model/service.h"
 #include "model/settings.h"
 
@@ -48,8 +48,9 @@ class DestinationRuleIndex {
 
  private:
   friend class DestinationRuleIndexBuilder;
+  friend class SnapshotDifference;
   Interned root_namespace_;
-  StringMap<NamespaceRulesPtr> namespaces_;
+  ByNamespace<NamespaceRulesPtr> namespaces_;
 };
 
 // Makes DestinationRuleIndexes. Keeps what it merged, so that a rule whose objects did not change keeps its
@@ -70,6 +71,7 @@ class DestinationRuleIndexBuilder {
     std::vector<config::ConfigPtr> objects;  // by name
     absl::flat_hash_map<std::vector<const config::ConfigObject*>, Made> made;
     NamespaceRulesPtr rules;
+    bool seen = false;  // by the Build that runs
   };
   // Objects that become one rule.
   struct Group {
@@ -90,6 +92,7 @@ class DestinationRuleIndexBuilder {
   Interned root_namespace_;
   bool private_by_default_ = false;
   absl::flat_hash_map<Interned, Namespace> namespaces_;
+  std::shared_ptr<const DestinationRuleIndex> last_;
 };
 
 }  // namespace fairlead::mesh

@@ -20,6 +20,11 @@ class ObjectIndexBuilder {
   // The kinds that an ObjectIndex holds: what is neither a service, an endpoint, a workload nor made into an
   // index of its own.
   static const std::vector<config::Kind>& Kinds();
+
+ private:
+  using OfKindPtr = std::shared_ptr<const ObjectIndex::OfKind>;
+  static OfKindPtr MakeKind(const config::ObjectStore& store, config::Kind kind,
+                            const ObjectIndex::OfKind* previous);
 };
 
 class PeerAuthenticationIndexBuilder {

@@ -32,22 +32,48 @@ std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Build(const Endpoints
 std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Update(
     const EndpointIndex& previous, const Endpoints& endpoints,
     const std::vector<model::ServiceKey>& changed) {
-  auto index = std::make_shared<EndpointIndex>(previous);
-  NamePairMap<model::ServiceEndpointsPtr>::Editor edit(&index->by_service_);
-  for (const model::ServiceKey& service : changed) {
-    auto now = endpoints.find(service);
-    if (now == endpoints.end()) {
-      edit.Erase(service);
+  absl::flat_hash_map<Interned, std::shared_ptr<NamespaceEndpoints>> edited;
+  for (const auto& [host, ns] : changed) {
+    const auto now = endpoints.find({host, ns});
+    const model::ServiceEndpointsPtr after = now == endpoints.end() ? nullptr : now->second;
+    std::shared_ptr<NamespaceEndpoints>& of_namespace = edited[ns];
+    if (of_namespace == nullptr) {
+      if (previous.Find(host, ns) == after) continue;
+      const NamespaceEndpointsPtr before = previous.Namespace(ns);
+      of_namespace = before == nullptr ? std::make_shared<NamespaceEndpoints>()
+                                       : std::make_shared<NamespaceEndpoints>(*before);
+    }
+    if (after == nullptr) {
+      of_namespace->by_host_.Erase(host);
     } else {
-      edit[service] = now->second;
+      of_namespace->by_host_[host] = after;
+    }
+  }
+  auto index = std::make_shared<EndpointIndex>(previous);
+  for (auto& [ns, of_namespace] : edited) {
+    if (of_namespace == nullptr) continue;
+    if (of_namespace->by_host_.empty()) {
+      index->namespaces_.Erase(ns);
+    } else {
+      index->namespaces_[ns] = std::move(of_namespace);
     }
   }
   return index;
 }
 
-model::ServiceEndpointsPtr EndpointIndex::Find(std::string_view hostname, std::string_view ns) const {
-  const model::ServiceEndpointsPtr* found = by_service_.Find(std::make_pair(hostname, ns));
+model::ServiceEndpointsPtr NamespaceEndpoints::Find(std::string_view hostname) const {
+  const model::ServiceEndpointsPtr* found = by_host_.Find(hostname);
   return found == nullptr ? nullptr : *found;
+}
+
+model::ServiceEndpointsPtr EndpointIndex::Find(std::string_view hostname, std::string_view ns) const {
+  const NamespaceEndpointsPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : (*of_namespace)->Find(hostname);
+}
+
+NamespaceEndpointsPtr EndpointIndex::Namespace(std::string_view ns) const {
+  const NamespaceEndpointsPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : *of_namespace;
 }
 
 std::shared_ptr<const ExternalTargetIndex> ExternalTargetIndexBuilder::Build(
@@ -75,8 +101,8 @@ std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(
 std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
     const WorkloadIndex& previous, const std::vector<model::WorkloadChange>& changes) {
   auto index = std::make_shared<WorkloadIndex>(previous);
-  decltype(index->by_address_)::Editor by_address(&index->by_address_);
-  decltype(index->pods_)::Editor pods(&index->pods_);
+  auto& by_address = index->by_address_;
+  auto& pods = index->pods_;
   for (const auto& [before, after] : changes) {
     if (before == nullptr) continue;
     for (const std::string& address : before->addresses) {
@@ -117,8 +143,9 @@ std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesByAddress(std:
   return entries;
 }
 
-std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(std::vector<model::NetworkGateway> gateways,
-                                                               const model::Settings& settings) {
+std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(
+    std::vector<model::NetworkGateway> gateways, const model::Settings& settings,
+    const std::shared_ptr<const NetworkIndex>& last) {
   for (const auto& [network, spec] : settings.networks->networks()) {
     for (const auto& gateway : spec.gateways()) {
       if (gateway.address().empty()) continue;  // by service name: the registries know its addresses
@@ -131,6 +158,7 @@ std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(std::vector<model
   }
   std::sort(gateways.begin(), gateways.end());
   gateways.erase(std::unique(gateways.begin(), gateways.end()), gateways.end());
+  if (last != nullptr && last->gateways_ == gateways) return last;
   auto index = std::make_shared<NetworkIndex>();
   index->gateways_ = std::move(gateways);
   return index;

@@ -40,9 +40,11 @@ class WorkloadIndexBuilder {
 
 class NetworkIndexBuilder {
  public:
-  // Adds the gateways that MeshNetworks gives by address to those that the registries found.
+  // Adds the gateways that MeshNetworks gives by address to those that the registries found. `last` again
+  // (may be null) where it has the same.
   static std::shared_ptr<const NetworkIndex> Build(std::vector<model::NetworkGateway> gateways,
-                                                   const model::Settings& settings);
+                                                   const model::Settings& settings,
+                                                   const std::shared_ptr<const NetworkIndex>& last);
 };
 
 }  // namespace fairlead::mesh

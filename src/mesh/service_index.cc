@@ -106,9 +106,8 @@ std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ServiceInde
   absl::flat_hash_map<Interned, Change> by_namespace;
   for (const ServicePtr& service : change.gone) by_namespace[service->ns].gone.push_back(service);
   for (const ServicePtr& service : change.fresh) by_namespace[service->ns].fresh.push_back(service);
-  HostEditor hosts(&index->by_host_);
   for (const auto& [ns, of_namespace] : by_namespace) {
-    ChangeNamespace(ns, of_namespace, index.get(), &hosts);
+    ChangeNamespace(ns, of_namespace, index.get());
     changed_namespaces_.push_back(ns);
   }
   last_ = index;
@@ -117,7 +116,7 @@ std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ServiceInde
 
 void ServiceIndexBuilder::ChangeVisible(const Change& change, ServiceIndex* index) {
   Change everywhere;
-  StringMap<Change> exported;
+  absl::flat_hash_map<Interned, Change> exported;
   const auto sort_out = [&](const ServiceIndex::Services& services, auto which) {
     for (const ServicePtr& service : services) {
       if (service->visibility.everywhere) {
@@ -133,30 +132,41 @@ void ServiceIndexBuilder::ChangeVisible(const Change& change, ServiceIndex* inde
     index->everywhere_ = Changed(index->everywhere_.get(), everywhere, ServiceBefore);
   }
   for (const auto& [ns, to_namespace] : exported) {
-    ServiceIndex::List& list = index->exported_[ns];
-    list = Changed(list.get(), to_namespace, ServiceBefore);
-    if (list == nullptr) index->exported_.erase(ns);
+    const ServiceIndex::List* before = index->exported_.Find(ns);
+    auto list = Changed(before == nullptr ? nullptr : before->get(), to_namespace, ServiceBefore);
+    if (list == nullptr) {
+      index->exported_.Erase(ns);
+    } else {
+      index->exported_[ns] = std::move(list);
+    }
   }
 }
 
-void ServiceIndexBuilder::ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index,
-                                          HostEditor* hosts) {
-  const auto before = index->namespaces_.find(ns);
-  const auto all =
-      Changed(before == index->namespaces_.end() ? nullptr : &before->second->all, change, ServiceBefore);
-  for (const auto& [host, service] : ChooseByHost(change, all.get())) {
-    ServiceIndex::Services& of_host = (*hosts)[host];
-    auto place = std::lower_bound(of_host.begin(), of_host.end(), ns,
-                                  [](const ServicePtr& s, const Interned& n) { return s->ns < n; });
-    if (place != of_host.end() && (*place)->ns == ns) place = of_host.erase(place);
-    if (service != nullptr) of_host.insert(place, service);
-    if (of_host.empty()) hosts->Erase(host);
-  }
+void ServiceIndexBuilder::ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index) {
+  const NamespaceServicesPtr before = index->Namespace(ns);
+  const auto all = Changed(before == nullptr ? nullptr : &before->all, change, ServiceBefore);
+  for (const auto& [host, service] : ChooseByHost(change, all.get())) SetHost(host, ns, service, index);
   if (all == nullptr) {
-    index->namespaces_.erase(before);
+    index->namespaces_.Erase(ns);
   } else {
-    index->namespaces_[ns.str()] =
+    index->namespaces_[ns] =
         std::make_shared<const NamespaceServices>(NamespaceServices{*all, IndexSelectors(*all)});
+  }
+}
+
+void ServiceIndexBuilder::SetHost(const Interned& host, const Interned& ns, const ServicePtr& service,
+                                  ServiceIndex* index) {
+  ServiceIndex::Services of_host = index->ByHost(host);
+  auto place = std::lower_bound(of_host.begin(), of_host.end(), ns,
+                                [](const ServicePtr& s, const Interned& n) { return s->ns < n; });
+  const bool known = place != of_host.end() && (*place)->ns == ns;
+  if (known ? *place == service : service == nullptr) return;
+  if (known) place = of_host.erase(place);
+  if (service != nullptr) of_host.insert(place, service);
+  if (of_host.empty()) {
+    index->by_host_.Erase(host);
+  } else {
+    index->by_host_[host] = std::make_shared<const ServiceIndex::Services>(std::move(of_host));
   }
 }
 
@@ -187,28 +197,31 @@ model::ServicePtr ServiceIndex::Find(std::string_view hostname, std::string_view
 }
 
 const ServiceIndex::Services& ServiceIndex::ByHost(std::string_view hostname) const {
-  const Services* of_host = by_host_.Find(hostname);
-  return of_host == nullptr ? NoServices() : *of_host;
+  const List* of_host = by_host_.Find(hostname);
+  return of_host == nullptr ? NoServices() : **of_host;
+}
+
+ServiceIndex::List ServiceIndex::Host(std::string_view hostname) const {
+  const List* of_host = by_host_.Find(hostname);
+  return of_host == nullptr ? nullptr : *of_host;
 }
 
 NamespaceServicesPtr ServiceIndex::Namespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? nullptr : it->second;
+  const NamespaceServicesPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : *of_namespace;
 }
 
 const ServiceIndex::Services& ServiceIndex::InNamespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? NoServices() : it->second->all;
+  const NamespaceServicesPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? NoServices() : (*of_namespace)->all;
 }
 
 ServiceIndex::Services ServiceIndex::VisibleIn(std::string_view ns) const {
-  const auto exported = exported_.find(ns);
+  const List* exported = exported_.Find(ns);
   Services visible;
-  visible.reserve((exported == exported_.end() ? 0 : exported->second->size()) +
+  visible.reserve((exported == nullptr ? 0 : (*exported)->size()) +
                   (everywhere_ == nullptr ? 0 : everywhere_->size()));
-  if (exported != exported_.end()) {
-    visible.insert(visible.end(), exported->second->begin(), exported->second->end());
-  }
+  if (exported != nullptr) visible.insert(visible.end(), (*exported)->begin(), (*exported)->end());
   if (everywhere_ != nullptr) visible.insert(visible.end(), everywhere_->begin(), everywhere_->end());
   return visible;
 }

@@ -29,11 +29,12 @@ class ServiceIndexBuilder {
 
  private:
   using Change = ListChange<model::ServicePtr>;
-  using HostEditor = decltype(ServiceIndex::by_host_)::Editor;
   Change TakeChange(const std::vector<model::ServicePtr>& services);
   static void ChangeVisible(const Change& change, ServiceIndex* index);
-  static void ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index,
-                              HostEditor* hosts);
+  static void ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index);
+  // From now on `service` counts for a host in `ns`; null: none does.
+  static void SetHost(const Interned& host, const Interned& ns, const model::ServicePtr& service,
+                      ServiceIndex* index);
 
   std::vector<model::ServicePtr> known_;  // as Build had them last
   std::shared_ptr<const ServiceIndex> last_;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/hash/hash.h"
 #include "base/interned.h"
 #include "base/labels.h"
@@ -41,10 +42,18 @@ struct NamespaceServices {
 };
 using NamespaceServicesPtr = std::shared_ptr<const NamespaceServices>;
 
+class SnapshotDifference;  // snapshot_diff.cc
+
+// What an index has of each namespace, by its name. A part is null where there is nothing, and keeps its
+// pointer from snapshot to snapshot while its content stays.
+template <typename Part>
+using ByNamespace = ShardedMap<Interned, Part, StringViewHash, StringViewEqual, 64>;
+
 // Services by host and namespace. Successors share the parts in which nothing changed.
 class ServiceIndex {
  public:
   using Services = std::vector<model::ServicePtr>;
+  using List = std::shared_ptr<const Services>;
 
   // All services in Istio's order: older first, then name, then namespace.
   const Services& All() const;
@@ -52,6 +61,8 @@ class ServiceIndex {
   model::ServicePtr Find(std::string_view hostname, std::string_view ns) const;
   // Find's answers for every namespace, in order of the namespaces; empty where the host is unknown.
   const Services& ByHost(std::string_view hostname) const;
+  // The same; null where the host is unknown.
+  List Host(std::string_view hostname) const;
   // All services that live in a namespace, in order.
   const Services& InNamespace(std::string_view ns) const;
   // The same; null where there are none. What Find says of a namespace depends on nothing else.
@@ -64,22 +75,38 @@ class ServiceIndex {
 
  private:
   friend class ServiceIndexBuilder;
-  using List = std::shared_ptr<const Services>;
-  List all_, everywhere_;     // null: empty
-  StringMap<List> exported_;  // to a namespace
-  StringMap<NamespaceServicesPtr> namespaces_;
-  ShardedMap<Interned, Services, StringViewHash, StringViewEqual> by_host_;
+  friend class SnapshotDifference;
+  List all_, everywhere_;       // null: empty
+  ByNamespace<List> exported_;  // to a namespace
+  ByNamespace<NamespaceServicesPtr> namespaces_;
+  ShardedMap<Interned, List, StringViewHash, StringViewEqual> by_host_;
 };
+
+// The endpoints of the services that live in one namespace. Immutable; snapshots share it while none of them
+// changes.
+class NamespaceEndpoints {
+ public:
+  // Null where the service has no endpoints.
+  model::ServiceEndpointsPtr Find(std::string_view hostname) const;
+
+ private:
+  friend class EndpointIndexBuilder;
+  ShardedMap<Interned, model::ServiceEndpointsPtr, StringViewHash, StringViewEqual, 64> by_host_;
+};
+using NamespaceEndpointsPtr = std::shared_ptr<const NamespaceEndpoints>;
 
 // Endpoints by service. Successors share the parts in which nothing changed.
 class EndpointIndex {
  public:
   // Null where the service has no endpoints.
   model::ServiceEndpointsPtr Find(std::string_view hostname, std::string_view ns) const;
+  // Null where no service of the namespace has endpoints.
+  NamespaceEndpointsPtr Namespace(std::string_view ns) const;
 
  private:
   friend class EndpointIndexBuilder;
-  NamePairMap<model::ServiceEndpointsPtr> by_service_;  // by (hostname, namespace)
+  friend class SnapshotDifference;
+  ByNamespace<NamespaceEndpointsPtr> namespaces_;
 };
 
 // By address, the ServiceEntries' services that are served there.
@@ -105,6 +132,7 @@ class WorkloadIndex {
 
  private:
   friend class WorkloadIndexBuilder;
+  friend class SnapshotDifference;
   ShardedMap<std::string, std::vector<Workload>, StringViewHash, StringViewEqual> by_address_;
   NamePairMap<Workload> pods_;  // by (namespace, name)
 };
@@ -127,13 +155,25 @@ class NetworkIndex {
 // EnvoyFilter, WasmPlugin, …) start from.
 class ObjectIndex {
  public:
-  const std::vector<config::ConfigPtr>& Of(config::Kind kind, std::string_view ns) const;
-  const std::vector<config::ConfigPtr>& Of(config::Kind kind) const;
+  using List = std::vector<config::ConfigPtr>;
+  using ListPtr = std::shared_ptr<const List>;
+
+  const List& Of(config::Kind kind, std::string_view ns) const;
+  // The same; null where there are none.
+  ListPtr In(config::Kind kind, std::string_view ns) const;
+  // Those of all namespaces: sorted when they are asked for first.
+  const List& Of(config::Kind kind) const;
 
  private:
   friend class ObjectIndexBuilder;
-  std::array<std::vector<config::ConfigPtr>, config::KindCount()> by_kind_;
-  std::array<StringMap<std::vector<config::ConfigPtr>>, config::KindCount()> by_namespace_;
+  friend class SnapshotDifference;
+  // Shared by all snapshots between two changes of the kind.
+  struct OfKind {
+    ByNamespace<ListPtr> namespaces;
+    mutable absl::once_flag sorted;
+    mutable List all;
+  };
+  std::array<std::shared_ptr<const OfKind>, config::KindCount()> kinds_;  // null: none
 };
 
 // All VirtualServices, and which a namespace sees. Successors share the parts in which nothing changed.
@@ -155,11 +195,12 @@ class VirtualServiceIndex {
 
  private:
   friend class VirtualServiceIndexBuilder;
-  ListPtr all_;                    // null: empty
-  StringMap<ListPtr> everywhere_;  // by gateway
-  StringMap<ListPtr> own_;         // by "gateway namespace"
-  StringMap<ListPtr> exported_;    // likewise
-  StringMap<ListPtr> of_mesh_in_;  // by the namespace where they live
+  friend class SnapshotDifference;
+  ListPtr all_;                      // null: empty
+  StringMap<ListPtr> everywhere_;    // by gateway
+  StringMap<ListPtr> own_;           // by "gateway namespace"
+  StringMap<ListPtr> exported_;      // likewise
+  ByNamespace<ListPtr> of_mesh_in_;  // by the namespace where they live
 };
 
 // DestinationRules by namespace and host (destination_rule_index.h); lookups go through SidecarScope.

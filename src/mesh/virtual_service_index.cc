@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -40,7 +41,7 @@ config::Diagnostic RouteProblem(const ConfigPtr& root, int route, std::string co
 }
 
 // The kinds of lists in an index.
-enum class Lists : uint8_t { kEverywhere, kOwn, kExported, kOfMeshIn };
+enum class Lists : uint8_t { kEverywhere, kOwn, kExported };
 
 std::string GroupKey(std::string_view ns, std::string_view gateway) { return StrCat(gateway, " ", ns); }
 
@@ -65,7 +66,6 @@ template <typename File>
 void FileInto(const VirtualServicePtr& virtual_service, File file) {
   const model::Visibility& visibility = virtual_service->visibility;
   const std::string_view home = virtual_service->object->ns();
-  if (virtual_service->for_mesh) file(Lists::kOfMeshIn, std::string(home));
   for (const std::string& gateway : virtual_service->gateways) {
     if (visibility.everywhere) file(Lists::kEverywhere, gateway);
     for (const std::string& ns : visibility.namespaces) {
@@ -242,16 +242,15 @@ void VirtualServiceIndexBuilder::ChangeLists(const Change& change, VirtualServic
     });
   }
   index->all_ = Changed(index->all_.get(), change, Older);
+  ChangeOfMesh(change, index);
   const auto of_kind = [index](Lists kind) -> auto& {
     switch (kind) {
       case Lists::kEverywhere:
         return index->everywhere_;
       case Lists::kOwn:
         return index->own_;
-      case Lists::kExported:
-        return index->exported_;
       default:
-        return index->of_mesh_in_;
+        return index->exported_;
     }
   };
   for (const auto& [name, of_list] : lists) {
@@ -261,13 +260,30 @@ void VirtualServiceIndexBuilder::ChangeLists(const Change& change, VirtualServic
   }
 }
 
+void VirtualServiceIndexBuilder::ChangeOfMesh(const Change& change, VirtualServiceIndex* index) {
+  absl::flat_hash_map<Interned, Change> namespaces;
+  for (const auto which : {&Change::gone, &Change::fresh}) {
+    for (const VirtualServicePtr& one : change.*which) {
+      if (one->for_mesh) (namespaces[one->object->ns()].*which).push_back(one);
+    }
+  }
+  for (const auto& [ns, of_namespace] : namespaces) {
+    VirtualServiceIndex::ListPtr list = Changed(index->OfMeshIn(ns).get(), of_namespace, Older);
+    if (list == nullptr) {
+      index->of_mesh_in_.Erase(ns);
+    } else {
+      index->of_mesh_in_[ns] = std::move(list);
+    }
+  }
+}
+
 const VirtualServiceIndex::List& VirtualServiceIndex::All() const {
   return all_ == nullptr ? *NoList() : *all_;
 }
 
 VirtualServiceIndex::ListPtr VirtualServiceIndex::OfMeshIn(std::string_view ns) const {
-  const auto it = of_mesh_in_.find(ns);
-  return it == of_mesh_in_.end() ? nullptr : it->second;
+  const ListPtr* list = of_mesh_in_.Find(ns);
+  return list == nullptr ? nullptr : *list;
 }
 
 std::array<const VirtualServiceIndex::List*, 3> VirtualServiceIndex::GroupsFor(

@@ -51,6 +51,7 @@ class VirtualServiceIndexBuilder {
   // True where what was made of objects does not hold any more.
   bool ApplySettings(const model::Settings& settings);
   static void ChangeLists(const Change& change, VirtualServiceIndex* index);
+  static void ChangeOfMesh(const Change& change, VirtualServiceIndex* index);
 
   std::string domain_;
   std::vector<std::string> default_export_to_;
