@@ -46,10 +46,9 @@ class MeshThread::SourceSink : public source::Sink {
 };
 
 MeshThread::MeshThread(MeshThreadOptions options, std::unique_ptr<MeshModel> model, Publish publish)
-    : options_(options),
-      model_(std::move(model)),
+    : model_(std::move(model)),
       publish_(std::move(publish)),
-      debounce_(options.debounce) {}
+      pending_(options.debounce, options.debounce_endpoints) {}
 
 MeshThread::~MeshThread() { Stop(); }
 
@@ -64,15 +63,7 @@ void MeshThread::OnChanges(std::vector<config::ObjectChange> changes) {
   if (changes.empty()) return;
   for (const config::ObjectChange& change : changes) CountInbound(change);
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  for (config::ObjectChange& change : changes) {
-    const bool waits = options_.debounce_endpoints || change.key.kind != config::Kind::kEndpointSlice;
-    if (waits) debounce_.OnChange(now);
-    Batch& batch = waits ? pending_ : pending_endpoints_;
-    if (batch.empty()) batch.reasons.first = now;
-    const config::ObjectKey key = change.key;
-    batch.changes.insert_or_assign(key, std::move(change));
-  }
+  pending_.Add(std::move(changes), Clock::now());
   wake_.notify_one();
 }
 
@@ -91,20 +82,13 @@ void MeshThread::OnSynced(const std::string& source) {
 
 void MeshThread::SetSettings(model::SettingsPtr settings) {
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  debounce_.OnChange(now);
-  if (pending_.empty()) pending_.reasons.first = now;
-  pending_.settings = std::move(settings);
+  pending_.SetSettings(std::move(settings), Clock::now());
   wake_.notify_one();
 }
 
 void MeshThread::PushAll() {
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  debounce_.OnChange(now);
-  if (pending_.empty()) pending_.reasons.first = now;
-  pending_.reasons.everything = true;
-  pending_.reasons.Add(Reason::kDebug);
+  pending_.PushAll(Clock::now());
   wake_.notify_one();
 }
 
@@ -139,10 +123,9 @@ bool MeshThread::WaitForWork(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     if (stopping_) return false;
     if (diagnostics_changed_) return true;
-    const auto due = debounce_.Due();
+    const auto due = pending_.Due();
     if (unsynced_.empty()) {
-      if (!ready_ || !pending_endpoints_.empty())
-        return true;  // what existed at the start is no burst to wait for
+      if (!ready_) return true;  // what existed at the start is no burst to wait for
       if (due && *due <= Clock::now()) return true;
     }
     if (due && unsynced_.empty()) {
@@ -153,41 +136,29 @@ bool MeshThread::WaitForWork(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// REQUIRES: mutex_ held.
-MeshThread::Batch MeshThread::TakeDue() {
-  if (!unsynced_.empty()) return {};
-  Batch batch = std::exchange(pending_endpoints_, {});
-  const auto due = debounce_.Due();
-  if (!due || (ready_ && *due > Clock::now())) return batch;
-  const Clock::time_point first = debounce_.Take();
-  Batch waited = std::exchange(pending_, {});
-  waited.reasons.first = batch.empty() ? first : std::min(first, batch.reasons.first);
-  waited.changes.merge(batch.changes);  // the kinds of the two are disjoint
-  return waited;
-}
-
 void MeshThread::Run() {
   std::unique_lock lock(mutex_);
   while (WaitForWork(lock)) {
     const bool starting = unsynced_.empty() && !ready_;
-    Batch batch = TakeDue();
+    Publication publication;
+    if (unsynced_.empty()) publication = pending_.Take(Clock::now(), starting);
     const bool log = std::exchange(diagnostics_changed_, false);
     lock.unlock();
-    if (starting || !batch.empty()) Handle(std::move(batch));
+    if (starting || !publication.empty()) Handle(std::move(publication));
     if (log) LogDiagnostics();
     lock.lock();
     if (starting) ready_ = true;
   }
 }
 
-void MeshThread::Handle(Batch batch) {
+void MeshThread::Handle(Publication publication) {
   const Clock::time_point start = Clock::now();
   std::vector<config::ObjectChange> changes;
-  changes.reserve(batch.changes.size());
-  for (auto& [key, change] : batch.changes) changes.push_back(std::move(change));
-  Reasons reasons = batch.reasons;
+  changes.reserve(publication.changes.size());
+  for (auto& [key, change] : publication.changes) changes.push_back(std::move(change));
+  Reasons reasons = publication.reasons;
   if (reasons.first == Clock::time_point{}) reasons.first = start;
-  mesh::SnapshotPtr snapshot = model_->Update(changes, batch.settings, &reasons);
+  mesh::SnapshotPtr snapshot = model_->Update(changes, publication.settings, &reasons);
   const Clock::time_point built = Clock::now();
   Metrics().snapshot_time.Observe(Seconds(built - start));
   if (snapshot == nullptr && reasons.everything) snapshot = published_;

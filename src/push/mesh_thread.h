@@ -17,6 +17,7 @@
 #include "mesh/snapshot.h"
 #include "model/settings.h"
 #include "push/debounce.h"
+#include "push/pending_changes.h"
 #include "push/reason.h"
 #include "source/source.h"
 
@@ -66,23 +67,15 @@ class MeshThread {
 
  private:
   class SourceSink;
-  struct Batch {
-    std::map<config::ObjectKey, config::ObjectChange> changes;
-    model::SettingsPtr settings;
-    Reasons reasons;
-    bool empty() const { return changes.empty() && settings == nullptr && !reasons.everything; }
-  };
 
   void OnChanges(std::vector<config::ObjectChange> changes);
   void OnDiagnostics(const std::string& source, std::vector<config::Diagnostic> diagnostics);
   void OnSynced(const std::string& source);
   void Run();
   bool WaitForWork(std::unique_lock<std::mutex>& lock);
-  Batch TakeDue();
-  void Handle(Batch batch);
+  void Handle(Publication publication);
   void LogDiagnostics();
 
-  const MeshThreadOptions options_;
   const std::unique_ptr<MeshModel> model_;
   const Publish publish_;
 
@@ -92,8 +85,7 @@ class MeshThread {
   std::set<std::string> unsynced_;
   std::map<std::string, std::vector<config::Diagnostic>> diagnostics_;  // by source
   bool diagnostics_changed_ = false;
-  Batch pending_, pending_endpoints_;
-  Debounce debounce_;
+  PendingChanges pending_;
   bool ready_ = false, stopping_ = false;
   std::thread thread_;
 

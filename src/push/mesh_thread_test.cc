@@ -148,8 +148,8 @@ class EndpointDebounce : public MeshThreadTest {
     thread.Start();
     sink->OnSynced();
     Await(1);
-    sink->OnChanges(
-        {Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kEndpointSlice, "e")});
+    sink->OnChanges({Changed(config::Kind::kVirtualService, "a")});
+    sink->OnChanges({Changed(config::Kind::kEndpointSlice, "e")});
     Await(2);
   }
 };
@@ -168,6 +168,16 @@ TEST_F(EndpointDebounce, EndpointsDoNotWait) {
 // PILOT_ENABLE_EDS_DEBOUNCE=true
 TEST_F(EndpointsDebounced, EndpointsWaitWithTheOthers) {
   EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("a", "e"));
+}
+
+// One write of a pod and of its endpoints is one publication.
+TEST_F(MeshThreadTest, WhatIsHandedOverTogetherIsPublishedTogether) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  sink->OnChanges({Changed(config::Kind::kPod, "p"), Changed(config::Kind::kEndpointSlice, "e")});
+  Await(2);
+  EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("p", "e"));
 }
 
 // A wish to push all rides with what else there is, and needs no change.
