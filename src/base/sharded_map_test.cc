@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -99,6 +100,32 @@ TEST(ShardedMapTest, AMapWhoseLastEntryIsErasedIsEmpty) {
   EXPECT_FALSE(map.empty());
   map.Erase("b");
   EXPECT_TRUE(map.empty());
+}
+
+TEST(ShardedMapTest, GoesOverAllEntriesOnce) {
+  std::map<std::string, int> all;
+  const Map map = Hundred();
+  for (const auto& [key, value] : map) EXPECT_TRUE(all.emplace(key, value).second);
+  EXPECT_THAT(all, SizeIs(100));
+  EXPECT_EQ(all.at("key42"), 42);
+  const Map none;
+  EXPECT_EQ(none.begin(), none.end());
+}
+
+TEST(ShardedSetTest, HoldsEachKeyOnceAndTellsDifferences) {
+  ShardedSet<int> before;
+  for (int i : {1, 2, 3, 3}) before.Insert(i);
+  EXPECT_EQ(before.size(), 3u);
+  ShardedSet<int> after = before;
+  after.Erase(1);
+  after.Insert(2);
+  after.Insert(4);
+  std::set<std::string> differences;
+  after.ForEachDifference(before,
+                          [&](int key, bool is_in) { differences.insert(StrCat(is_in ? "+" : "-", key)); });
+  EXPECT_THAT(differences, ElementsAre("+4", "-1"));
+  EXPECT_EQ(std::set<int>(after.begin(), after.end()), (std::set<int>{2, 3, 4}));
+  EXPECT_TRUE(before.contains(1));
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "mesh/builder.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <atomic>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -24,27 +23,18 @@ using config::Kind;
 // One step makes one index; it runs only if its inputs differ from those of the last time.
 struct SnapshotBuilder::State {
   model::SettingsPtr settings;
-  model::SettingsPtr built_settings;       // of `snapshot`
-  std::shared_ptr<MeshSnapshot> snapshot;  // the last one; null at first
-  uint64_t revision = 0;
-
-  const config::ObjectStore* store = nullptr;  // whose revisions these are
-  std::array<std::optional<uint64_t>, config::KindCount()> revisions;
+  config::ObjectStore store;  // as it was for `snapshot`
+  SnapshotPtr snapshot;       // the last one; null at first
 
   bool shadow = false;
-  ServiceIndexBuilder service_builder;
   VirtualServiceIndexBuilder virtual_service_builder;
   DestinationRuleIndexBuilder destination_rule_builder;
   std::vector<Diagnostic> virtual_service_problems, destination_rule_problems, policy_problems,
       sidecar_problems;
   std::vector<Diagnostic> problems;
 
-  // Whether the kind changed since it was asked last.
-  bool TakeChange(const config::ObjectStore& from, Kind kind) {
-    std::optional<uint64_t>& seen = revisions[static_cast<size_t>(kind)];
-    const bool changed = seen != from.Revision(kind);
-    seen = from.Revision(kind);
-    return changed;
+  bool Changed(const config::ObjectStore& from, Kind kind) const {
+    return from.Revision(kind) != store.Revision(kind);
   }
 
   void BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings, MeshSnapshot* next);
@@ -55,6 +45,12 @@ struct SnapshotBuilder::State {
 };
 
 namespace {
+
+// Rises by one with every snapshot of the process, whichever mesh it is of.
+uint64_t NextRevision() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1) + 1;
+}
 
 // What of an endpoint its service's clusters depend on, besides its identity.
 using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
@@ -94,6 +90,9 @@ SnapshotBuilder::SnapshotBuilder(model::SettingsPtr settings, bool shadow)
   state_->settings = std::move(settings);
 }
 
+SnapshotBuilder::SnapshotBuilder(const SnapshotBuilder& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
+
 SnapshotBuilder::~SnapshotBuilder() = default;
 
 const std::vector<Diagnostic>& SnapshotBuilder::diagnostics() const { return state_->problems; }
@@ -102,13 +101,10 @@ void SnapshotBuilder::SetSettings(model::SettingsPtr settings) { state_->setting
 
 SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model::RegistryOutput& registry) {
   State& state = *state_;
-  if (state.store != &store) state.revisions.fill(std::nullopt);
-  state.store = &store;
-  const bool new_settings = state.settings != state.built_settings;
-  state.built_settings = state.settings;
+  const bool new_settings = state.snapshot == nullptr || state.settings != state.snapshot->settings;
   auto next = state.snapshot == nullptr ? std::make_shared<MeshSnapshot>()
                                         : std::make_shared<MeshSnapshot>(*state.snapshot);
-  next->revision = ++state.revision;
+  next->revision = NextRevision();
   next->settings = state.settings;
   if (new_settings) next->revisions.settings = next->revision;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
@@ -132,6 +128,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
     next->scopes_revision = next->revision;
     next->gateways->Sweep();
   }
+  state.store = store;
   state.snapshot = next;
   return next;
 }
@@ -140,10 +137,14 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
                                                   MeshSnapshot* next) {
   const model::RegistryChanges& changes = registry.changes;
   const bool first = next->services == nullptr;
-  if (first || changes.services) {
-    next->services = service_builder.Build(registry.services);
-    for (const Interned& ns : service_builder.changed_namespaces())
-      next->namespace_revisions[ns].services = next->revision;
+  if (first) {
+    next->services = ServiceIndexBuilder::Build(registry.services);
+    for (const model::ServicePtr& service : registry.services)
+      next->namespace_revisions[service->ns].services = next->revision;
+  } else if (!changes.services.empty()) {
+    next->services = ServiceIndexBuilder::Update(*next->services, changes.services);
+    for (const auto& [before, after] : changes.services)
+      next->namespace_revisions[(after == nullptr ? before : after)->ns].services = next->revision;
   }
   if (first) {
     next->endpoints = EndpointIndexBuilder::Build(registry.endpoints);
@@ -192,31 +193,26 @@ void SnapshotBuilder::State::NoteEndpointChanges(const model::RegistryChanges& c
 void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from, bool new_settings,
                                                 MeshSnapshot* next) {
   bool checked = false;
-  if (TakeChange(from, Kind::kVirtualService) || new_settings) {
+  if (Changed(from, Kind::kVirtualService) || new_settings) {
     virtual_service_problems.clear();
-    next->virtual_services = virtual_service_builder.Build(from, *settings, &virtual_service_problems);
+    next->virtual_services = virtual_service_builder.Build(from, store, *settings, &virtual_service_problems);
     checked = true;
   }
-  if (TakeChange(from, Kind::kDestinationRule) || new_settings) {
+  if (Changed(from, Kind::kDestinationRule) || new_settings) {
     destination_rule_problems.clear();
-    next->destination_rules = destination_rule_builder.Build(from, *settings, &destination_rule_problems);
+    next->destination_rules =
+        destination_rule_builder.Build(from, store, *settings, &destination_rule_problems);
     checked = true;
   }
   const bool new_root = snapshot == nullptr || snapshot->settings->root_namespace != settings->root_namespace;
-  if (TakeChange(from, Kind::kPeerAuthentication) || new_root) {
+  if (Changed(from, Kind::kPeerAuthentication) || new_root) {
     policy_problems.clear();
     next->peer_authentications =
         PeerAuthenticationIndexBuilder::Build(from, settings->root_namespace, &policy_problems);
     checked = true;
   }
-  std::vector<Kind> changed;
-  for (Kind kind : ObjectIndexBuilder::Kinds()) {
-    if (TakeChange(from, kind)) changed.push_back(kind);
-  }
-  if (!changed.empty() || next->objects == nullptr) {
-    next->objects = ObjectIndexBuilder::Build(from, changed, next->objects.get());
-  }
-  if (std::find(changed.begin(), changed.end(), Kind::kSidecar) != changed.end() || new_settings) {
+  next->objects = ObjectIndexBuilder::Build(from, store, next->objects);
+  if (Changed(from, Kind::kSidecar) || new_settings) {
     sidecar_problems = FindShadowedSidecars(next->objects->Of(Kind::kSidecar));
     checked = true;
   }

@@ -37,7 +37,8 @@ struct Mesh {
       service->ports.resize(2);
       service->ports[0].port = 80;
       service->ports[1].port = 9090;
-      registry.services.push_back(service);
+      registry.services.Insert(service);
+      services.push_back(service);
       config::ServiceSpec spec;
       spec.selector = service->selector;
       spec.ports.resize(1);
@@ -46,7 +47,6 @@ struct Mesh {
       registry.endpoints[{service->hostname, service->ns}] = std::make_shared<model::ServiceEndpoints>();
       if (i % 10 == 0) AddRouting(ns, name);
     }
-    registry.changes.services = true;
   }
 
   void AddPod(const std::string& ns, const std::string& app) {
@@ -55,10 +55,11 @@ struct Mesh {
     model::Workload workload;
     workload.ns = ns;
     pod.workload = std::make_shared<const model::Workload>(std::move(workload));
-    pod.addresses = {StrCat("10.0.", registry.workloads.size() / 256, ".", registry.workloads.size() % 256)};
+    pod.addresses = {StrCat("10.0.", pods / 256, ".", pods % 256)};
     pod.sources = {Put(config::Kind::kPod, ns, pod.name.str(), config::PodSpec(),
                        {{"app", app}, {"managed-by", "helm"}})};
-    registry.workloads.push_back(std::make_shared<const model::WorkloadInstance>(std::move(pod)));
+    registry.workloads.Insert(std::make_shared<const model::WorkloadInstance>(std::move(pod)));
+    ++pods;
   }
 
   void AddRouting(const std::string& ns, const std::string& name) {
@@ -89,6 +90,8 @@ struct Mesh {
   uint64_t hash = 0;
   config::ObjectStore store;
   model::RegistryOutput registry;
+  std::vector<model::ServicePtr> services;
+  int pods = 0;
 };
 
 void BM_FirstBuild(benchmark::State& state) {
@@ -103,7 +106,7 @@ void BM_EndpointChange(benchmark::State& state) {
   SnapshotBuilder builder(DefaultSettings());
   SnapshotPtr snapshot = builder.Build(mesh.store, mesh.registry);
   mesh.registry.changes = {};
-  const auto service = mesh.registry.services[5];
+  const auto service = mesh.services[5];
   mesh.registry.changes.endpoints = {{service->hostname, service->ns}};
   for (auto _ : state) {
     mesh.registry.endpoints[mesh.registry.changes.endpoints[0]] = std::make_shared<model::ServiceEndpoints>();

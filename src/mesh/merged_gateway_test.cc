@@ -124,7 +124,7 @@ TEST_F(MergedGatewayTest, CollectsAutoPassthroughHosts) {
 TEST_F(MergedGatewayTest, ServicesMayRefuseTranslation) {
   PutGateway("a", "g", R"(servers { port { number: 80 protocol: "HTTP" name: "h" } hosts: "x.com" })");
   Merged();
-  const model::ServicePtr service = registry_.services[0];
+  const model::ServicePtr service = services_[0];
   auto labelled = std::make_shared<model::Service>(*service);
   labelled->labels = {{"experimental.istio.io/disable-gateway-port-translation", "true"}};
   ReplaceService(service, labelled);

@@ -53,39 +53,43 @@ const std::vector<Kind>& ObjectIndexBuilder::Kinds() {
   return *kinds;
 }
 
-std::shared_ptr<const ObjectIndex> ObjectIndexBuilder::Build(const config::ObjectStore& store,
-                                                             const std::vector<Kind>& changed,
-                                                             const ObjectIndex* previous) {
+std::shared_ptr<const ObjectIndex> ObjectIndexBuilder::Build(
+    const config::ObjectStore& store, const config::ObjectStore& before,
+    const std::shared_ptr<const ObjectIndex>& previous) {
   auto index =
       previous == nullptr ? std::make_shared<ObjectIndex>() : std::make_shared<ObjectIndex>(*previous);
-  for (Kind kind : changed) {
+  bool changed = previous == nullptr;
+  for (Kind kind : Kinds()) {
     auto& slot = index->kinds_[static_cast<size_t>(kind)];
-    slot = MakeKind(store, kind, slot.get());
+    OfKindPtr now = UpdateKind(store.All(kind), before.All(kind), slot);
+    if (now == slot) continue;
+    slot = std::move(now);
+    changed = true;
   }
-  return index;
+  return changed ? index : previous;
 }
 
-ObjectIndexBuilder::OfKindPtr ObjectIndexBuilder::MakeKind(const config::ObjectStore& store, Kind kind,
-                                                           const ObjectIndex::OfKind* previous) {
-  const config::ObjectStore::ByName& all = store.All(kind);
+ObjectIndexBuilder::OfKindPtr ObjectIndexBuilder::UpdateKind(const config::ObjectStore::ByName& all,
+                                                             const config::ObjectStore::ByName& before,
+                                                             const OfKindPtr& previous) {
+  absl::flat_hash_set<Interned> changed;
+  all.ForEachDifference(before, [&changed](const auto& name, const ConfigPtr*, const ConfigPtr*) {
+    changed.insert(name.first);
+  });
+  if (changed.empty()) return previous;
   if (all.empty()) return nullptr;
   auto made = std::make_shared<ObjectIndex::OfKind>();
   if (previous != nullptr) made->namespaces = previous->namespaces;
-  absl::flat_hash_set<Interned> seen;
-  for (auto first = all.begin(); first != all.end();) {
-    const Interned ns = first->first.first;
+  for (const Interned& ns : changed) {
     ObjectIndex::List objects;
-    for (; first != all.end() && first->first.first == ns; ++first) objects.push_back(first->second);
+    for (auto it = all.LowerBound({ns, {}}); it != all.end() && it->first.first == ns; ++it)
+      objects.push_back(it->second);
+    if (objects.empty()) {
+      made->namespaces.Erase(ns);
+      continue;
+    }
     std::sort(objects.begin(), objects.end(), Older);
-    const ObjectIndex::ListPtr* before = made->namespaces.Find(ns);
-    if (before == nullptr || **before != objects)
-      made->namespaces[ns] = std::make_shared<const ObjectIndex::List>(std::move(objects));
-    seen.insert(ns);
-  }
-  if (previous != nullptr) {
-    previous->namespaces.ForEach([&](const Interned& ns, const auto&) {
-      if (!seen.contains(ns)) made->namespaces.Erase(ns);
-    });
+    made->namespaces[ns] = std::make_shared<const ObjectIndex::List>(std::move(objects));
   }
   return made;
 }
@@ -94,9 +98,8 @@ const ObjectIndex::List& ObjectIndex::Of(Kind kind) const {
   const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
   if (of_kind == nullptr) return NoObjects();
   absl::call_once(of_kind->sorted, [of_kind] {
-    of_kind->namespaces.ForEach([of_kind](const Interned&, const ListPtr& list) {
+    for (const auto& [ns, list] : of_kind->namespaces)
       of_kind->all.insert(of_kind->all.end(), list->begin(), list->end());
-    });
     std::sort(of_kind->all.begin(), of_kind->all.end(), Older);
   });
   return of_kind->all;

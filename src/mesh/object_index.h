@@ -13,18 +13,19 @@ namespace fairlead::mesh {
 
 class ObjectIndexBuilder {
  public:
-  // Copies from `previous` (may be null) what is of a kind that `changed` does not hold.
+  // `previous` (may be null) is the index of `before`: what the two stores have in common is not looked at.
+  // The same index again where they differ in no kind of an ObjectIndex.
   static std::shared_ptr<const ObjectIndex> Build(const config::ObjectStore& store,
-                                                  const std::vector<config::Kind>& changed,
-                                                  const ObjectIndex* previous);
+                                                  const config::ObjectStore& before,
+                                                  const std::shared_ptr<const ObjectIndex>& previous);
   // The kinds that an ObjectIndex holds: what is neither a service, an endpoint, a workload nor made into an
   // index of its own.
   static const std::vector<config::Kind>& Kinds();
 
  private:
   using OfKindPtr = std::shared_ptr<const ObjectIndex::OfKind>;
-  static OfKindPtr MakeKind(const config::ObjectStore& store, config::Kind kind,
-                            const ObjectIndex::OfKind* previous);
+  static OfKindPtr UpdateKind(const config::ObjectStore::ByName& all,
+                              const config::ObjectStore::ByName& before, const OfKindPtr& previous);
 };
 
 class PeerAuthenticationIndexBuilder {

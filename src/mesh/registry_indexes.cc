@@ -34,8 +34,8 @@ std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Update(
     const std::vector<model::ServiceKey>& changed) {
   absl::flat_hash_map<Interned, std::shared_ptr<NamespaceEndpoints>> edited;
   for (const auto& [host, ns] : changed) {
-    const auto now = endpoints.find({host, ns});
-    const model::ServiceEndpointsPtr after = now == endpoints.end() ? nullptr : now->second;
+    const model::ServiceEndpointsPtr* now = endpoints.Find(model::ServiceKey{host, ns});
+    const model::ServiceEndpointsPtr after = now == nullptr ? nullptr : *now;
     std::shared_ptr<NamespaceEndpoints>& of_namespace = edited[ns];
     if (of_namespace == nullptr) {
       if (previous.Find(host, ns) == after) continue;
@@ -77,21 +77,20 @@ NamespaceEndpointsPtr EndpointIndex::Namespace(std::string_view ns) const {
 }
 
 std::shared_ptr<const ExternalTargetIndex> ExternalTargetIndexBuilder::Build(
-    const absl::flat_hash_map<Interned, std::vector<model::ExternalTarget>>& targets) {
+    const ShardedMap<Interned, std::vector<model::ExternalTarget>>& targets) {
   auto index = std::make_shared<ExternalTargetIndex>();
-  index->by_address_.reserve(targets.size());
-  for (const auto& [address, at_address] : targets) index->by_address_.emplace(address.str(), at_address);
+  index->by_address_ = targets;
   return index;
 }
 
 const std::vector<model::ExternalTarget>& ExternalTargetIndex::At(std::string_view ip) const {
   static const auto* none = new std::vector<model::ExternalTarget>();
-  auto it = by_address_.find(ip);
-  return it == by_address_.end() ? *none : it->second;
+  const std::vector<model::ExternalTarget>* targets = by_address_.Find(Interned(ip));
+  return targets == nullptr ? *none : *targets;
 }
 
 std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(
-    const std::vector<WorkloadIndex::Workload>& workloads) {
+    const ShardedSet<WorkloadIndex::Workload>& workloads) {
   std::vector<model::WorkloadChange> all;
   all.reserve(workloads.size());
   for (const WorkloadIndex::Workload& workload : workloads) all.push_back({nullptr, workload});

@@ -62,10 +62,6 @@ class ScopeReadsTest : public MeshFixture {
     registry_.endpoints[{host, ns}] = std::make_shared<model::ServiceEndpoints>();
     registry_.changes.endpoints = {{host, ns}};
   }
-  void RemoveService(const model::ServicePtr& service) {
-    std::erase(registry_.services, service);
-    registry_.changes.services = true;
-  }
 };
 
 TEST_F(ScopeReadsTest, WhatHappensElsewhereMakesNoScopeAnew) {

@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
 namespace fairlead::mesh {
 namespace {
 
@@ -13,6 +16,10 @@ using model::ServicePtr;
 const ServiceIndex::Services& NoServices() {
   static const auto* none = new ServiceIndex::Services();
   return *none;
+}
+
+std::string_view SourceName(const model::Service& service) {
+  return service.source == nullptr ? std::string_view() : service.source->name().str();
 }
 
 std::string SelectorPair(std::string_view key, std::string_view value) { return StrCat(key, "=", value); }
@@ -71,46 +78,40 @@ bool ServiceBefore(const ServicePtr& a, const ServicePtr& b) {
   if (!(a->ns == b->ns)) return a->ns < b->ns;
   if (a->registry != b->registry) return a->registry < b->registry;
   if (!(a->hostname == b->hostname)) return a->hostname < b->hostname;
-  return a->address < b->address;
+  if (a->address != b->address) return a->address < b->address;
+  return SourceName(*a) < SourceName(*b);
 }
 
-// Which services are new or gone since the last call.
-ServiceIndexBuilder::Change ServiceIndexBuilder::TakeChange(const ServiceIndex::Services& services) {
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ShardedSet<ServicePtr>& services) {
   Change change;
-  const size_t both = std::min(known_.size(), services.size());
-  for (size_t i = 0; i < both; ++i) {
-    if (known_[i] == services[i]) continue;
-    change.gone.push_back(known_[i]);
-    change.fresh.push_back(services[i]);
-    known_[i] = services[i];
+  change.fresh.assign(services.begin(), services.end());
+  return Apply(ServiceIndex(), change);
+}
+
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Update(
+    const ServiceIndex& previous, const std::vector<model::ServiceChange>& changes) {
+  Change change;
+  for (const auto& [before, after] : changes) {
+    if (before != nullptr) change.gone.push_back(before);
+    if (after != nullptr) change.fresh.push_back(after);
   }
-  change.gone.insert(change.gone.end(), known_.begin() + both, known_.end());
-  change.fresh.insert(change.fresh.end(), services.begin() + both, services.end());
-  known_.resize(both);
-  known_.insert(known_.end(), services.begin() + both, services.end());
-  // Those that only moved are in both.
+  // Those that came and went again are in both.
   const absl::flat_hash_set<ServicePtr> gone(change.gone.begin(), change.gone.end());
   const absl::flat_hash_set<ServicePtr> fresh(change.fresh.begin(), change.fresh.end());
   std::erase_if(change.gone, [&fresh](const ServicePtr& service) { return fresh.contains(service); });
   std::erase_if(change.fresh, [&gone](const ServicePtr& service) { return gone.contains(service); });
-  return change;
+  return Apply(previous, change);
 }
 
-std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ServiceIndex::Services& services) {
-  const Change change = TakeChange(services);
-  changed_namespaces_.clear();
-  if (last_ != nullptr && change.empty()) return last_;
-  auto index = last_ == nullptr ? std::make_shared<ServiceIndex>() : std::make_shared<ServiceIndex>(*last_);
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Apply(const ServiceIndex& previous,
+                                                               const Change& change) {
+  auto index = std::make_shared<ServiceIndex>(previous);
   index->all_ = Changed(index->all_.get(), change, ServiceBefore);
   ChangeVisible(change, index.get());
   absl::flat_hash_map<Interned, Change> by_namespace;
   for (const ServicePtr& service : change.gone) by_namespace[service->ns].gone.push_back(service);
   for (const ServicePtr& service : change.fresh) by_namespace[service->ns].fresh.push_back(service);
-  for (const auto& [ns, of_namespace] : by_namespace) {
-    ChangeNamespace(ns, of_namespace, index.get());
-    changed_namespaces_.push_back(ns);
-  }
-  last_ = index;
+  for (const auto& [ns, of_namespace] : by_namespace) ChangeNamespace(ns, of_namespace, index.get());
   return index;
 }
 

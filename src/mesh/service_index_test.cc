@@ -22,6 +22,17 @@ TEST_F(ServiceIndexTest, OrdersByAgeThenNameThenNamespace) {
                           "web.a.svc.cluster.local/a:80", "web.b.svc.cluster.local/b:80"));
 }
 
+TEST_F(ServiceIndexTest, ServicesOfOneHostAreInTheOrderOfTheirObjects) {
+  for (const char* name : {"c", "a", "b"}) {
+    auto service = std::make_shared<model::Service>(*AddExternal("z", "api.example.com", {80}));
+    service->source = PutDestinationRule("z", name, "host: 'x'");
+    service->ports[0].port = 80 + name[0] - 'a';
+    ReplaceService(services_.back(), service);
+  }
+  EXPECT_THAT(Names(Build()->services->All()),
+              ElementsAre("api.example.com/z:80", "api.example.com/z:81", "api.example.com/z:82"));
+}
+
 TEST_F(ServiceIndexTest, ShowsExportedServicesFirst) {
   AddService("a", "everywhere", {80});
   ExportTo(AddService("a", "private", {80}), {"a"});
@@ -84,7 +95,7 @@ TEST_F(ServiceIndexTest, EndpointIndexSharesWhatDidNotChange) {
   EXPECT_EQ(before->endpoints->Find("a.example", "b"), nullptr);
 
   registry_.endpoints[{"a.example", "a"}] = of(3);
-  registry_.endpoints.erase({"b.example", "b"});
+  registry_.endpoints.Erase(model::ServiceKey("b.example", "b"));
   registry_.changes.endpoints = {{"a.example", "a"}, {"b.example", "b"}};
   const SnapshotPtr after = Build();
   EXPECT_EQ(after->endpoints->Find("a.example", "a")->shards[0].endpoints[0].weight, 3u);

@@ -152,8 +152,7 @@ TEST_F(SidecarScopeTest, OneNamespaceServesAHostname) {
   kubernetes->registry = model::Registry::kKubernetes;
   kubernetes->ns = "d";
   kubernetes->creation_time += 10;
-  registry_.services.push_back(kubernetes);
-  registry_.changes.services = true;
+  AddMadeService(kubernetes);
   EXPECT_THAT(Names(Scope("other")->services), ElementsAre("x.com/d:80"))
       << "Kubernetes' goes before entries";
   EXPECT_THAT(Names(Scope("c")->services), ElementsAre("x.com/c:81"));

@@ -116,7 +116,7 @@ class ExternalTargetIndex {
 
  private:
   friend class ExternalTargetIndexBuilder;
-  StringMap<std::vector<model::ExternalTarget>> by_address_;
+  ShardedMap<Interned, std::vector<model::ExternalTarget>> by_address_;
 };
 
 // Pods and workload entries. Successors share the parts in which nothing changed.
@@ -181,6 +181,7 @@ class VirtualServiceIndex {
  public:
   using List = std::vector<VirtualServicePtr>;
   using ListPtr = std::shared_ptr<const List>;
+  using ListsByName = ShardedMap<std::string, ListPtr, StringViewHash, StringViewEqual, 64>;
 
   const List& All() const;  // oldest first
   // Those for `gateway` ("mesh" or "namespace/name") that `ns` sees, in the order in which they compete: its
@@ -197,9 +198,9 @@ class VirtualServiceIndex {
   friend class VirtualServiceIndexBuilder;
   friend class SnapshotDifference;
   ListPtr all_;                      // null: empty
-  StringMap<ListPtr> everywhere_;    // by gateway
-  StringMap<ListPtr> own_;           // by "gateway namespace"
-  StringMap<ListPtr> exported_;      // likewise
+  ListsByName everywhere_;           // by gateway
+  ListsByName own_;                  // by "gateway namespace"
+  ListsByName exported_;             // likewise
   ByNamespace<ListPtr> of_mesh_in_;  // by the namespace where they live
 };
 

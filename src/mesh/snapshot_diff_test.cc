@@ -133,7 +133,7 @@ TEST_F(SnapshotDiffTest, EndpointsConcernTheirNamespace) {
             last_->endpoints->Namespace("a")->Find("s2.a.svc.cluster.local"));
   for (const char* name : {"s", "s2"}) {
     const model::ServiceKey key{StrCat(name, ".a.svc.cluster.local"), "a"};
-    registry_.endpoints.erase(key);
+    registry_.endpoints.Erase(key);
     registry_.changes.endpoints.push_back(key);
   }
   EXPECT_THAT(TakeDifferences(), ElementsAre("endpoints a"));

@@ -70,10 +70,9 @@ struct Mesh {
       port.protocol = model::Protocol::kHttp;
       found.endpoints[{service->hostname, service->ns}] = EndpointsOf(i);
       found.changes.endpoints.push_back({service->hostname, service->ns});
-      found.services.push_back(std::move(service));
+      found.services.Insert(std::move(service));
       if (i % 10 == 0) PutRule(i);
     }
-    found.changes.services = true;
     snapshot = builder.Build(store, found);
   }
 

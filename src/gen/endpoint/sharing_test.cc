@@ -95,8 +95,7 @@ TEST_F(SharingTest, AServiceThatComesOrGoesLeavesTheOthersAsTheyAre) {
   const model::ServicePtr added = AddService("shop", "d", {80});
   snapshot_ = Build();
   EXPECT_EQ(Ask(Client("shop")), before);
-  std::erase(registry_.services, added);
-  registry_.changes.services = true;
+  RemoveService(added);
   snapshot_ = Build();
   EXPECT_EQ(Ask(Client("shop")), before);
 }
@@ -107,7 +106,7 @@ TEST_F(SharingTest, WithoutEndpointsAndWithThemAgain) {
   for (const std::vector<std::string>& addresses :
        {std::vector<std::string>(), std::vector<std::string>{"10.0.0.2"}}) {
     SetEndpoints("b", addresses);
-    if (addresses.empty()) registry_.endpoints.erase(registry_.changes.endpoints.front());
+    if (addresses.empty()) registry_.endpoints.Erase(registry_.changes.endpoints.front());
     snapshot_ = Build();
     Ask(Client("shop"));
     Ask(Client("other"));
@@ -157,7 +156,7 @@ TEST_F(SharingTest, WhatDependsOnTheClientIsAPartOfItsOwn) {
 TEST_F(SharingTest, AServiceThatChangesIsMadeAnew) {
   snapshot_ = Build();
   Ask(Client("shop"));
-  const model::ServicePtr old = registry_.services.front();
+  const model::ServicePtr old = services_.front();
   auto replaced = std::make_shared<model::Service>(*old);
   replaced->ports[0].port = 81;
   ReplaceService(old, replaced);

@@ -40,9 +40,8 @@ model::RegistryOutput BenchServices(int count) {
     service->ports.push_back({"http", 80, model::Protocol::kHttp, 8080, "", 0});
     service->ports.push_back({"tcp", 5432, model::Protocol::kTcp, 5432, "", 0});
     service->ports.push_back({"other", 9000, model::Protocol::kUnsupported, 9000, "", 0});
-    registry.services.push_back(std::move(service));
+    registry.services.Insert(std::move(service));
   }
-  registry.changes.services = true;
   return registry;
 }
 
