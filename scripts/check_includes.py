@@ -20,6 +20,7 @@ ALLOWED = {
     "model": "base config",
     "registry": "model config",
     "mesh": "model config",
+    "state": "registry mesh",
     "gen": "cache mesh model proto",
     "cache": "base",
     "xds": "cache proto",
