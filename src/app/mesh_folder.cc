@@ -17,6 +17,11 @@ class FirstBatch : public source::Sink {
     std::lock_guard lock(mutex_);
     changes_.insert(changes_.end(), changes.begin(), changes.end());
   }
+  void Replace(config::Kind /*kind*/, std::vector<config::ConfigPtr> objects) override {
+    std::lock_guard lock(mutex_);
+    for (config::ConfigPtr& object : objects) changes_.push_back({config::KeyOf(*object), std::move(object)});
+  }
+  void Synced(config::Kind /*kind*/) override {}
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
     std::lock_guard lock(mutex_);
     diagnostics_ = std::move(diagnostics);

@@ -31,17 +31,23 @@ void CountInbound(const config::ObjectChange& change) {
 
 class MeshThread::SourceSink : public source::Sink {
  public:
-  SourceSink(MeshThread* owner, std::string name) : owner_(owner), name_(std::move(name)) {}
+  SourceSink(MeshThread* owner, size_t number, std::string name)
+      : owner_(owner), number_(number), name_(std::move(name)) {}
   void OnChanges(std::vector<config::ObjectChange> changes) override {
-    owner_->OnChanges(std::move(changes));
+    owner_->OnChanges(number_, std::move(changes));
+  }
+  void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) override {
+    owner_->Replace(number_, kind, objects);
   }
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
     owner_->OnDiagnostics(name_, std::move(diagnostics));
   }
+  void Synced(config::Kind kind) override { owner_->Synced(name_, kind); }
   void OnSynced() override { owner_->OnSynced(name_); }
 
  private:
   MeshThread* const owner_;
+  const size_t number_;
   const std::string name_;
 };
 
@@ -52,17 +58,33 @@ MeshThread::MeshThread(MeshThreadOptions options, std::unique_ptr<MeshModel> mod
 
 MeshThread::~MeshThread() { Stop(); }
 
-source::Sink* MeshThread::AddSource(std::string name) {
+source::Sink* MeshThread::AddSource(std::string name, std::set<config::Kind> kinds) {
   std::lock_guard lock(mutex_);
-  unsynced_.insert(name);
-  sinks_.push_back(std::make_unique<SourceSink>(this, std::move(name)));
+  unsynced_[name] = std::move(kinds);
+  const size_t number = ownership_.AddSource(name);
+  sinks_.push_back(std::make_unique<SourceSink>(this, number, std::move(name)));
   return sinks_.back().get();
 }
 
-void MeshThread::OnChanges(std::vector<config::ObjectChange> changes) {
-  if (changes.empty()) return;
+void MeshThread::OnChanges(size_t source, std::vector<config::ObjectChange> changes) {
   for (const config::ObjectChange& change : changes) CountInbound(change);
   std::lock_guard lock(mutex_);
+  const size_t revision = ownership_.revision();
+  AddChanges(ownership_.Change(source, std::move(changes)));
+  diagnostics_changed_ |= ownership_.revision() != revision;
+}
+
+void MeshThread::Replace(size_t source, config::Kind kind, const std::vector<config::ConfigPtr>& objects) {
+  std::lock_guard lock(mutex_);
+  const size_t revision = ownership_.revision();
+  std::vector<config::ObjectChange> changes = ownership_.Replace(source, kind, objects);
+  for (const config::ObjectChange& change : changes) CountInbound(change);
+  AddChanges(std::move(changes));
+  diagnostics_changed_ |= ownership_.revision() != revision;
+}
+
+// REQUIRES: mutex_ held.
+void MeshThread::AddChanges(std::vector<config::ObjectChange> changes) {
   pending_.Add(std::move(changes), Clock::now());
   wake_.notify_one();
 }
@@ -71,6 +93,14 @@ void MeshThread::OnDiagnostics(const std::string& source, std::vector<config::Di
   std::lock_guard lock(mutex_);
   diagnostics_[source] = std::move(diagnostics);
   diagnostics_changed_ = true;
+  wake_.notify_one();
+}
+
+void MeshThread::Synced(const std::string& source, config::Kind kind) {
+  std::lock_guard lock(mutex_);
+  const auto awaited = unsynced_.find(source);
+  if (awaited == unsynced_.end() || awaited->second.erase(kind) == 0 || !awaited->second.empty()) return;
+  unsynced_.erase(awaited);
   wake_.notify_one();
 }
 
@@ -115,7 +145,9 @@ bool MeshThread::Ready() const {
 
 std::vector<std::string> MeshThread::Unsynced() const {
   std::lock_guard lock(mutex_);
-  return {unsynced_.begin(), unsynced_.end()};
+  std::vector<std::string> names;
+  for (const auto& [source, kinds] : unsynced_) names.push_back(source);
+  return names;
 }
 
 // Waits until there is something to do; false: stop.
@@ -183,6 +215,8 @@ void MeshThread::LogDiagnostics() {
     for (const auto& [source, list] : diagnostics_) {
       for (const auto& diagnostic : list) now.emplace(config::ToText(diagnostic), diagnostic.severity);
     }
+    for (const auto& diagnostic : ownership_.Diagnostics())
+      now.emplace(config::ToText(diagnostic), diagnostic.severity);
   }
   for (const auto& diagnostic : model_->Diagnostics())
     now.emplace(config::ToText(diagnostic), diagnostic.severity);
