@@ -59,6 +59,10 @@ std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
 
 // Brings objects_ up to date with what is written and made now for these keys; what that changes.
 std::vector<ObjectChange> Mesh::Show(std::span<const ObjectChange> changed) {
+  if (derivations_.empty()) {
+    objects_ = written_;
+    return {changed.begin(), changed.end()};
+  }
   std::vector<ObjectChange> now;
   now.reserve(changed.size());
   for (const ObjectChange& change : changed) {
