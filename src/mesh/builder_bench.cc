@@ -26,8 +26,8 @@ model::SettingsPtr DefaultSettings() {
 
 // A mesh of namespaces with 100 services each, every tenth with a VirtualService and a DestinationRule.
 struct Mesh {
-  explicit Mesh(int services) {
-    for (int i = 0; i < services; ++i) {
+  explicit Mesh(int count) {
+    for (int i = 0; i < count; ++i) {
       const std::string ns = StrCat("ns", i / 100), name = StrCat("service", i);
       auto service = std::make_shared<model::Service>();
       service->hostname = StrCat(name, ".", ns, ".svc.cluster.local");
