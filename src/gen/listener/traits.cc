@@ -2,8 +2,8 @@
 
 #include "base/duration.h"
 #include "base/strings.h"
-#include "gen/listener/tracing.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/telemetry/tracing.h"
 #include "google/protobuf/struct.pb.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
@@ -31,17 +31,6 @@ Interned CutDown(const ProxyConfig& config, const ProxyConfig& mesh_default) {
     *kept.mutable_connection_settings() = mesh_default.connection_settings();
   }
   return proto::DeterministicBytes(kept);
-}
-
-TraceTags CollectTags(const mesh::ProxyScope& scope) {
-  const model::ProxyMetadata& metadata = scope.proxy->metadata;
-  TraceTags tags;
-  tags.canonical_service = OrElse(LabelOr(scope.labels, "service.istio.io/canonical-name"), "unknown");
-  tags.canonical_revision = OrElse(LabelOr(scope.labels, "service.istio.io/canonical-revision"), "latest");
-  tags.mesh_id = OrElse(metadata.mesh_id, "unknown");
-  tags.ns = OrElse(metadata.ns, "default");
-  tags.cluster_id = OrElse(metadata.cluster_id, "unknown");
-  return tags;
 }
 
 route::CatchAll CollectCatchAll(const mesh::SidecarScope& sidecar, const ProxyConfig& config) {
@@ -95,7 +84,7 @@ ProxyTraits CollectTraits(const Request& request) {
   traits.settings = request.snapshot.settings;
   traits.extensions = proxy.extensions;
   traits.proxy_config = CutDown(*scope.proxy_config, traits.settings->mesh->default_config());
-  traits.telemetry = CollectTelemetry(request.snapshot, proxy.ns, scope.labels);
+  traits.telemetry = telemetry::CollectTelemetry(request.snapshot, proxy.ns, scope.labels);
   traits.catch_all = CollectCatchAll(*scope.sidecar, *scope.proxy_config);
   traits.version = proxy.version;
   traits.interception = metadata.interception_mode == model::InterceptionMode::kUnset
@@ -109,10 +98,7 @@ ProxyTraits CollectTraits(const Request& request) {
   if (const auto idle = ParseGoDuration(metadata.idle_timeout)) traits.idle_timeout = idle->count();
   traits.dns_proxy = CollectDnsProxy(metadata);
   traits.server_files = CollectServerFiles(metadata);
-  const TracingNeeds needs = TracingNeedsOf(traits);
-  if (needs.tags) traits.tags = CollectTags(scope);
-  if (needs.service_cluster) traits.service_cluster = Interned(proxy.cluster);
-  if (needs.otel_service_name) traits.otel_service_name = Interned(OtelServiceName(scope));
+  telemetry::CollectTracing(scope, &traits);
   return traits;
 }
 

@@ -1,17 +1,17 @@
-#ifndef FAIRLEAD_GEN_LISTENER_ACCESS_LOG_H_
-#define FAIRLEAD_GEN_LISTENER_ACCESS_LOG_H_
+#ifndef FAIRLEAD_GEN_TELEMETRY_ACCESS_LOG_H_
+#define FAIRLEAD_GEN_TELEMETRY_ACCESS_LOG_H_
 
 #include <google/protobuf/repeated_ptr_field.h>
 
-#include "gen/listener/telemetry.h"
+#include "gen/telemetry/view.h"
 
 namespace envoy::config::accesslog::v3 {
 class AccessLog;
 }
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 
-struct ProxyTraits;
+struct Traits;
 
 // What writes the log; decides on the mesh-wide log service's kind of entries, and listeners log unmatched
 // connections alone.
@@ -22,8 +22,8 @@ using AccessLogs = google::protobuf::RepeatedPtrField<envoy::config::accesslog::
 // Appends the access logs of a place. Pure. Source: Istio's AccessLogBuilder; the Telemetry API's
 // AccessLogging, MeshConfig.defaultProviders.accessLogging, and MeshConfig.accessLogFile and
 // enableEnvoyAccessLogService where neither says anything.
-void AddAccessLogs(const ProxyTraits& traits, TrafficClass traffic, LogPlace place, AccessLogs* out);
+void AddAccessLogs(const Traits& traits, TrafficClass traffic, LogPlace place, AccessLogs* out);
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry
 
-#endif  // FAIRLEAD_GEN_LISTENER_ACCESS_LOG_H_
+#endif  // FAIRLEAD_GEN_TELEMETRY_ACCESS_LOG_H_

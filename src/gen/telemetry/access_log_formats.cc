@@ -8,13 +8,13 @@
 #include "envoy/extensions/access_loggers/file/v3/file.pb.h"
 #include "envoy/extensions/access_loggers/grpc/v3/als.pb.h"
 #include "envoy/extensions/access_loggers/open_telemetry/v3/logs_service.pb.h"
-#include "gen/listener/access_log_plan.h"
-#include "gen/listener/traits.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/telemetry/access_log_plan.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 namespace core = envoy::config::core::v3;
@@ -142,7 +142,7 @@ void SetCommon(const std::string& log_name, const std::string& cluster, const st
 
 // The fields that the HTTP and the TCP log service providers share. False: their service is unknown.
 template <typename Service>
-bool SetServiceCommon(const ProxyTraits& traits, const Service& provider, const char* default_name,
+bool SetServiceCommon(const Traits& traits, const Service& provider, const char* default_name,
                       als::CommonGrpcAccessLogConfig* out) {
   const std::string host(traits.telemetry.HostOf(provider.service()));
   if (host.empty()) return false;
@@ -156,7 +156,7 @@ bool SetServiceCommon(const ProxyTraits& traits, const Service& provider, const 
   return true;
 }
 
-bool SetHttpService(const ProxyTraits& traits, const Provider::EnvoyHttpGrpcV3LogProvider& provider,
+bool SetHttpService(const Traits& traits, const Provider::EnvoyHttpGrpcV3LogProvider& provider,
                     AccessLog* out) {
   als::HttpGrpcAccessLogConfig config;
   if (!SetServiceCommon(traits, provider, "http_envoy_accesslog", config.mutable_common_config()))
@@ -169,7 +169,7 @@ bool SetHttpService(const ProxyTraits& traits, const Provider::EnvoyHttpGrpcV3Lo
   return true;
 }
 
-bool SetTcpService(const ProxyTraits& traits, const Provider::EnvoyTcpGrpcV3LogProvider& provider,
+bool SetTcpService(const Traits& traits, const Provider::EnvoyTcpGrpcV3LogProvider& provider,
                    AccessLog* out) {
   als::TcpGrpcAccessLogConfig config;
   if (!SetServiceCommon(traits, provider, "tcp_envoy_accesslog", config.mutable_common_config()))
@@ -179,7 +179,7 @@ bool SetTcpService(const ProxyTraits& traits, const Provider::EnvoyTcpGrpcV3LogP
   return true;
 }
 
-bool SetOpenTelemetry(const ProxyTraits& traits, const Provider::EnvoyOpenTelemetryLogProvider& provider,
+bool SetOpenTelemetry(const Traits& traits, const Provider::EnvoyOpenTelemetryLogProvider& provider,
                       AccessLog* out) {
   const std::string host(traits.telemetry.HostOf(provider.service()));
   if (host.empty()) return false;
@@ -244,7 +244,7 @@ void SetMeshServiceLog(bool http, const std::string& log_name, AccessLog* out) {
   }
 }
 
-bool SetProviderLog(const ProxyTraits& traits, const Provider& provider, AccessLog* out) {
+bool SetProviderLog(const Traits& traits, const Provider& provider, AccessLog* out) {
   switch (provider.provider_case()) {
     case Provider::kEnvoyFileAccessLog:
       SetFileProvider(*traits.settings->mesh, provider, out);
@@ -260,4 +260,4 @@ bool SetProviderLog(const ProxyTraits& traits, const Provider& provider, AccessL
   }
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

@@ -1,14 +1,14 @@
-#include "gen/listener/access_log_plan.h"
+#include "gen/telemetry/access_log_plan.h"
 
 #include <set>
 #include <vector>
 
-#include "gen/listener/telemetry_mode.h"
-#include "gen/listener/traits.h"
+#include "gen/telemetry/mode.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 using istio::telemetry::v1alpha1::AccessLogging;
@@ -43,7 +43,7 @@ std::set<std::string> InScope(const std::vector<const Logging*>& levels, Traffic
 
 }  // namespace
 
-std::optional<std::map<std::string, ProviderLogging>> PlanAccessLogs(const ProxyTraits& traits,
+std::optional<std::map<std::string, ProviderLogging>> PlanAccessLogs(const Traits& traits,
                                                                      TrafficClass traffic) {
   const auto& default_names = traits.settings->mesh->default_providers().access_logging();
   const Names defaults(default_names.begin(), default_names.end());
@@ -75,4 +75,4 @@ std::optional<std::map<std::string, ProviderLogging>> PlanAccessLogs(const Proxy
   return plan;
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

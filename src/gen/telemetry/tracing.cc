@@ -1,18 +1,18 @@
-#include "gen/listener/tracing.h"
+#include "gen/telemetry/tracing.h"
 
 #include <algorithm>
 #include <array>
 
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/request_id/uuid/v3/uuid.pb.h"
-#include "gen/listener/tracing_plan.h"
-#include "gen/listener/traits.h"
+#include "gen/telemetry/tracing_plan.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 namespace hcm = envoy::extensions::filters::network::http_connection_manager::v3;
@@ -71,7 +71,7 @@ void CopyTag(const std::string& name, const Source& source, Tags* tags) {
   tags->push_back(std::move(tag));
 }
 
-void AddPlanTags(const ProxyTraits& traits, const TracingPlan& plan, Tags* tags) {
+void AddPlanTags(const Traits& traits, const TracingPlan& plan, Tags* tags) {
   for (const auto& [name, source] : plan.tagged->custom_tags()) {
     if (source.has_formatter()) {
       if (traits.version < kFormatterTagsSince) continue;
@@ -84,7 +84,7 @@ void AddPlanTags(const ProxyTraits& traits, const TracingPlan& plan, Tags* tags)
   }
 }
 
-void SetTags(const ProxyTraits& traits, const TracingPlan* plan, bool istio_tags, const ProxyConfig& config,
+void SetTags(const Traits& traits, const TracingPlan* plan, bool istio_tags, const ProxyConfig& config,
              HcmTracing* out) {
   Tags tags;
   if (istio_tags) AddIstioTags(traits.tags, &tags);
@@ -113,27 +113,22 @@ double ConfiguredSampling(const ProxyConfig& config) {
   return sampling > 100 ? 1 : sampling;
 }
 
-bool IstioTagsOf(const ProxyConfig& config) {
-  return !config.tracing().has_enable_istio_tags() || config.tracing().enable_istio_tags().value();
-}
-
 void SetMaxPathLength(const ProxyConfig& config, HcmTracing* out) {
   const uint32_t length = config.tracing().max_path_tag_length();
   if (length != 0 && !out->has_max_path_tag_length()) out->mutable_max_path_tag_length()->set_value(length);
 }
 
 // As it was before there was a Telemetry API.
-void SetConfiguredTracing(const ProxyTraits& traits, const ProxyConfig& config,
-                          hcm::HttpConnectionManager* out) {
+void SetConfiguredTracing(const Traits& traits, const ProxyConfig& config, hcm::HttpConnectionManager* out) {
   if (!traits.settings->mesh->enable_tracing()) return;
   HcmTracing* tracing = out->mutable_tracing();
   SetSampling(ConfiguredSampling(config), tracing);
-  SetTags(traits, nullptr, IstioTagsOf(config), config, tracing);
+  SetTags(traits, nullptr, WantsIstioTags(config), config, tracing);
   SetMaxPathLength(config, tracing);
 }
 
 // False where nothing is traced: the request ids are then as without a plan.
-bool SetPlannedTracing(const ProxyTraits& traits, const TracingPlan& plan, const ProxyConfig& config,
+bool SetPlannedTracing(const Traits& traits, const TracingPlan& plan, const ProxyConfig& config,
                        hcm::HttpConnectionManager* out) {
   if (plan.disabled) return false;
   HcmTracing tracing;
@@ -148,29 +143,7 @@ bool SetPlannedTracing(const ProxyTraits& traits, const TracingPlan& plan, const
 
 }  // namespace
 
-TracingNeeds TracingNeedsOf(const ProxyTraits& traits) {
-  TracingNeeds needs;
-  ProxyConfig config;
-  config.ParseFromString(traits.proxy_config.str());
-  for (const TrafficClass traffic : {TrafficClass::kOutbound, TrafficClass::kInbound}) {
-    const std::optional<TracingPlan> plan = PlanTracing(traits, traffic);
-    if (!plan) {
-      needs.tags |= traits.settings->mesh->enable_tracing() && IstioTagsOf(config);
-      continue;
-    }
-    if (plan->disabled) continue;
-    needs.tags |= plan->istio_tags;
-    const bool otel = plan->provider->has_opentelemetry();
-    const bool enriched =
-        otel && plan->provider->opentelemetry().service_attribute_enrichment() ==
-                    istio::mesh::v1alpha1::MeshConfig::ExtensionProvider::OTEL_SEMANTIC_CONVENTIONS;
-    needs.otel_service_name |= enriched;
-    needs.service_cluster |= (otel && !enriched) || plan->provider->has_datadog();
-  }
-  return needs;
-}
-
-void SetTracing(const ProxyTraits& traits, TrafficClass traffic, hcm::HttpConnectionManager* out) {
+void SetTracing(const Traits& traits, TrafficClass traffic, hcm::HttpConnectionManager* out) {
   ProxyConfig config;
   config.ParseFromString(traits.proxy_config.str());
   bool use_request_id = true;
@@ -185,4 +158,4 @@ void SetTracing(const ProxyTraits& traits, TrafficClass traffic, hcm::HttpConnec
   proto::Pack(uuid, out->mutable_request_id_extension()->mutable_typed_config());
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

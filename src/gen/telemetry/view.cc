@@ -1,4 +1,4 @@
-#include "gen/listener/telemetry.h"
+#include "gen/telemetry/view.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 #include "model/settings.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 using Telemetry = istio::telemetry::v1alpha1::Telemetry;
@@ -103,4 +103,4 @@ TelemetryView CollectTelemetry(const mesh::MeshSnapshot& snapshot, std::string_v
   return view;
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

@@ -1,10 +1,10 @@
-#ifndef FAIRLEAD_GEN_LISTENER_TELEMETRY_MODE_H_
-#define FAIRLEAD_GEN_LISTENER_TELEMETRY_MODE_H_
+#ifndef FAIRLEAD_GEN_TELEMETRY_MODE_H_
+#define FAIRLEAD_GEN_TELEMETRY_MODE_H_
 
-#include "gen/listener/traits.h"
+#include "gen/telemetry/traits.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 
 // Whether an entry of a Telemetry that is for this mode (of its match; none is CLIENT_AND_SERVER) counts for
 // the traffic.
@@ -19,6 +19,6 @@ inline bool AppliesTo(istio::telemetry::v1alpha1::WorkloadMode mode, TrafficClas
   }
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry
 
-#endif  // FAIRLEAD_GEN_LISTENER_TELEMETRY_MODE_H_
+#endif  // FAIRLEAD_GEN_TELEMETRY_MODE_H_

@@ -1,12 +1,12 @@
-#include "gen/listener/tracing_plan.h"
+#include "gen/telemetry/tracing_plan.h"
 
 #include "base/strings.h"
-#include "gen/listener/telemetry_mode.h"
-#include "gen/listener/traits.h"
+#include "gen/telemetry/mode.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 using istio::telemetry::v1alpha1::Telemetry;
@@ -35,7 +35,7 @@ const ExtensionProvider* FindProvider(const istio::mesh::v1alpha1::MeshConfig& m
   return nullptr;
 }
 
-std::optional<TracingPlan> PlanTracing(const ProxyTraits& traits, TrafficClass traffic) {
+std::optional<TracingPlan> PlanTracing(const Traits& traits, TrafficClass traffic) {
   const auto& mesh = *traits.settings->mesh;
   const auto& defaults = mesh.default_providers().tracing();
   TracingPlan plan;
@@ -52,4 +52,4 @@ std::optional<TracingPlan> PlanTracing(const ProxyTraits& traits, TrafficClass t
   return plan;
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

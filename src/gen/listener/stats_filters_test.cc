@@ -1,8 +1,7 @@
-#include "gen/listener/metrics.h"
-
 #include <gmock/gmock.h>
 
 #include "gen/listener/listener_fixture.h"
+#include "gen/telemetry/metrics.h"
 #include "istio/envoy/extensions/stats/config.pb.h"
 
 namespace fairlead::gen::listener {

@@ -7,14 +7,13 @@
 #include "envoy/config/trace/v3/zipkin.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/tracers/opentelemetry/samplers/v3/dynatrace_sampler.pb.h"
-#include "gen/listener/tracing.h"
-#include "gen/listener/tracing_plan.h"
-#include "gen/listener/traits.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/telemetry/tracing_plan.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 namespace core = envoy::config::core::v3;
@@ -34,7 +33,7 @@ struct Upstream {
 };
 
 // nullopt where the service is not known: the provider then does not trace.
-std::optional<Upstream> Find(const ProxyTraits& traits, const std::string& service, uint32_t port) {
+std::optional<Upstream> Find(const Traits& traits, const std::string& service, uint32_t port) {
   const std::string_view host = traits.telemetry.HostOf(service);
   if (host.empty()) return std::nullopt;
   return Upstream{std::string(host), OutboundClusterName(port, "", host)};
@@ -78,8 +77,7 @@ void SetGrpc(const Upstream& upstream, core::GrpcService* out) {
   out->mutable_envoy_grpc()->set_authority(upstream.host);
 }
 
-trace::ZipkinConfig Zipkin(const ProxyTraits& traits,
-                           const ExtensionProvider::ZipkinTracingProvider& provider,
+trace::ZipkinConfig Zipkin(const Traits& traits, const ExtensionProvider::ZipkinTracingProvider& provider,
                            const Upstream& upstream) {
   trace::ZipkinConfig config;
   const std::string path = provider.path().empty() ? "/api/v2/spans" : provider.path();
@@ -132,7 +130,7 @@ void AddDetectors(const OpenTelemetryProvider& provider, bool enriched, trace::O
 
 // The sampler asks Dynatrace's API: a service of its own, or the one that spans go to. False: neither is
 // there.
-bool SetDynatraceSampler(const ProxyTraits& traits, const OpenTelemetryProvider& provider,
+bool SetDynatraceSampler(const Traits& traits, const OpenTelemetryProvider& provider,
                          const Upstream& upstream, core::TypedExtensionConfig* out) {
   const auto& wanted = provider.dynatrace_sampler();
   envoy::extensions::tracers::opentelemetry::samplers::v3::DynatraceSamplerConfig config;
@@ -159,8 +157,8 @@ bool SetDynatraceSampler(const ProxyTraits& traits, const OpenTelemetryProvider&
   return true;
 }
 
-bool SetOpenTelemetry(const ProxyTraits& traits, const OpenTelemetryProvider& provider,
-                      const Upstream& upstream, trace::OpenTelemetryConfig* config) {
+bool SetOpenTelemetry(const Traits& traits, const OpenTelemetryProvider& provider, const Upstream& upstream,
+                      trace::OpenTelemetryConfig* config) {
   const bool enriched =
       provider.service_attribute_enrichment() == ExtensionProvider::OTEL_SEMANTIC_CONVENTIONS;
   config->set_service_name(enriched ? traits.otel_service_name.str() : traits.service_cluster.str());
@@ -195,8 +193,8 @@ void SetProvider(std::string_view name, const google::protobuf::Message& config,
   if (max_tag_length != 0) out->mutable_max_path_tag_length()->set_value(max_tag_length);
 }
 
-bool SetOpenTelemetryProvider(const ProxyTraits& traits, const OpenTelemetryProvider& provider,
-                              HcmTracing* out, bool* own_sampler) {
+bool SetOpenTelemetryProvider(const Traits& traits, const OpenTelemetryProvider& provider, HcmTracing* out,
+                              bool* own_sampler) {
   const auto upstream = Find(traits, provider.service(), provider.port());
   trace::OpenTelemetryConfig config;
   if (!upstream || !SetOpenTelemetry(traits, provider, *upstream, &config)) return false;
@@ -207,7 +205,7 @@ bool SetOpenTelemetryProvider(const ProxyTraits& traits, const OpenTelemetryProv
 
 }  // namespace
 
-bool SetTracingProvider(const ProxyTraits& traits, const ExtensionProvider& provider, HcmTracing* out,
+bool SetTracingProvider(const Traits& traits, const ExtensionProvider& provider, HcmTracing* out,
                         bool* own_sampler) {
   *own_sampler = false;
   switch (provider.provider_case()) {
@@ -244,16 +242,4 @@ bool SetTracingProvider(const ProxyTraits& traits, const ExtensionProvider& prov
   }
 }
 
-std::string OtelServiceName(const mesh::ProxyScope& scope) {
-  const model::Proxy& proxy = *scope.proxy;
-  const std::string_view pod = std::string_view(proxy.id).substr(0, proxy.id.find('.'));
-  for (const std::string_view name :
-       {LabelOr(proxy.metadata.annotations, "resource.opentelemetry.io/service.name"),
-        LabelOr(scope.labels, "app.kubernetes.io/instance"), LabelOr(scope.labels, "app.kubernetes.io/name"),
-        std::string_view(proxy.metadata.workload_name), pod}) {
-    if (!name.empty()) return std::string(name);
-  }
-  return "unknown_service";
-}
-
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

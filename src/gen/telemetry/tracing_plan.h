@@ -1,10 +1,10 @@
-#ifndef FAIRLEAD_GEN_LISTENER_TRACING_PLAN_H_
-#define FAIRLEAD_GEN_LISTENER_TRACING_PLAN_H_
+#ifndef FAIRLEAD_GEN_TELEMETRY_TRACING_PLAN_H_
+#define FAIRLEAD_GEN_TELEMETRY_TRACING_PLAN_H_
 
 #include <optional>
 #include <string>
 
-#include "gen/listener/telemetry.h"
+#include "gen/telemetry/view.h"
 
 namespace envoy::extensions::filters::network::http_connection_manager::v3 {
 class HttpConnectionManager_Tracing;
@@ -12,15 +12,16 @@ class HttpConnectionManager_Tracing;
 namespace istio::mesh::v1alpha1 {
 class MeshConfig;
 class MeshConfig_ExtensionProvider;
+class ProxyConfig;
 }  // namespace istio::mesh::v1alpha1
 namespace istio::telemetry::v1alpha1 {
 class Tracing;
 }
 
 // For the sources of this folder that look up extension providers.
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 
-struct ProxyTraits;
+struct Traits;
 
 using ExtensionProvider = istio::mesh::v1alpha1::MeshConfig_ExtensionProvider;
 
@@ -40,15 +41,18 @@ struct TracingPlan {
 };
 
 // nullopt: nothing is said, ProxyConfig.tracing counts. Source: Istio's Telemetries.Tracing.
-std::optional<TracingPlan> PlanTracing(const ProxyTraits& traits, TrafficClass traffic);
+std::optional<TracingPlan> PlanTracing(const Traits& traits, TrafficClass traffic);
+
+// Whether ProxyConfig asks for Istio's tags.
+bool WantsIstioTags(const istio::mesh::v1alpha1::ProxyConfig& config);
 
 // Fills `out` for the plan's provider; false where the provider cannot trace or its service is unknown.
 // `own_sampler`: the provider decides about sampling itself. Source: Istio's configureFromProviderConfig.
 bool SetTracingProvider(
-    const ProxyTraits& traits, const ExtensionProvider& provider,
+    const Traits& traits, const ExtensionProvider& provider,
     envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager_Tracing* out,
     bool* own_sampler);
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry
 
-#endif  // FAIRLEAD_GEN_LISTENER_TRACING_PLAN_H_
+#endif  // FAIRLEAD_GEN_TELEMETRY_TRACING_PLAN_H_

@@ -1,4 +1,4 @@
-#include "gen/listener/access_log.h"
+#include "gen/telemetry/access_log.h"
 
 #include <algorithm>
 #include <string>
@@ -7,13 +7,13 @@
 
 #include "envoy/config/accesslog/v3/accesslog.pb.h"
 #include "envoy/extensions/access_loggers/filters/cel/v3/cel.pb.h"
-#include "gen/listener/access_log_plan.h"
-#include "gen/listener/tracing_plan.h"
-#include "gen/listener/traits.h"
+#include "gen/telemetry/access_log_plan.h"
+#include "gen/telemetry/tracing_plan.h"
+#include "gen/telemetry/traits.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 using envoy::config::accesslog::v3::AccessLog;
@@ -65,7 +65,7 @@ void AddMeshLogs(const istio::mesh::v1alpha1::MeshConfig& mesh, LogPlace place, 
 
 }  // namespace
 
-void AddAccessLogs(const ProxyTraits& traits, TrafficClass traffic, LogPlace place, AccessLogs* out) {
+void AddAccessLogs(const Traits& traits, TrafficClass traffic, LogPlace place, AccessLogs* out) {
   const auto& mesh = *traits.settings->mesh;
   if (place == LogPlace::kListener && mesh.disable_envoy_listener_log()) return;
   const auto plan = PlanAccessLogs(traits, traffic);
@@ -90,4 +90,4 @@ void AddAccessLogs(const ProxyTraits& traits, TrafficClass traffic, LogPlace pla
   for (auto& [name, log] : planned) *out->Add() = std::move(log);
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_GEN_LISTENER_TELEMETRY_H_
-#define FAIRLEAD_GEN_LISTENER_TELEMETRY_H_
+#ifndef FAIRLEAD_GEN_TELEMETRY_VIEW_H_
+#define FAIRLEAD_GEN_TELEMETRY_VIEW_H_
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 #include "config/object.h"
 #include "mesh/snapshot.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 
 // Which way a listener's traffic goes, seen from the workload. Source: Istio's ListenerClass.
 enum class TrafficClass : uint8_t { kOutbound, kInbound };
@@ -39,6 +39,6 @@ struct TelemetryView {
 TelemetryView CollectTelemetry(const mesh::MeshSnapshot& snapshot, std::string_view ns,
                                const LabelMap& labels);
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry
 
-#endif  // FAIRLEAD_GEN_LISTENER_TELEMETRY_H_
+#endif  // FAIRLEAD_GEN_TELEMETRY_VIEW_H_

@@ -1,4 +1,4 @@
-#include "gen/listener/metrics.h"
+#include "gen/telemetry/metrics.h"
 
 #include <google/protobuf/any.pb.h>
 
@@ -8,15 +8,15 @@
 #include <set>
 #include <string>
 
-#include "gen/listener/telemetry_mode.h"
-#include "gen/listener/tracing_plan.h"
-#include "gen/listener/traits.h"
+#include "gen/telemetry/mode.h"
+#include "gen/telemetry/tracing_plan.h"
+#include "gen/telemetry/traits.h"
 #include "istio/envoy/extensions/stats/config.pb.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::listener {
+namespace fairlead::gen::telemetry {
 namespace {
 
 using istio::telemetry::v1alpha1::Metrics;
@@ -89,7 +89,7 @@ std::vector<std::string> NamesOf(const Metrics& metrics) {
 }
 
 // Source: Istio's mergeMetrics.
-Plan PlanMetrics(const ProxyTraits& traits, TrafficClass traffic) {
+Plan PlanMetrics(const Traits& traits, TrafficClass traffic) {
   const auto& default_names = traits.settings->mesh->default_providers().metrics();
   std::vector<std::string> defaults(default_names.begin(), default_names.end());
   std::vector<const Metrics*> rules;
@@ -134,7 +134,7 @@ void SetMetric(const std::string& name, const MetricOverride& override, MetricCo
 
 }  // namespace
 
-std::vector<google::protobuf::Any> StatsConfigs(const ProxyTraits& traits, TrafficClass traffic) {
+std::vector<google::protobuf::Any> StatsConfigs(const Traits& traits, TrafficClass traffic) {
   std::vector<google::protobuf::Any> configs;
   if (!traits.HasExtension(kStatsFilter)) return configs;
   for (const auto& [name, metrics] : PlanMetrics(traits, traffic)) {
@@ -150,4 +150,4 @@ std::vector<google::protobuf::Any> StatsConfigs(const ProxyTraits& traits, Traff
   return configs;
 }
 
-}  // namespace fairlead::gen::listener
+}  // namespace fairlead::gen::telemetry
