@@ -207,8 +207,8 @@ void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from,
   }
   if (TakeChange(from, Kind::kPeerAuthentication) || new_settings) {
     policy_problems.clear();
-    next->peer_authentications =
-        PeerAuthenticationIndexBuilder::Build(from, settings->root_namespace, &policy_problems);
+    next->peer_authentications = PeerAuthenticationIndexBuilder::Build(
+        from, settings->root_namespace, next->peer_authentications, &policy_problems);
     checked = true;
   }
   std::vector<Kind> changed;

@@ -24,9 +24,11 @@ class ObjectIndexBuilder {
 
 class PeerAuthenticationIndexBuilder {
  public:
-  static std::shared_ptr<const PeerAuthenticationIndex> Build(const config::ObjectStore& store,
-                                                              const Interned& root_namespace,
-                                                              std::vector<config::Diagnostic>* diagnostics);
+  // Keeps the parts of `previous` (may be null) that did not change.
+  static std::shared_ptr<const PeerAuthenticationIndex> Build(
+      const config::ObjectStore& store, const Interned& root_namespace,
+      const std::shared_ptr<const PeerAuthenticationIndex>& previous,
+      std::vector<config::Diagnostic>* diagnostics);
 };
 
 // All objects of a kind, oldest first.

@@ -138,7 +138,9 @@ class ServiceCollector {
         service_->resolution == model::Resolution::kPassthrough ||
         (policy != nullptr && policy->load_balancer().simple() == api::LoadBalancerSettings::PASSTHROUGH);
     if (passthrough && !NoneRefusesMutualTls(endpoints_.get(), port)) return false;
-    return snapshot_.peer_authentications->ForNamespace(service_->ns) != mesh::MutualTlsMode::kDisable;
+    const mesh::PeerAuthenticationIndex& policies = *snapshot_.peer_authentications;
+    const mesh::MutualTlsMode mode = mesh::ForNamespace(policies.Mesh(), policies.Namespace(service_->ns));
+    return mode != mesh::MutualTlsMode::kDisable;
   }
 
   const mesh::MeshSnapshot& snapshot_;

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/client_class.h"
+#include "gen/endpoint/mutual_tls.h"
 #include "gen/naming/cluster_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -56,7 +57,7 @@ void CollectService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
   const model::Service& service = *inputs->service;
   inputs->settings = snapshot.settings;
   inputs->endpoints = snapshot.endpoints->Find(service.hostname, service.ns);
-  inputs->peer_authentications = snapshot.peer_authentications;
+  inputs->peer_policies = CollectPeerPolicies(*snapshot.peer_authentications, *inputs);
   inputs->cluster_local = IsClusterLocal(*snapshot.settings, service.hostname);
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;

@@ -141,6 +141,37 @@ TEST_F(EndpointTest, PeerAuthenticationForbidsMutualTlsByPort) {
   EXPECT_FALSE(SpeaksMutualTls(Send().endpoints(0).lb_endpoints(0)));
 }
 
+TEST_F(EndpointTest, PoliciesOfOtherNamespacesAreNoInputs) {
+  PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
+  Add("10.0.0.1");
+  Add("10.0.0.2");
+  LastWorkload().ns = "partner";
+  EndpointInputs before = Collect();
+  const auto is_as_before = [&] {
+    EndpointInputs now = Collect();
+    now.endpoints = before.endpoints;  // made anew each time
+    return now == before;
+  };
+  PutPeerAuthentication("elsewhere", "p", R"(mtls { mode: STRICT })");
+  EXPECT_TRUE(is_as_before());
+  PutPeerAuthentication("partner", "p", R"(mtls { mode: DISABLE })");
+  EXPECT_FALSE(is_as_before());
+  before = Collect();
+  PutPeerAuthentication("istio-system", "p", R"(mtls { mode: STRICT })");
+  EXPECT_FALSE(is_as_before());
+}
+
+TEST_F(EndpointTest, PoliciesAreNoInputsWhereNoEndpointDependsOnThem) {
+  Add("10.0.0.1");
+  PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
+  EXPECT_NE(Collect().peer_policies, PeerPolicies());
+  PutDestinationRule("shop", "web", R"(host: "web" traffic_policy { tls { mode: ISTIO_MUTUAL } })");
+  EXPECT_EQ(Collect().peer_policies, PeerPolicies());
+  Remove(config::Kind::kDestinationRule, "shop", "web");
+  LastWorkload().tls_mode = "disabled";
+  EXPECT_EQ(Collect().peer_policies, PeerPolicies());
+}
+
 TEST_F(EndpointTest, ARulesTlsModeDecidesForAllEndpoints) {
   PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
   PutDestinationRule("shop", "web", R"(host: "web" traffic_policy { tls { mode: ISTIO_MUTUAL }
