@@ -11,6 +11,7 @@
 #include "mesh/destination_rule_index.h"
 #include "mesh/merged_gateway.h"
 #include "mesh/object_index.h"
+#include "mesh/policy_index.h"
 #include "mesh/registry_indexes.h"
 #include "mesh/scope_cache.h"
 #include "mesh/service_index.h"
@@ -49,6 +50,8 @@ struct SnapshotBuilder::State {
 
   void BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings, MeshSnapshot* next);
   void BuildObjectIndexes(const config::ObjectStore& from, bool new_settings, MeshSnapshot* next);
+  bool BuildPolicies(const config::ObjectStore& from, bool new_settings, std::vector<Kind> changed,
+                     MeshSnapshot* next);
   void NoteEndpointChanges(const model::RegistryChanges& changes, const EndpointIndex& before,
                            MeshSnapshot* next) const;
   void CollectProblems();
@@ -205,16 +208,11 @@ void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from,
     next->destination_rules = destination_rule_builder.Build(from, *settings, &destination_rule_problems);
     checked = true;
   }
-  if (TakeChange(from, Kind::kPeerAuthentication) || new_settings) {
-    policy_problems.clear();
-    next->peer_authentications = PeerAuthenticationIndexBuilder::Build(
-        from, settings->root_namespace, next->peer_authentications, &policy_problems);
-    checked = true;
-  }
   std::vector<Kind> changed;
   for (Kind kind : ObjectIndexBuilder::Kinds()) {
     if (TakeChange(from, kind)) changed.push_back(kind);
   }
+  checked |= BuildPolicies(from, new_settings, changed, next);
   if (!changed.empty() || next->objects == nullptr) {
     next->objects = ObjectIndexBuilder::Build(from, changed, next->objects.get());
   }
@@ -223,6 +221,24 @@ void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from,
     checked = true;
   }
   if (checked) CollectProblems();
+}
+
+// `changed` are those of ObjectIndexBuilder::Kinds. True: the problems may be others.
+bool SnapshotBuilder::State::BuildPolicies(const config::ObjectStore& from, bool new_settings,
+                                           std::vector<Kind> changed, MeshSnapshot* next) {
+  const std::vector<Kind>& kinds = PolicyIndexBuilder::Kinds();
+  std::erase_if(changed,
+                [&](Kind kind) { return std::find(kinds.begin(), kinds.end(), kind) == kinds.end(); });
+  const bool peers = TakeChange(from, Kind::kPeerAuthentication);
+  if (peers) changed.push_back(Kind::kPeerAuthentication);
+  if (!changed.empty() || new_settings) {
+    next->policies = PolicyIndexBuilder::Build(from, settings->root_namespace, changed, next->policies);
+  }
+  if (!peers && !new_settings) return false;
+  policy_problems.clear();
+  next->peer_authentications =
+      PeerAuthenticationIndexBuilder::Build(*next->policies, next->peer_authentications, &policy_problems);
+  return true;
 }
 
 void SnapshotBuilder::State::CollectProblems() {

@@ -6,6 +6,7 @@
 
 #include "config/diagnostic.h"
 #include "config/store.h"
+#include "mesh/policy_index.h"
 #include "mesh/snapshot.h"
 
 // Indexes of objects that are read as they are written. Pure functions.
@@ -26,8 +27,7 @@ class PeerAuthenticationIndexBuilder {
  public:
   // Keeps the parts of `previous` (may be null) that did not change.
   static std::shared_ptr<const PeerAuthenticationIndex> Build(
-      const config::ObjectStore& store, const Interned& root_namespace,
-      const std::shared_ptr<const PeerAuthenticationIndex>& previous,
+      const PolicyIndex& policies, const std::shared_ptr<const PeerAuthenticationIndex>& previous,
       std::vector<config::Diagnostic>* diagnostics);
 };
 

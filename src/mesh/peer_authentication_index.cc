@@ -41,54 +41,49 @@ config::Diagnostic Shadowed(const config::ConfigObject& policy, const config::Co
                             " is older and applies to the whole namespace too")};
 }
 
-NamespacePeerAuthentication::Selecting Digest(const ConfigPtr& policy) {
-  const Spec& spec = SpecOf(policy);
+NamespacePeerAuthentication::Selecting Digest(const Policy& policy) {
+  const Spec& spec = SpecOf(policy.object);
   NamespacePeerAuthentication::Selecting digest;
-  digest.policy = policy;
-  const auto& selector = spec.selector().match_labels();
-  digest.selector.insert(selector.begin(), selector.end());
+  digest.policy = policy.object;
+  digest.selector = policy.selector;
   digest.mode = ModeOf(spec.mtls());
   for (const auto& [port, mtls] : spec.port_level_mtls()) digest.ports.emplace_back(port, ModeOf(mtls));
   std::sort(digest.ports.begin(), digest.ports.end());
   return digest;
 }
 
-// REQUIRES: policies come oldest first.
-void AddPolicy(const ConfigPtr& policy, bool of_root, StringMap<NamespacePeerAuthentication>* parts,
-               std::vector<config::Diagnostic>* diagnostics) {
-  const bool selects = !SpecOf(policy).selector().match_labels().empty();
-  // A policy with a selector never applies in the root namespace.
-  if (selects && of_root) return;
-  NamespacePeerAuthentication& part = (*parts)[policy->ns().str()];
-  if (selects) {
-    part.selecting.push_back(Digest(policy));
-  } else if (part.for_all == nullptr) {
-    part.for_all = policy;
-    part.mode = ModeOf(SpecOf(policy).mtls());
-  } else {
-    diagnostics->push_back(Shadowed(*policy, *part.for_all));
+NamespacePeerAuthentication MakePart(const NamespacePolicies& policies, bool of_root,
+                                     std::vector<config::Diagnostic>* diagnostics) {
+  NamespacePeerAuthentication part;
+  for (const Policy& policy : policies.policies) {
+    if (!policy.ForAll()) {
+      // A policy with a selector never applies in the root namespace.
+      if (!of_root) part.selecting.push_back(Digest(policy));
+    } else if (part.for_all == nullptr) {
+      part.for_all = policy.object;
+      part.mode = ModeOf(SpecOf(policy.object).mtls());
+    } else {
+      diagnostics->push_back(Shadowed(*policy.object, *part.for_all));
+    }
   }
+  return part;
 }
 
 }  // namespace
 
 std::shared_ptr<const PeerAuthenticationIndex> PeerAuthenticationIndexBuilder::Build(
-    const config::ObjectStore& store, const Interned& root_namespace,
-    const std::shared_ptr<const PeerAuthenticationIndex>& previous,
+    const PolicyIndex& policies, const std::shared_ptr<const PeerAuthenticationIndex>& previous,
     std::vector<config::Diagnostic>* diagnostics) {
-  StringMap<NamespacePeerAuthentication> parts;
-  for (const ConfigPtr& policy : OldestFirst(store, config::Kind::kPeerAuthentication)) {
-    AddPolicy(policy, root_namespace == policy->ns(), &parts, diagnostics);
-  }
   auto index = std::make_shared<PeerAuthenticationIndex>();
-  for (auto& [ns, part] : parts) {
+  for (const auto& [ns, of_namespace] : policies.All(config::Kind::kPeerAuthentication)) {
+    auto part = MakePart(*of_namespace, policies.root_namespace() == ns, diagnostics);
     NamespacePeerAuthenticationPtr kept = previous == nullptr ? nullptr : previous->Namespace(ns);
     if (kept == nullptr || *kept != part) {
       kept = std::make_shared<const NamespacePeerAuthentication>(std::move(part));
     }
     index->namespaces_.emplace(ns, std::move(kept));
   }
-  index->mesh_ = index->Namespace(root_namespace);
+  index->mesh_ = index->Namespace(policies.root_namespace());
   const bool same =
       previous != nullptr && previous->mesh_ == index->mesh_ && previous->namespaces_ == index->namespaces_;
   return same ? previous : index;

@@ -165,6 +165,7 @@ class VirtualServiceIndex {
 // DestinationRules by namespace and host (destination_rule_index.h); lookups go through SidecarScope.
 class DestinationRuleIndex;
 
+class PolicyIndex;         // policy_index.h
 class MergedGatewayCache;  // merged_gateway.h
 
 // Of each sort of input the revision of the snapshot in which it last changed: snapshots with one number
@@ -198,7 +199,8 @@ struct MeshSnapshot {
   std::shared_ptr<const NetworkIndex> networks;
   std::shared_ptr<const VirtualServiceIndex> virtual_services;
   std::shared_ptr<const DestinationRuleIndex> destination_rules;
-  std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;
+  std::shared_ptr<const PolicyIndex> policies;  // what selects workloads, by kind and namespace
+  std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;  // made from `policies`
   std::shared_ptr<const ObjectIndex> objects;  // the policy kinds, gateways, Gateway API kinds, secrets
 
   // The scope of a workload of `ns`: chosen by Sidecar selectors, made on first use and kept with the
