@@ -41,7 +41,7 @@ void BuildAccess(AccessAction action, const std::vector<config::ConfigPtr>& poli
   for (const config::ConfigPtr& policy : policies) {
     const AuthorizationPolicy& spec = SpecOf(policy);
     for (int i = 0; i < spec.rules_size(); ++i) {
-      auto made = BuildAccessPolicy(spec.rules(i), policy->ns().str(), action);
+      auto made = security::BuildAccessPolicy(spec.rules(i), policy->ns().str(), {.action = action});
       if (!made) continue;
       const std::string name = StrCat(policy->ns().str(), "-", policy->name().str(), "-", i);
       (*out->mutable_policies())[name] = *std::move(made);

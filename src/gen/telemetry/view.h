@@ -9,19 +9,13 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "config/object.h"
+#include "gen/policy/provider_service.h"
 #include "mesh/snapshot.h"
 
 namespace fairlead::gen::telemetry {
 
 // Which way a listener's traffic goes, seen from the workload. Source: Istio's ListenerClass.
 enum class TrafficClass : uint8_t { kOutbound, kInbound };
-
-// Where an extension provider's service is: what Istio's LookupCluster finds.
-struct ProviderService {
-  Interned service;   // as MeshConfig writes it: "host" or "namespace/host"
-  Interned hostname;  // "" where there is no such service, or several namespaces have one
-  friend bool operator==(const ProviderService&, const ProviderService&) = default;
-};
 
 // What decides about a workload's access logs, traces and metrics, besides MeshConfig: the Telemetry objects
 // that apply to it, and the services of the mesh's extension providers. Comparable: part of every listener's

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_GEN_GRPC_ACCESS_MATCHERS_H_
-#define FAIRLEAD_GEN_GRPC_ACCESS_MATCHERS_H_
+#ifndef FAIRLEAD_GEN_SECURITY_ACCESS_MATCHERS_H_
+#define FAIRLEAD_GEN_SECURITY_ACCESS_MATCHERS_H_
 
 #include <google/protobuf/repeated_ptr_field.h>
 
@@ -18,7 +18,7 @@ class HeaderMatcher;
 }
 
 // The values of AuthorizationPolicies in Envoy's terms.
-namespace fairlead::gen::grpc {
+namespace fairlead::gen::security {
 
 // A value behind a literal prefix; "*" at its start or end is a wildcard, alone it is any text but none.
 void SetText(std::string_view value, std::string_view prefix, envoy::type::matcher::v3::StringMatcher* out);
@@ -41,6 +41,6 @@ void SetAnyOf(const google::protobuf::RepeatedPtrField<std::string>& values,
   for (const std::string& value : values) set(value, out->mutable_or_match()->add_value_matchers());
 }
 
-}  // namespace fairlead::gen::grpc
+}  // namespace fairlead::gen::security
 
-#endif  // FAIRLEAD_GEN_GRPC_ACCESS_MATCHERS_H_
+#endif  // FAIRLEAD_GEN_SECURITY_ACCESS_MATCHERS_H_

@@ -1,14 +1,15 @@
+#include "gen/security/access_rule.h"
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "envoy/config/rbac/v3/rbac.pb.h"
-#include "gen/grpc/access_values.h"
-#include "gen/grpc/authorization.h"
+#include "gen/security/access_values.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
 
-namespace fairlead::gen::grpc {
+namespace fairlead::gen::security {
 namespace {
 
 namespace pb = envoy::config::rbac::v3;
@@ -29,15 +30,19 @@ auto* Not(Principal* rule) { return rule->mutable_not_id(); }
 template <typename RuleOf>
 class Terms {
  public:
-  // `tolerant`: a malformed value is passed over.
-  Terms(std::string_view ns, bool tolerant) : ns_(ns), tolerant_(tolerant) {}
+  Terms(std::string_view ns, const AccessForm& form)
+      : ns_(ns), form_(form), tolerant_(form.action != AccessAction::kAllow) {}
 
   // One of the values, and none of the others. `argument`: what stands behind the attribute's key.
   void Add(const AccessAttribute<RuleOf>& attribute, const Values& values, const Values& others,
            std::string_view argument = "") {
-    const AccessCondition condition{ns_, argument};
-    if (auto one = OneOf(attribute, condition, values)) *All(&rule_)->Add() = *std::move(one);
-    if (auto one = OneOf(attribute, condition, others)) *Not(All(&rule_)->Add()) = *std::move(one);
+    const AccessCondition condition{ns_, argument, form_.peer_in_filter_state};
+    const auto meant = [&](const Values& written) {
+      const bool aliases = attribute.with_aliases != nullptr && !form_.trust_domains.empty();
+      return aliases ? attribute.with_aliases(written, form_.trust_domains) : written;
+    };
+    if (auto one = OneOf(attribute, condition, meant(values))) *All(&rule_)->Add() = *std::move(one);
+    if (auto one = OneOf(attribute, condition, meant(others))) *Not(All(&rule_)->Add()) = *std::move(one);
   }
 
   // Nothing where a value is malformed. Without terms anything goes.
@@ -52,6 +57,7 @@ class Terms {
                               const Values& values) {
     RuleOf out;
     if (values.empty()) return std::nullopt;
+    if (form_.tcp && attribute.http_only) return Malformed();
     if (attribute.of_values != nullptr) {
       return attribute.of_values(condition, values, &out) ? std::optional(std::move(out)) : Malformed();
     }
@@ -71,7 +77,8 @@ class Terms {
   }
 
   const std::string_view ns_;
-  const bool tolerant_;
+  const AccessForm& form_;
+  const bool tolerant_;  // a malformed value is passed over
   bool failed_ = false;
   RuleOf rule_;
 };
@@ -124,13 +131,12 @@ void AddOperation(const Operation& operation, Terms<Permission>* terms) {
 
 }  // namespace
 
-std::optional<pb::Policy> BuildAccessPolicy(const Rule& rule, std::string_view ns, AccessAction action) {
-  const bool tolerant = action == AccessAction::kDeny;
+std::optional<pb::Policy> BuildAccessPolicy(const Rule& rule, std::string_view ns, const AccessForm& form) {
   if (!Known(rule)) return std::nullopt;
   pb::Policy out;
   // Without `from` or `to` there is one that says nothing.
   for (int i = 0; i < std::max(rule.from_size(), 1); ++i) {
-    Terms<Principal> terms(ns, tolerant);
+    Terms<Principal> terms(ns, form);
     if (rule.from_size() > 0) AddSource(rule.from(i).source(), &terms);
     AddConditions(rule, MorePrincipals(), &terms);
     auto principal = terms.Take();
@@ -138,7 +144,7 @@ std::optional<pb::Policy> BuildAccessPolicy(const Rule& rule, std::string_view n
     *out.add_principals() = *std::move(principal);
   }
   for (int i = 0; i < std::max(rule.to_size(), 1); ++i) {
-    Terms<Permission> terms(ns, tolerant);
+    Terms<Permission> terms(ns, form);
     if (rule.to_size() > 0) AddOperation(rule.to(i).operation(), &terms);
     AddConditions(rule, MorePermissions(), &terms);
     auto permission = terms.Take();
@@ -148,4 +154,4 @@ std::optional<pb::Policy> BuildAccessPolicy(const Rule& rule, std::string_view n
   return out;
 }
 
-}  // namespace fairlead::gen::grpc
+}  // namespace fairlead::gen::security

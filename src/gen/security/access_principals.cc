@@ -2,14 +2,14 @@
 
 #include "base/strings.h"
 #include "envoy/config/rbac/v3/rbac.pb.h"
-#include "gen/grpc/access_matchers.h"
-#include "gen/grpc/access_values.h"
 #include "gen/route/string_match.h"
+#include "gen/security/access_matchers.h"
+#include "gen/security/access_values.h"
 
 // Metadata is matched by a deprecated field, which is the one that gRPC and istiod use.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace fairlead::gen::grpc {
+namespace fairlead::gen::security {
 namespace {
 
 using envoy::type::matcher::v3::StringMatcher;
@@ -18,25 +18,29 @@ using route::QuoteRegex;
 constexpr std::string_view kSpiffe = "spiffe://";
 constexpr char kAnyText[] = ".+";
 
-StringMatcher* IdentityOf(Principal* out) { return out->mutable_authenticated()->mutable_principal_name(); }
+StringMatcher* IdentityOf(const AccessCondition& condition, Principal* out) {
+  if (!condition.peer_in_filter_state) return out->mutable_authenticated()->mutable_principal_name();
+  out->mutable_filter_state()->set_key("io.istio.peer_principal");
+  return out->mutable_filter_state()->mutable_string_match();
+}
 
 void SetRegex(std::string regex, StringMatcher* out) {
   out->mutable_safe_regex()->set_regex(std::move(regex));
 }
 
-bool OfPrincipal(const AccessCondition&, const std::string& value, Principal* out) {
-  SetText(value, kSpiffe, IdentityOf(out));
+bool OfPrincipal(const AccessCondition& condition, const std::string& value, Principal* out) {
+  SetText(value, kSpiffe, IdentityOf(condition, out));
   return true;
 }
 
-bool OfNamespace(const AccessCondition&, const std::string& value, Principal* out) {
+bool OfNamespace(const AccessCondition& condition, const std::string& value, Principal* out) {
   std::string regex = ".*/ns/";
   bool first = true;
   for (const std::string_view literal : Split(value, '*')) {
     if (!std::exchange(first, false)) regex += ".*";
     regex += QuoteRegex(literal);
   }
-  SetRegex(regex + "/.*", IdentityOf(out));
+  SetRegex(regex + "/.*", IdentityOf(condition, out));
   return true;
 }
 
@@ -48,21 +52,21 @@ bool OfServiceAccount(const AccessCondition& condition, const std::string& value
   const std::string_view ns = full ? std::string_view(value).substr(0, slash) : condition.ns;
   const std::string_view account = full ? std::string_view(value).substr(slash + 1) : std::string_view(value);
   SetRegex(StrCat(kSpiffe, ".+/ns/", QuoteRegex(ns), "/(.+/|)sa/", QuoteRegex(account), "(/.+)?"),
-           IdentityOf(out));
+           IdentityOf(condition, out));
   return true;
 }
 
-bool OfTrustDomain(const AccessCondition&, const std::string& value, Principal* out) {
+bool OfTrustDomain(const AccessCondition& condition, const std::string& value, Principal* out) {
   const size_t star = value.find('*');
   if (value == "*") {
-    IdentityOf(out)->set_prefix(std::string(kSpiffe));
+    IdentityOf(condition, out)->set_prefix(std::string(kSpiffe));
   } else if (star == std::string::npos) {
-    IdentityOf(out)->set_prefix(StrCat(kSpiffe, value, "/"));
+    IdentityOf(condition, out)->set_prefix(StrCat(kSpiffe, value, "/"));
   } else {
     const std::string_view text = value;
     SetRegex(
         StrCat(kSpiffe, QuoteRegex(text.substr(0, star)), "[^/]*", QuoteRegex(text.substr(star + 1)), "/.*"),
-        IdentityOf(out));
+        IdentityOf(condition, out));
   }
   return true;
 }
@@ -153,25 +157,28 @@ constexpr AccessAttribute<Principal> kMore[] = {
     {.key = "remote.ip", .of_value = OfRemoteIp},
     {.key = "source.namespace", .of_value = OfNamespace},
     {.key = "source.serviceAccount", .of_value = OfServiceAccount},
-    {.key = "source.trustDomain", .of_value = OfTrustDomain},
-    {.key = "source.principal", .of_value = OfPrincipal},
-    {.key = "request.auth.principal", .of_values = OfRequestPrincipals},
-    {.key = "request.auth.audiences", .of_values = OfAudiences},
-    {.key = "request.auth.presenter", .of_values = OfPresenters},
-    {.key = "request.headers", .of_value = OfHeader},
-    {.key = "request.auth.claims", .of_values = OfClaims},
+    {.key = "source.trustDomain", .of_value = OfTrustDomain, .with_aliases = TrustDomainsWithAliases},
+    {.key = "source.principal", .of_value = OfPrincipal, .with_aliases = PrincipalsWithAliases},
+    {.key = "request.auth.principal", .of_values = OfRequestPrincipals, .http_only = true},
+    {.key = "request.auth.audiences", .of_values = OfAudiences, .http_only = true},
+    {.key = "request.auth.presenter", .of_values = OfPresenters, .http_only = true},
+    {.key = "request.headers", .of_value = OfHeader, .http_only = true},
+    {.key = "request.auth.claims", .of_values = OfClaims, .http_only = true},
 };
 
 }  // namespace
 
-constexpr AccessAttribute<Principal> kPrincipal{.key = "", .of_value = OfPrincipal};
-constexpr AccessAttribute<Principal> kRequestPrincipal{.key = "", .of_values = OfRequestPrincipals};
+constexpr AccessAttribute<Principal> kPrincipal{
+    .key = "", .of_value = OfPrincipal, .with_aliases = PrincipalsWithAliases};
+constexpr AccessAttribute<Principal> kRequestPrincipal{
+    .key = "", .of_values = OfRequestPrincipals, .http_only = true};
 constexpr AccessAttribute<Principal> kServiceAccount{.key = "", .of_value = OfServiceAccount};
-constexpr AccessAttribute<Principal> kTrustDomain{.key = "", .of_value = OfTrustDomain};
+constexpr AccessAttribute<Principal> kTrustDomain{
+    .key = "", .of_value = OfTrustDomain, .with_aliases = TrustDomainsWithAliases};
 constexpr AccessAttribute<Principal> kNamespace{.key = "", .of_value = OfNamespace};
 constexpr AccessAttribute<Principal> kRemoteIp{.key = "", .of_value = OfRemoteIp};
 constexpr AccessAttribute<Principal> kSourceIp{.key = "", .of_value = OfSourceIp};
 
 std::span<const AccessAttribute<Principal>> MorePrincipals() { return kMore; }
 
-}  // namespace fairlead::gen::grpc
+}  // namespace fairlead::gen::security

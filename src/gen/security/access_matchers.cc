@@ -1,4 +1,4 @@
-#include "gen/grpc/access_matchers.h"
+#include "gen/security/access_matchers.h"
 
 #include <optional>
 
@@ -8,7 +8,7 @@
 #include "envoy/config/route/v3/route_components.pb.h"
 #include "gen/route/string_match.h"
 
-namespace fairlead::gen::grpc {
+namespace fairlead::gen::security {
 
 using envoy::type::matcher::v3::MetadataMatcher;
 using envoy::type::matcher::v3::StringMatcher;
@@ -57,4 +57,4 @@ envoy::type::matcher::v3::ValueMatcher* SetClaim(std::string_view claim, Metadat
   return out->mutable_value();
 }
 
-}  // namespace fairlead::gen::grpc
+}  // namespace fairlead::gen::security

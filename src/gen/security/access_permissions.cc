@@ -3,14 +3,14 @@
 #include "config/check/names.h"
 #include "envoy/config/rbac/v3/rbac.pb.h"
 #include "envoy/extensions/path/match/uri_template/v3/uri_template_match.pb.h"
-#include "gen/grpc/access_matchers.h"
-#include "gen/grpc/access_values.h"
+#include "gen/security/access_matchers.h"
+#include "gen/security/access_values.h"
 #include "proto/messages.h"
 
 // Metadata is matched by a deprecated field, which is the one that gRPC and istiod use.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace fairlead::gen::grpc {
+namespace fairlead::gen::security {
 namespace {
 
 bool OfHost(const AccessCondition&, const std::string& value, Permission* out) {
@@ -84,11 +84,11 @@ constexpr AccessAttribute<Permission> kMore[] = {
 
 }  // namespace
 
-constexpr AccessAttribute<Permission> kHost{.key = "", .of_value = OfHost};
-constexpr AccessAttribute<Permission> kMethod{.key = "", .of_value = OfMethod};
-constexpr AccessAttribute<Permission> kPath{.key = "", .of_value = OfPath};
+constexpr AccessAttribute<Permission> kHost{.key = "", .of_value = OfHost, .http_only = true};
+constexpr AccessAttribute<Permission> kMethod{.key = "", .of_value = OfMethod, .http_only = true};
+constexpr AccessAttribute<Permission> kPath{.key = "", .of_value = OfPath, .http_only = true};
 constexpr AccessAttribute<Permission> kPort{.key = "", .of_value = OfPort};
 
 std::span<const AccessAttribute<Permission>> MorePermissions() { return kMore; }
 
-}  // namespace fairlead::gen::grpc
+}  // namespace fairlead::gen::security
