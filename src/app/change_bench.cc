@@ -15,7 +15,6 @@
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
 #include "push/epoch.h"
-#include "xds/references.h"
 
 // What one change of a large mesh costs: 100 namespaces, each with a Sidecar that imports itself only, 10,000
 // services with five endpoints each, and of each namespace one sidecar that has its configuration.
@@ -172,7 +171,9 @@ class World {
       std::vector<std::string_view> names;
       const xds::ResourceSetPtr all = Make(holder, client);
       for (const xds::ResourceListPtr& part : all->parts()) {
-        for (const xds::Reference& reference : part->References(holder)) names.push_back(reference.name);
+        for (const cache::Reference& reference : part->References()) {
+          if (reference.type == held) names.push_back(reference.name);
+        }
       }
       client->names[static_cast<size_t>(held)] = xds::NameSet::Of(std::move(names));
       Make(held, client);

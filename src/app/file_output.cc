@@ -15,7 +15,6 @@
 #include "proto/json.h"
 #include "push/config_source.h"
 #include "source/file/read_file.h"
-#include "xds/references.h"
 
 namespace fairlead::app {
 namespace {
@@ -95,7 +94,7 @@ class FileOutput::NodeFolder {
     for (const TypeId root : kRoots) {
       if (!view->Serves(root)) continue;
       const xds::ResourceSetPtr resources = view->Make(root, nullptr);
-      WriteChildren(*view, root, *resources, &written);
+      WriteChildren(*view, *resources, &written);
       WriteResponse(root, "", rewriter_.Rewrite(resources), &written);
     }
     RemoveOthers(written);
@@ -111,10 +110,10 @@ class FileOutput::NodeFolder {
                         : StrCat(folder_, "/", label, "/", FileNameOf(name), ".json");
   }
 
-  void WriteChildren(const push::View& view, TypeId root, const xds::ResourceSet& resources,
+  void WriteChildren(const push::View& view, const xds::ResourceSet& resources,
                      std::set<std::string>* written) {
     for (const xds::ResourceListPtr& list : resources.parts()) {
-      for (const xds::Reference& reference : list->References(root)) {
+      for (const cache::Reference& reference : list->References()) {
         if (!view.Serves(reference.type)) continue;
         const std::string name(reference.name);
         if (written->contains(PathOf(reference.type, name))) continue;

@@ -73,8 +73,8 @@ class Generators {
     using xds::TypeId;
     const auto clusters = clusters_->Generate({snapshot, *scope, nullptr});
     const auto listeners = listeners_->Generate({snapshot, *scope, nullptr});
-    const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
-    const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
+    const auto endpoints = xds::ReferredNames(clusters, TypeId::kEndpoint);
+    const auto routes = xds::ReferredNames(listeners, TypeId::kRoute);
     count(clusters);
     count(listeners);
     count(endpoints_->Generate({snapshot, *scope, &endpoints}));

@@ -71,13 +71,16 @@ class Generator {
 // their messages can refer to it.
 enum class Audience : uint8_t { kMany, kOne };
 
-// Encodes a built message deterministically as a resource.
+// Encodes a built message deterministically as a resource that refers to what the message does (see
+// naming/references.h). `origins`: the config objects that it was made from, in any order.
 cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message,
-                          Audience audience = Audience::kMany);
-// The same of a message that is encoded already; `type` is its full name,
+                          Audience audience = Audience::kMany, cache::Origins origins = {});
+// The same of a message that is encoded already, and refers to nothing; `type` is its full name,
 // "envoy.config.route.v3.RouteConfiguration".
 cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message,
-                               Audience audience = Audience::kMany);
+                               Audience audience = Audience::kMany, cache::Origins origins = {});
+// One of a resource's origins: "VirtualService", "default", "reviews".
+Interned OriginKey(std::string_view kind, std::string_view ns, std::string_view name);
 
 std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS
 std::unique_ptr<Generator> NewEndpointGenerator();  // gen/endpoint: EDS

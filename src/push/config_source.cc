@@ -119,6 +119,8 @@ xds::ResourcePtr SourceRewriter::Rewritten(const xds::ResourcePtr& resource) con
   const std::string bytes = any.SerializeAsString();
   changed->any = bytes;
   changed->hash = StableHash(bytes);
+  changed->references = resource->references;
+  changed->origins = resource->origins;
   return changed;
 }
 

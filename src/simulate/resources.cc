@@ -49,8 +49,8 @@ ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::Proxy
   using xds::TypeId;
   const auto clusters = gen::NewClusterGenerator()->Generate({snapshot, scope, nullptr});
   const auto listeners = gen::NewListenerGenerator()->Generate({snapshot, scope, nullptr});
-  const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
-  const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
+  const auto endpoints = xds::ReferredNames(clusters, TypeId::kEndpoint);
+  const auto routes = xds::ReferredNames(listeners, TypeId::kRoute);
   ProxyResources out;
   AddAll(clusters, &out);
   AddAll(listeners, &out);

@@ -210,23 +210,18 @@ size_t ResourceList::DropIdleBodies() {
   return freed;
 }
 
-const std::vector<Reference>& ResourceList::References(TypeId type) const {
+const std::vector<Reference>& ResourceList::References() const {
   std::lock_guard lock(mutex_);
   if (!references_) {
-    Referred all;
-    for (const ResourcePtr& resource : resources_) {
-      const std::string any = resource->any.Unpacked();
-      for (const Reference& reference : ReferencesOf(type, any)) {
-        all.names.emplace_back(reference.name);
-        all.list.push_back({reference.type, all.names.back()});
-      }
-    }
-    std::sort(all.list.begin(), all.list.end());
-    all.list.erase(std::unique(all.list.begin(), all.list.end()), all.list.end());
-    all.list.shrink_to_fit();
+    std::vector<Reference> all;
+    for (const ResourcePtr& resource : resources_)
+      all.insert(all.end(), resource->references.begin(), resource->references.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    all.shrink_to_fit();
     references_ = std::move(all);
   }
-  return references_->list;
+  return *references_;
 }
 
 ResourceSet::ResourceSet(std::vector<ResourceListPtr> parts) : parts_(std::move(parts)) {
@@ -258,12 +253,11 @@ ResourcePtr ResourceSet::Find(std::string_view name) const {
   return nullptr;
 }
 
-bool ResourceSet::RefersTo(TypeId own, TypeId type, std::string_view name) const {
-  for (const ResourceListPtr& part : parts_) {
-    const std::vector<Reference>& references = part->References(own);
-    if (std::binary_search(references.begin(), references.end(), Reference{type, name})) return true;
-  }
-  return false;
+bool ResourceSet::RefersTo(const Reference& reference) const {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const ResourceListPtr& part) {
+    const std::vector<Reference>& references = part->References();
+    return std::binary_search(references.begin(), references.end(), reference);
+  });
 }
 
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {

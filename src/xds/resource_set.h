@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "cache/resource.h"
-#include "xds/references.h"
 #include "xds/types.h"
 
 namespace fairlead::xds {
 
+using cache::Reference;
 using cache::ResourcePtr;
 
 // How resources stand in a response: DiscoveryResponse holds the Any as it is, DeltaDiscoveryResponse wraps
@@ -63,9 +63,8 @@ class ResourceList {
   uint64_t hash() const { return hash_; }
   size_t size() const { return resources_.size(); }
 
-  // What the resources refer to, sorted by type and name, unique (see references.h). `type` is the list's
-  // own.
-  const std::vector<Reference>& References(TypeId type) const;
+  // What the resources refer to, sorted, unique.
+  const std::vector<Reference>& References() const;
 
   // What is different since an earlier list of the same resources. Remembered, as many clients go from the
   // one to the other.
@@ -79,10 +78,6 @@ class ResourceList {
   static size_t DropIdleBodies();
 
  private:
-  struct Referred {
-    std::vector<Interned> names;  // that the list points into
-    std::vector<Reference> list;
-  };
   Pieces MakeBody(Framing framing) const;
   explicit ResourceList(std::vector<ResourcePtr> resources);
 
@@ -90,7 +85,7 @@ class ResourceList {
   std::vector<ResourcePtr> by_name_;
   uint64_t hash_ = 0;
   mutable std::mutex mutex_;
-  mutable std::optional<Referred> references_;                   // guarded by mutex_ until it is set
+  mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
   mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
   mutable bool body_used_ = false;                               // guarded by mutex_
   mutable bool asked_for_body_ = false;                          // ever; guarded by mutex_
@@ -114,8 +109,8 @@ class ResourceSet {
   // Stable over processes and replicas: the version of the whole.
   uint64_t hash() const { return hash_; }
   ResourcePtr Find(std::string_view name) const;  // null where there is none
-  // Whether one of the resources refers to this one. `own` is the set's own type.
-  bool RefersTo(TypeId own, TypeId type, std::string_view name) const;
+  // Whether one of the resources refers to this one.
+  bool RefersTo(const Reference& reference) const;
 
  private:
   std::vector<ResourceListPtr> parts_;

@@ -3,8 +3,10 @@
 
 // For tests: scripts of what a client says and sees on one stream. Not safe for use by several threads.
 
+#include <google/protobuf/any.pb.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,9 +16,6 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
-#include "envoy/config/cluster/v3/cluster.pb.h"
-#include "envoy/config/listener/v3/listener.pb.h"
-#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "xds/stream_core.h"
 
@@ -24,40 +23,22 @@ namespace fairlead::xds {
 
 using Names = std::vector<std::string>;
 
-// A cluster that takes its endpoints from EDS, a listener that asks for the routes `children`, or a text;
-// `content` makes the difference between two of one name.
-inline google::protobuf::Any Pack(TypeId type, const std::string& name, const std::string& content,
-                                  const Names& children) {
-  google::protobuf::Any any;
-  if (type == TypeId::kCluster) {
-    envoy::config::cluster::v3::Cluster cluster;
-    cluster.set_name(name);
-    cluster.set_alt_stat_name(content);
-    cluster.set_type(envoy::config::cluster::v3::Cluster::EDS);
-    any.PackFrom(cluster);
-  } else if (type == TypeId::kListener) {
-    envoy::config::listener::v3::Listener listener;
-    listener.set_name(name);
-    listener.set_stat_prefix(content);
-    for (const std::string& child : children) {
-      envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager manager;
-      manager.mutable_rds()->set_route_config_name(child);
-      listener.add_filter_chains()->add_filters()->mutable_typed_config()->PackFrom(manager);
-    }
-    any.PackFrom(listener);
-  } else {
-    any.set_type_url("type.googleapis.com/text");
-    any.set_value(StrCat(name, "=", content));
-  }
-  return any;
-}
-
+// A cluster that takes its endpoints from EDS, a listener that asks for the routes `children`, or what refers
+// to nothing; `content` makes the difference between two of one name.
 inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std::string& content,
                                 const Names& children = {}) {
   auto resource = std::make_shared<cache::Resource>();
   resource->name = name;
-  resource->any = Pack(type, name, content, children).SerializeAsString();
+  google::protobuf::Any any;
+  any.set_type_url("type.googleapis.com/text");
+  any.set_value(StrCat(name, "=", content, " ", Join(children, ",")));
+  resource->any = any.SerializeAsString();
   resource->hash = StableHash(resource->any.plain());
+  if (type == TypeId::kCluster) resource->references = {{TypeId::kEndpoint, resource->name}};
+  if (type == TypeId::kListener) {
+    for (const std::string& child : children) resource->references.push_back({TypeId::kRoute, child});
+    std::sort(resource->references.begin(), resource->references.end());
+  }
   return resource;
 }
 

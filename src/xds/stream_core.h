@@ -148,7 +148,8 @@ class StreamCore {
   ResourceSetPtr LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now);
   Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
   void PrepareAllChildren(const TypeInfo& type, const ResourceSet& now);
-  void WarmAgain(const Reference& reference);
+  TypeState* ChildOf(const TypeInfo& type, const Reference& reference);
+  void WarmAgain(const TypeInfo& type, const Reference& reference);
   void PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now);
 
   const Framing framing_;

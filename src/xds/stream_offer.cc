@@ -263,16 +263,23 @@ void StreamCore::PrepareAllChildren(const TypeInfo& type, const ResourceSet& now
   });
   if (!any) return;
   for (const ResourceListPtr& list : now.parts()) {
-    for (const Reference& reference : list->References(type.id)) WarmAgain(reference);
+    for (const Reference& reference : list->References()) WarmAgain(type, reference);
   }
 }
 
-// What a changed resource refers to is sent again if the client has it.
-void StreamCore::WarmAgain(const Reference& reference) {
+// The type's state of what a resource refers to, if the client has the type and asks for the name; else null.
+StreamCore::TypeState* StreamCore::ChildOf(const TypeInfo& type, const Reference& reference) {
+  if ((type.children & MaskOf(reference.type)) == 0) return nullptr;
   TypeState& child = StateOf(reference.type);
-  if (child.sent == nullptr || !child.names->Contains(reference.name)) return;
-  child.again.emplace_back(reference.name);
-  child.due = true;
+  return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
+}
+
+// What a changed resource refers to is sent again if the client has it.
+void StreamCore::WarmAgain(const TypeInfo& type, const Reference& reference) {
+  TypeState* child = ChildOf(type, reference);
+  if (child == nullptr) return;
+  child->again.emplace_back(reference.name);
+  child->due = true;
 }
 
 // Before the types that this one refers to are looked at: what a changed resource refers to is sent again
@@ -281,20 +288,14 @@ void StreamCore::WarmAgain(const Reference& reference) {
 // lead there. A client that does not let go gets it with the next push, or in OnQuiet.
 void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now) {
   if (type.children == 0) return;
-  const auto child_of = [&](const Reference& reference) -> TypeState* {
-    TypeState& child = StateOf(reference.type);
-    return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
-  };
   for (const ResourcePtr& resource : difference.changed) {
-    const std::string any = resource->any.Unpacked();
-    for (const Reference& reference : ReferencesOf(type.id, any)) WarmAgain(reference);
+    for (const Reference& reference : resource->references) WarmAgain(type, reference);
   }
   for (const auto* gone : {&difference.replaced, &difference.removed}) {
     for (const ResourcePtr& resource : *gone) {
-      const std::string any = resource->any.Unpacked();
-      for (const Reference& reference : ReferencesOf(type.id, any)) {
-        TypeState* child = child_of(reference);
-        if (child == nullptr || now.RefersTo(type.id, reference.type, reference.name)) continue;
+      for (const Reference& reference : resource->references) {
+        TypeState* child = ChildOf(type, reference);
+        if (child == nullptr || now.RefersTo(reference)) continue;
         child->orphans.emplace_back(reference.name);
       }
     }

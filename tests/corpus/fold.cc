@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "xds/references.h"
 
 namespace fairlead::corpus {
 namespace {
@@ -105,9 +104,9 @@ void FoldingClient::AskForWhatIsReferredTo() {
   std::map<TypeId, Names> referred = {{TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}};
   for (TypeId root : {TypeId::kCluster, TypeId::kListener}) {
     for (const auto& [name, resource] : Of(root).held) {
-      const std::string any = resource->any.Unpacked();
-      for (const xds::Reference& reference : xds::ReferencesOf(root, any)) {
-        if (auto it = referred.find(reference.type); it != referred.end()) it->second.emplace(reference.name);
+      for (const cache::Reference& reference : resource->references) {
+        if (auto it = referred.find(reference.type); it != referred.end())
+          it->second.insert(reference.name.str());
       }
     }
   }

@@ -16,11 +16,11 @@ using envoy::config::route::v3::RouteConfiguration;
 
 // The names that Envoy goes on to ask for.
 std::vector<std::string> EndpointNames(const std::vector<cache::ResourcePtr>& clusters) {
-  return xds::ReferredNames(xds::TypeId::kCluster, clusters, xds::TypeId::kEndpoint);
+  return xds::ReferredNames(clusters, xds::TypeId::kEndpoint);
 }
 
 std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& listeners) {
-  return xds::ReferredNames(xds::TypeId::kListener, listeners, xds::TypeId::kRoute);
+  return xds::ReferredNames(listeners, xds::TypeId::kRoute);
 }
 
 // The clusters that a gRPC client goes on to ask for.

@@ -1,15 +1,19 @@
 #include "tests/corpus/laws.h"
 
+#include <google/protobuf/any.pb.h>
+
 #include <algorithm>
 #include <map>
 #include <random>
 #include <set>
+#include <string_view>
 
 #include "base/strings.h"
 #include "model/proxyless.h"
 #include "tests/corpus/fold.h"
 #include "tests/corpus/generate.h"
 #include "tests/corpus/mesh_of_objects.h"
+#include "tests/references/read_references.h"
 
 namespace fairlead::corpus {
 namespace {
@@ -101,12 +105,26 @@ void CheckFold(const Case& one, const Case& before, std::vector<std::string>* br
   }
 }
 
+// Says of the first resource that does not refer to what is found in it.
+void CheckSaid(const std::vector<cache::ResourcePtr>& resources, std::string_view where,
+               std::vector<std::string>* broken) {
+  for (const cache::ResourcePtr& resource : resources) {
+    google::protobuf::Any any;
+    if (any.ParseFromString(resource->any.Unpacked()) && ReadReferences(any) == resource->references)
+      continue;
+    broken->push_back(
+        StrCat("references: ", where, " ", resource->name.str(), " refers to others than it says"));
+    return;
+  }
+}
+
 void CheckReferences(const Case& one, std::vector<std::string>* broken) {
   MeshOfObjects mesh(one.settings);
   Generators generators;
   const mesh::SnapshotPtr snapshot = mesh.Apply(one.objects);
   for (const NamedProxy& proxy : one.proxies) {
     const Resources resources = generators.For(*snapshot, proxy.proxy, nullptr);
+    for (const auto& [kind, made] : resources) CheckSaid(made, StrCat(proxy.name, " ", kind), broken);
     for (const auto& [kind, asked] : AskedFor(resources)) {
       std::set<std::string> there;
       if (auto it = resources.find(kind); it != resources.end()) {

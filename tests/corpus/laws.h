@@ -12,7 +12,9 @@
 //   caches       cached equals uncached
 //   re-applied   an object that did not change changes nothing
 //   re-added     deleting and adding an object again restores everything
-//   references   every endpoint and route configuration that is asked for exists
+//   references   resources say what they refer to, and every endpoint and route configuration that is asked
+//   for
+//                exists
 //   fold         what a connected proxy was told, folded, is at any time what a new one gets: both variants
 //   of
 //                the protocol, all types, whether or not the proxy lets go of what nothing refers to any more
