@@ -165,8 +165,8 @@ class FileOutput::NodeFolder {
   const model::ProxyPtr proxy_;
   push::SourceRewriter rewriter_;
   mesh::ProxyScopePtr scope_;
-  std::map<std::string, uint64_t> hashes_;  // of the resources, by path
-  bool failed_ = false;                     // something could not be written in the last round
+  std::map<std::string, Hash128> hashes_;  // of the resources, by path
+  bool failed_ = false;                    // something could not be written in the last round
 };
 
 FileOutput::FileOutput(Options options, const push::Pusher* pusher)

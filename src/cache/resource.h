@@ -2,10 +2,10 @@
 #define FAIRLEAD_CACHE_RESOURCE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/interned.h"
 #include "cache/packed_bytes.h"
 #include "cache/type_id.h"
@@ -34,8 +34,8 @@ using Origins = std::vector<Interned>;
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.
 struct Resource {
   Interned name;
-  uint64_t hash =
-      0;  // of `any` unpacked, the same in every process and replica (XXH3): the resource's version
+  // Of `any` unpacked, the same in every process and replica: the resource's version.
+  Hash128 hash = {};
   // A serialized google.protobuf.Any, type URL included. Empty: there is nothing by this name, and the client
   // waits to be told (on-demand virtual hosts).
   PackedBytes any;

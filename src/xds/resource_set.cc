@@ -36,12 +36,8 @@ struct ListPool {
 };
 
 // One resource's share of a hash that does not depend on order.
-uint64_t Mix(const cache::Resource& resource) {
-  uint64_t x = resource.hash ^ (StableHash(resource.name) * 0x9e3779b97f4a7c15u);
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 32;
-  return x;
+Hash128 Share(const cache::Resource& resource) {
+  return StableHash(StableHash(resource.name), resource.hash);
 }
 
 // Two lists, sorted by name, merged: what is new or differs, and what is gone.
@@ -86,7 +82,7 @@ ResourceList::ResourceList(std::vector<ResourcePtr> resources) : resources_(std:
   by_name_ = resources_;
   std::sort(by_name_.begin(), by_name_.end(),
             [](const auto& a, const auto& b) { return std::less<>()(KeyOf(a), KeyOf(b)); });
-  for (const ResourcePtr& resource : resources_) hash_ += Mix(*resource);
+  for (const ResourcePtr& resource : resources_) hash_ += Share(*resource);
 }
 
 ResourceList::~ResourceList() = default;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "cache/resource.h"
 #include "xds/types.h"
 
@@ -60,7 +61,7 @@ class ResourceList {
   // The same, sorted by the address of the interned name: an order for merging, not for output.
   const std::vector<ResourcePtr>& by_name() const { return by_name_; }
   // Of names and contents, whatever the order; stable over processes.
-  uint64_t hash() const { return hash_; }
+  const Hash128& hash() const { return hash_; }
   size_t size() const { return resources_.size(); }
 
   // What the resources refer to, sorted, unique.
@@ -83,7 +84,7 @@ class ResourceList {
 
   std::vector<ResourcePtr> resources_;
   std::vector<ResourcePtr> by_name_;
-  uint64_t hash_ = 0;
+  Hash128 hash_;
   mutable std::mutex mutex_;
   mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
   mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
@@ -107,7 +108,7 @@ class ResourceSet {
   const std::vector<ResourceListPtr>& parts() const { return parts_; }
   size_t size() const { return size_; }
   // Stable over processes and replicas: the version of the whole.
-  uint64_t hash() const { return hash_; }
+  const Hash128& hash() const { return hash_; }
   ResourcePtr Find(std::string_view name) const;  // null where there is none
   // Whether one of the resources refers to this one.
   bool RefersTo(const Reference& reference) const;
@@ -115,7 +116,7 @@ class ResourceSet {
  private:
   std::vector<ResourceListPtr> parts_;
   size_t size_ = 0;
-  uint64_t hash_ = 0;
+  Hash128 hash_;
 };
 
 // What a client that has `before` lacks of `after`. Never null.

@@ -30,7 +30,8 @@ ResourcePtr MakeResource(size_t i, int version) {
   auto resource = std::make_shared<cache::Resource>();
   resource->name = NameOf(i);
   resource->any = std::string(kResourceSize, static_cast<char>('a' + version));
-  resource->hash = StableHash(resource->any.plain()) + i;
+  resource->hash = StableHash(resource->any.plain());
+  resource->hash += {0, i};
   return resource;
 }
 

@@ -15,9 +15,8 @@ constexpr std::string_view kWildcard = "*";
 KnownNames NamesOf(const Request& request) {
   if (request.subscribe.empty() && request.encoded_names.empty()) return {};
   if (!request.encoded_names.empty()) return KnownNames::Of(request.encoded_names);
-  KnownNames names{SIZE_MAX, request.subscribe.size()};  // they have no encoding to be found by
-  for (std::string_view name : request.subscribe)
-    names.hash = (names.hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
+  KnownNames names{SIZE_MAX, {0, request.subscribe.size()}};  // they have no encoding to be found by
+  for (std::string_view name : request.subscribe) names.hash = StableHash(names.hash, StableHash(name));
   return names;
 }
 
@@ -52,7 +51,7 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
     if (!seen.insert(std::string(name)).second) continue;
     auto resource = std::make_shared<cache::Resource>();
     resource->name = Interned(name);
-    if (!ParseHex(version, &resource->hash)) resource->hash = 0;
+    if (!ParseHex(version, &resource->hash)) resource->hash = {};
     resources.push_back(std::move(resource));
   }
   return ResourceSet::Of(std::move(resources));

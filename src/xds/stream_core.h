@@ -104,8 +104,8 @@ class StreamCore {
     bool resend = false;        // everything, whether it differs or not
     // Nonces count over the stream; 0: none. Answered is ACKed or NACKed.
     uint64_t nonce = 0, acked_nonce = 0, answered_nonce = 0, nacks = 0;
-    uint64_t version = 0, acked_version = 0;
-    uint64_t nacked_nonce = 0, nacked_version = 0;
+    uint64_t nacked_nonce = 0;
+    Hash128 version = {}, acked_version = {}, nacked_version = {};
     KnownNames request_names;             // of the last state-of-the-world request
     NameSetPtr names = NameSet::Empty();  // asked for by name
     ResourceSetPtr sent;                  // what the client was last told; null: nothing
@@ -146,7 +146,7 @@ class StreamCore {
   std::optional<Response> OfferChanged(const TypeInfo& type, TypeState& state, Difference difference,
                                        const ResourceSetPtr& now);
   ResourceSetPtr LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now);
-  Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
+  Response Begin(const TypeInfo& type, TypeState& state, const Hash128& version);
   void PrepareAllChildren(const TypeInfo& type, const ResourceSet& now);
   TypeState* ChildOf(const TypeInfo& type, const Reference& reference);
   void WarmAgain(const TypeInfo& type, const Reference& reference);

@@ -145,7 +145,7 @@ void StreamCore::AskAgainForAll(const ResourceSet& now, TypeState* state) {
   }
 }
 
-Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t version) {
+Response StreamCore::Begin(const TypeInfo& type, TypeState& state, const Hash128& version) {
   state.nonce = ++last_nonce_;
   state.version = version;
   Response response;

@@ -19,7 +19,7 @@ namespace fairlead::corpus {
 namespace {
 
 using config::ConfigPtr;
-using Hashes = std::map<std::string, uint64_t>;  // "proxy kind name" -> hash of the bytes
+using Hashes = std::map<std::string, Hash128>;  // "proxy kind name" -> hash of the bytes
 
 Hashes HashesOf(const Case& one, const mesh::MeshSnapshot& snapshot, Generators* generators) {
   Hashes hashes;

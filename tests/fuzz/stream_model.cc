@@ -93,8 +93,8 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
     state.must_answer = type.root;
     for (const auto& [name, version] : asked.claims) {
       if (!state.told) state.told.emplace();
-      uint64_t hash = 0;
-      if (!ParseHex(version, &hash)) hash = 0;
+      Hash128 hash;
+      if (!ParseHex(version, &hash)) hash = {};
       if (now.Asks(name)) state.told->emplace(name, hash);
     }
   }

@@ -79,7 +79,7 @@ class StreamModel {
   const xds::Framing framing_;
   const uint32_t served_;
   std::array<State, xds::kTypeCount> states_;
-  std::map<uint64_t, References> known_;
+  std::map<Hash128, References> known_;
   uint64_t last_nonce_ = 0;
   std::map<std::pair<xds::TypeId, std::string>, Contents> by_version_;
   std::map<std::pair<xds::TypeId, Contents>, std::string> by_contents_;

@@ -1,14 +1,12 @@
-#include "gen/generator.h"
-
-#define XXH_INLINE_ALL
 #include <google/protobuf/any.pb.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/strings.h"
+#include "gen/generator.h"
 #include "gen/naming/references.h"
 #include "proto/messages.h"
 #include "proto/wire.h"
@@ -34,7 +32,7 @@ std::shared_ptr<cache::Resource> End(std::string_view name, std::string_view typ
   static auto* const packer = new cache::BytePacker;
   auto resource = std::make_shared<cache::Resource>();
   resource->name = Interned(name);
-  resource->hash = XXH3_64bits(any.data(), any.size());
+  resource->hash = StableHash(any);
   const bool pack = audience == Audience::kOne || any.size() < cache::kLarge;
   resource->any = pack ? packer->Pack(type, any) : cache::PackedBytes(any);
   std::sort(origins.begin(), origins.end());
