@@ -91,6 +91,8 @@ void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
   options.scope = mesh::ComputeProxyScope;
   options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity);
   options.max_streams_per_second = options_.environment.max_requests_per_second;
+  options.limits.names = static_cast<size_t>(options_.environment.max_names);
+  options.limits.name_bytes = static_cast<size_t>(options_.environment.max_name_bytes);
   options.inspector = [this](const push::Inspection& inspection) {
     return debug::Inspect(debug_sources_, inspection);
   };

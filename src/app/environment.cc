@@ -121,6 +121,11 @@ const std::vector<Row>& Rows() {
         "tests and closed "
         "networks only."},
        SetPlaintextIdentity},
+      {{"FAIRLEAD_MAX_NAMES", "100000",
+        "The most names that one stream may ask for of one type; one that asks for more ends."},
+       SetSize<&Environment::max_names>},
+      {{"FAIRLEAD_MAX_NAME_BYTES", "16777216", "The most bytes that those names may be together."},
+       SetSize<&Environment::max_name_bytes>},
       {{"FAIRLEAD_SHADOW", "false",
         "Whether at each publication everything is made anew and compared with what should not have changed; "
         "what did "

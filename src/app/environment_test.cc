@@ -52,6 +52,8 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
                           {"PILOT_PUSH_THROTTLE", "3"},
                           {"PILOT_XDS_SEND_TIMEOUT", "0"},
                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "1000"},
+                          {"FAIRLEAD_MAX_NAMES", "200"},
+                          {"FAIRLEAD_MAX_NAME_BYTES", "3000"},
                           {"GRPC_KEEPALIVE_INTERVAL", "1h"},
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
@@ -63,6 +65,8 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   EXPECT_EQ(read->push_throttle, 3);
   EXPECT_EQ(read->send_timeout.count(), 0);
   EXPECT_EQ(read->max_receive_size, 1000);
+  EXPECT_EQ(read->max_names, 200);
+  EXPECT_EQ(read->max_name_bytes, 3000);
   EXPECT_EQ(read->keepalive_interval, "1h");
   EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->shadow);
@@ -79,6 +83,7 @@ TEST(EnvironmentTest, NamesWhatItCannotRead) {
                                           {"PILOT_XDS_SEND_TIMEOUT", "-5s"},
                                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "0"},
                                           {"ISTIO_GPRC_MAXSTREAMS", "many"},
+                                          {"FAIRLEAD_MAX_NAMES", "0"},
                                           {"GRPC_KEEPALIVE_TIMEOUT", "10"},
                                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
     const auto read = Read({{name, value}});

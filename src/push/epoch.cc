@@ -78,4 +78,9 @@ xds::ResourceSetPtr Epoch::Make(gen::Generator& generator, const mesh::ProxyScop
   return last->set;
 }
 
+xds::ResourceSetPtr MakeSome(const Epoch& epoch, gen::Generator& generator, const mesh::ProxyScope& scope,
+                             const xds::NameSet& names) {
+  return xds::ResourceSet::Of(generator.Generate({epoch.snapshot(), scope, &names.names()}));
+}
+
 }  // namespace fairlead::push

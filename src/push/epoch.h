@@ -83,6 +83,10 @@ class Epoch {
 };
 using EpochPtr = std::shared_ptr<Epoch>;
 
+// The resources of a few names, which one proxy asks for besides others: neither shared nor kept.
+xds::ResourceSetPtr MakeSome(const Epoch& epoch, gen::Generator& generator, const mesh::ProxyScope& scope,
+                             const xds::NameSet& names);
+
 }  // namespace fairlead::push
 
 #endif  // FAIRLEAD_PUSH_EPOCH_H_

@@ -47,6 +47,7 @@ struct PusherOptions {
   // Who answers inspections: ControlPlane.identifier in their responses; "": not said.
   std::string control_plane = {};
   double max_streams_per_second = 0;  // see Admission
+  xds::Limits limits = {};
 };
 
 // One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its

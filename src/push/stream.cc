@@ -44,7 +44,7 @@ Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
       number_(number),
       options_(std::move(options)),
       core_(options_.framing, options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
-            NoncePrefix(number), AnswersOf(options_.exchange)) {}
+            NoncePrefix(number), AnswersOf(options_.exchange), pusher->options_.limits) {}
 
 Stream::~Stream() {
   if (connected_ != nullptr) connected_->Add(-1);
@@ -247,8 +247,10 @@ bool Stream::Step() {
   }
   const Clock::time_point start = Clock::now();
   gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
-  xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names,
-                                         &made_[static_cast<size_t>(wanted->type)], pusher_->options_.shadow);
+  xds::ResourceSetPtr now =
+      wanted->part ? MakeSome(*epoch_, generator, *scope_, *wanted->names)
+                   : epoch_->Make(generator, *scope_, wanted->names,
+                                  &made_[static_cast<size_t>(wanted->type)], pusher_->options_.shadow);
   if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,

@@ -58,10 +58,12 @@ void Stream::TakeObjectRequest(const xds::Request& request) {
       ads_log.Warn("refusing {} of node:{}: {}", request.type_url, name_, std::string(status.message()));
       return Close(status);
     }
-    objects_ =
-        std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_);
+    objects_ = std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_,
+                                                     pusher_->options_.limits);
   }
-  const auto [type, verdict] = objects_->OnRequest(request);
+  const auto [type, meant] = objects_->OnRequest(request);
+  const xds::Verdict::Kind verdict = meant.kind;
+  if (verdict == xds::Verdict::kTooMuch) return Refuse(request.type_url, meant.excess);
   if (verdict == xds::Verdict::kStale) type->metrics.expired_nonces.Add();
   if (verdict == xds::Verdict::kNack) type->metrics.rejects.Add();
   NoteTimes(request, verdict, &type->times);

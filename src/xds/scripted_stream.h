@@ -45,8 +45,9 @@ inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std:
 // One stream with its client and a mesh of resources by type and name.
 class Script {
  public:
-  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers)
-      : core_(framing, ~0u, prefix, answers) {}
+  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers,
+                  const Limits& limits = {})
+      : core_(framing, ~0u, prefix, answers, limits) {}
 
   std::map<TypeId, std::map<std::string, ResourcePtr>> mesh;
   void Put(TypeId type, const std::string& name, const std::string& content, const Names& children = {}) {
@@ -61,7 +62,9 @@ class Script {
       request.set_response_nonce(nonce);
       if (!error.empty()) request.mutable_error_detail()->set_message(error);
       const std::string bytes = request.SerializeAsString();
-      return core_.OnRequest(*core_.Decode(bytes)).kind;
+      const Verdict verdict = core_.OnRequest(*core_.Decode(bytes));
+      excess_ = verdict.excess;
+      return verdict.kind;
     };
     if (core_.framing() == Framing::kStateOfTheWorld) {
       envoy::service::discovery::v3::DiscoveryRequest request;
@@ -107,17 +110,27 @@ class Script {
   std::string LastVersion(TypeId type) { return last_version_[type]; }
   std::string VersionOf(TypeId type, const std::string& name) { return ToHex(mesh[type][name]->hash); }
   StreamCore& core() { return core_; }
+  const std::string& Excess() const { return excess_; }  // as the last verdict says
+  size_t MadeNames() const { return made_names_; }       // how often a resource was made by name
 
  private:
   ResourceSetPtr Make(const StreamCore::Wanted& wanted) {
     std::vector<ResourcePtr> made;
-    for (const auto& [name, resource] : mesh[wanted.type]) {
-      if (wanted.names == nullptr || wanted.names->Contains(name)) made.push_back(resource);
+    const auto& all = mesh[wanted.type];
+    if (wanted.names == nullptr) {
+      for (const auto& [name, resource] : all) made.push_back(resource);
+    } else {
+      made_names_ += wanted.names->size();
+      for (const std::string& name : wanted.names->names()) {
+        if (const auto at = all.find(name); at != all.end()) made.push_back(at->second);
+      }
     }
     return ResourceSet::Of(std::move(made));
   }
 
   StreamCore core_;
+  std::string excess_;
+  size_t made_names_ = 0;
   std::set<std::string> nonces_;
   std::map<TypeId, std::string> last_nonce_, last_version_;
 };

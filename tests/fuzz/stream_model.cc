@@ -134,6 +134,11 @@ void StreamModel::OnWanted(const xds::StreamCore::Wanted& wanted) const {
   Require(subscription.Any(), InfoOf(wanted.type).name, " was not asked for");
   Require((wanted.names == nullptr) == subscription.wildcard, "wildcard of ", InfoOf(wanted.type).name);
   if (wanted.names == nullptr) return;
+  if (wanted.part) {
+    Require(std::ranges::equal(wanted.names->names(), StateOf(wanted.type).owed), "names asked for anew of ",
+            InfoOf(wanted.type).name);
+    return;
+  }
   Require(std::ranges::equal(wanted.names->names(), subscription.names), "names of ",
           InfoOf(wanted.type).name);
 }

@@ -15,6 +15,7 @@
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/client_class.h"
 #include "gen/endpoint/collect.h"
+#include "gen/naming/unknown_answer.h"
 
 namespace fairlead::gen {
 namespace {
@@ -110,6 +111,11 @@ class EndpointGenerator : public Generator {
   void Make(const Request& request, const std::string& name, AssignmentTable* table,
             AssignmentTable::Answer* answer) {
     const EndpointInputs inputs = CollectEndpoints(request.snapshot, request.scope, name);
+    if (inputs.service == nullptr) {
+      const auto build = [&] { return Encode(name, BuildLoadAssignment(inputs)); };
+      answer->resource = UnknownAnswer(cache::TypeId::kEndpoint, name, build);
+      return;
+    }
     answer->resource = cache_.GetOrBuild(
         inputs, [](const EndpointInputs& in) { return Encode(in.cluster_name, BuildLoadAssignment(in)); });
     answer->client_reads = inputs.client_reads;

@@ -54,6 +54,8 @@ class AnswerGenerator : public Generator {
  protected:
   // Whether the proxy gets any at all.
   virtual bool Serves(const Request& /*request*/) const { return true; }
+  // Whether the answer is worth keeping: clients make names up.
+  virtual bool Remembers(const Question& /*question*/) const { return true; }
   // The answer to a question that is new; null: nothing has that name.
   virtual cache::ResourcePtr Make(const mesh::SidecarScope& scope, const Question& question) = 0;
 
@@ -69,7 +71,7 @@ class AnswerGenerator : public Generator {
     question.name = name;
     if (cache::ResourcePtr known = answers.Find(question)) return known;
     cache::ResourcePtr resource = Make(*request.scope.sidecar, question);
-    if (resource != nullptr) answers.Keep(std::move(question), resource);
+    if (resource != nullptr && Remembers(question)) answers.Keep(std::move(question), resource);
     return resource;
   }
 

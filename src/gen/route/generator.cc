@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "gen/naming/unknown_answer.h"
 #include "gen/route/answer_generator.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
@@ -19,9 +20,14 @@ class RouteGenerator final : public AnswerGenerator<Inputs> {
   bool Serves(const Request& request) const override {
     return request.scope.proxy->type != model::ProxyType::kRouter;
   }
+  bool Remembers(const Question& question) const override {
+    return ParseRouteName(question.name).kind != RouteName::Kind::kUnknown;
+  }
   cache::ResourcePtr Make(const mesh::SidecarScope& scope, const Question& question) override {
     if (ParseRouteName(question.name).kind == RouteName::Kind::kUnknown) {
-      return EncodeBytes(question.name, kType, BuildUnknownRouteConfiguration(question.name));
+      return UnknownAnswer(cache::TypeId::kRoute, question.name, [&] {
+        return EncodeBytes(question.name, kType, BuildUnknownRouteConfiguration(question.name));
+      });
     }
     const Inputs inputs =
         CollectInputs(scope, question.client, question.labels, question.settings, question.name);

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "gen/generator.h"
+#include "gen/naming/unknown_answer.h"
 #include "gen/route/collect.h"
 #include "gen/route/host_index.h"
 #include "gen/route/route_name.h"
@@ -34,9 +35,11 @@ HostName ParseHostName(std::string_view name) {
 }
 
 cache::ResourcePtr Nothing(const std::string& name) {
-  auto resource = std::make_shared<cache::Resource>();
-  resource->name = Interned(name);
-  return resource;
+  return UnknownAnswer(cache::TypeId::kVirtualHost, name, [&] {
+    auto resource = std::make_shared<cache::Resource>();
+    resource->name = Interned(name);
+    return resource;
+  });
 }
 
 HostIndexPtr MakeIndex(const Request& request, const std::string& configuration) {
