@@ -195,7 +195,7 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   if (type.root ? !(wildcard_changed || names_changed) : added.empty()) {
     return names_changed && answer == Verdict::kAck ? Verdict::kUnsubscribe : answer;
   }
-  for (const std::string& name : added) state.again.Add(name);
+  for (const std::string& name : added) state.AskAnew(name);
   state.due = true;
   state.respond = type.root;
   return answer == Verdict::kNack ? answer : Verdict::kSubscribe;
@@ -238,7 +238,7 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   if (state.sent != nullptr) {
     for (const std::string& name : subscribe.names->names()) {
       const bool has = opens && state.sent->Find(name) != nullptr;
-      if (!has && state.names.Contains(name)) state.again.Add(name);
+      if (!has && state.names.Contains(name)) state.AskAnew(name);
     }
   }
   // Under a wildcard, letting go of a name asks for its state anew (xDS protocol, "Unsubscribing from

@@ -117,10 +117,11 @@ class StreamCore {
     SubscribedNames names;     // asked for by name
     ResourceSetPtr sent;       // what the client was last told; null: nothing
     NameBag again;             // sent even if unchanged: the client asked anew, or warms what refers to it
-    // What referred to these is gone in this push: the client will let go of them. After their type was
-    // offered, those that it was not told of for that reason.
+    // What referred to these went in this push, or in an earlier one whose response the client has not
+    // answered: it will let go of them.
     NameBag orphans;
-    NameBag dropped;  // the client let go of these itself: not reported as removed
+    NameBag withheld;  // those of the orphans that differ, of which the client is not told
+    NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
 
     bool Subscribed() const { return wildcard || !names.empty(); }
@@ -130,12 +131,19 @@ class StreamCore {
     bool PartDue() const {
       return again_due && !due && !respond && !resend && sent != nullptr && dropped.empty();
     }
+    bool Answered() const { return !Subscribed() || answered_nonce == nonce; }
+    void AskAnew(std::string_view name) {
+      again.Add(name);
+      orphans.Remove(name);
+      withheld.Remove(name);
+    }
     void NotDue() { due = again_due = removals_due = false; }
     // Nothing that was said before counts any more.
     void Forget() {
       sent = nullptr;
       again.Clear();
       orphans.Clear();
+      withheld.Clear();
     }
   };
 
@@ -149,6 +157,7 @@ class StreamCore {
   // True where the answer is to the last response.
   bool TakeAnswer(const Request& request, TypeState& state);
 
+  void ForgetOrphans();
   bool OthersDue(TypeId type) const;
   static void AskAgainForAll(const ResourceSet& now, TypeState* state);
   std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, const Difference& difference,

@@ -72,9 +72,22 @@ void AddAgain(const NameBag& again, const ResourceSet& now, const Wanted& wanted
 }  // namespace
 
 void StreamCore::OnChange() {
+  ForgetOrphans();
   for (TypeState& state : states_) {
     if (state.Subscribed()) state.due = true;
-    state.orphans.Clear();  // for the push that made them; what the client missed differs from what it has
+  }
+}
+
+// Those of types whose parents the client has answered: it has had its turn to let go. What it missed differs
+// from what it has.
+void StreamCore::ForgetOrphans() {
+  for (const TypeInfo& parent : kTypes) {
+    if (parent.children == 0 || !StateOf(parent.id).Answered()) continue;
+    for (const TypeInfo& child : kTypes) {
+      if ((parent.children & MaskOf(child.id)) == 0) continue;
+      StateOf(child.id).orphans.Clear();
+      StateOf(child.id).withheld.Clear();
+    }
   }
 }
 
@@ -85,8 +98,9 @@ void StreamCore::OnResend() {
 
 void StreamCore::OnQuiet() {
   for (TypeState& state : states_) {
-    const NameBag orphans = std::exchange(state.orphans, {});
-    for (const std::string& name : orphans) state.due |= state.Asks(name);
+    state.orphans.Clear();
+    const NameBag withheld = std::exchange(state.withheld, {});
+    for (const std::string& name : withheld) state.due |= state.Asks(name);
   }
 }
 
@@ -95,7 +109,7 @@ bool StreamCore::HoldsBack() const {
     if (state.answered_nonce != state.nonce) return false;
   }
   return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
-    return std::any_of(state.orphans.begin(), state.orphans.end(),
+    return std::any_of(state.withheld.begin(), state.withheld.end(),
                        [&](const std::string& name) { return state.Asks(name); });
   });
 }
@@ -171,7 +185,6 @@ std::optional<Response> StreamCore::OfferPart(const TypeInfo& type, TypeState& s
   std::vector<Interned> unknown;
   for (const std::string& name : again) {
     if (!state.names.Contains(name)) continue;
-    state.orphans.Remove(name);
     ResourcePtr is = now->Find(name), had = state.sent->Find(name);
     if (is == nullptr && !type.never_removed) unknown.emplace_back(name);
     if (is != nullptr) resources.push_back(is);
@@ -288,8 +301,9 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
 }
 
 // Takes the orphans that differ out of what is to be sent, and gives what the client has once it got the
-// rest: those as they were. The other orphans need no memory, nor do those that the client asked for anew.
+// rest: those as they were. Not those that the client asked for anew.
 ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now) {
+  state.withheld.Clear();
   if (state.orphans.empty()) return now;
   StringSet left;
   std::vector<ResourcePtr> as_they_were;
@@ -303,8 +317,7 @@ ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference
   std::erase_if(difference->changed, leave);
   // In state of the world there is no way to say that one is gone.
   if (framing_ == Framing::kDelta) std::erase_if(difference->removed, leave);
-  state.orphans.Clear();
-  for (const std::string& name : left) state.orphans.Add(name);
+  for (const std::string& name : left) state.withheld.Add(name);
   return left.empty() ? now : With(*Without(*now, left), std::move(as_they_were));
 }
 
@@ -330,7 +343,7 @@ StreamCore::TypeState* StreamCore::ChildOf(const TypeInfo& type, const Reference
 void StreamCore::WarmAgain(const TypeInfo& type, const Reference& reference) {
   TypeState* child = ChildOf(type, reference);
   if (child == nullptr) return;
-  child->again.Add(reference.name);
+  child->AskAnew(reference.name);
   child->due = true;
 }
 

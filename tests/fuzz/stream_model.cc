@@ -24,6 +24,11 @@ void StreamModel::State::Forget() {
   must_answer = may_answer = false;
 }
 
+void StreamModel::State::Owe(const std::string& name) {
+  owed.insert(name);
+  excused.erase(name);
+}
+
 void StreamModel::State::LetGo(const std::string& name) {
   if (told && told->contains(name)) let_go.insert(told->extract(name));
   owed.erase(name);
@@ -80,7 +85,7 @@ void StreamModel::Replace(const Asked& asked, const TypeInfo& type, bool starts)
     if (!now.names.contains(name)) state.LetGo(name);
   }
   for (const std::string& name : now.names) {
-    if (starts || !before.names.contains(name)) state.owed.insert(name);
+    if (starts || !before.names.contains(name)) state.Owe(name);
   }
 }
 
@@ -100,7 +105,7 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
   }
   for (const std::string& name : asked.subscribe) {
     const bool claimed = opens && state.told && state.told->contains(name);
-    if (now.names.contains(name) && !claimed) state.owed.insert(name);
+    if (now.names.contains(name) && !claimed) state.Owe(name);
   }
   for (const std::string& name : asked.unsubscribe) {
     if (type.root && name == "*") continue;
@@ -117,11 +122,21 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
 
 // --- What is sent.
 
+// What only parents refer to whose going the client has not answered may wait on.
 void StreamModel::OnChange() {
-  for (State& state : states_) state.excused.clear();
+  for (const TypeInfo& parent : kTypes) {
+    const State& state = StateOf(parent.id);
+    const bool answered =
+        !state.subscription.Any() || state.nonce == state.acked_nonce || state.nonce == state.nacked_nonce;
+    for (const TypeInfo& child : kTypes) {
+      if (answered && (parent.children & MaskOf(child.id)) != 0) StateOf(child.id).excused.clear();
+    }
+  }
 }
 
-void StreamModel::OnQuiet() { OnChange(); }
+void StreamModel::OnQuiet() {
+  for (State& state : states_) state.excused.clear();
+}
 
 Items StreamModel::Due(TypeId type, const StreamMesh& mesh) const {
   Items due = mesh.Of(type);
@@ -180,7 +195,9 @@ void StreamModel::NoteReferences(const TypeInfo& type, const Items& now) {
     referred.insert(item.refers.begin(), item.refers.end());
     const bool as_told = told && told->contains(name) && told->at(name) == item.resource->hash;
     for (const auto& reference : item.refers) {
-      if (!as_told && asked(reference)) StateOf(reference.first).warm.insert(reference.second);
+      if (as_told || !asked(reference)) continue;
+      StateOf(reference.first).warm.insert(reference.second);
+      StateOf(reference.first).excused.erase(reference.second);
     }
   }
   Contents before = std::exchange(StateOf(type.id).let_go, {});

@@ -51,6 +51,7 @@ class StreamModel {
     uint64_t nacks = 0;
 
     void Forget();
+    void Owe(const std::string& name);
     void LetGo(const std::string& name);
   };
 
