@@ -125,7 +125,8 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
 // What only parents refer to whose going the client has not answered may wait on.
 void StreamModel::OnChange() {
   for (const TypeInfo& parent : kTypes) {
-    const State& state = StateOf(parent.id);
+    State& state = StateOf(parent.id);
+    state.pending = state.subscription.Any();
     const bool answered =
         !state.subscription.Any() || state.nonce == state.acked_nonce || state.nonce == state.nacked_nonce;
     for (const TypeInfo& child : kTypes) {
@@ -173,6 +174,7 @@ void StreamModel::OnOffer(TypeId id, const StreamMesh& mesh, const Seen* seen) {
     Require(!state.must_answer, type.name, " is not answered");
   }
   CheckOwed(type, now, seen);
+  state.pending = false;
   Apply(type, now, seen);
   if (seen != nullptr) CheckVersion(type, *seen);
   state.owed.clear();
@@ -261,9 +263,13 @@ void StreamModel::CheckRemovals(const TypeInfo& type, const StreamMesh& mesh, co
     for (const auto& [name, hash] : before) drops |= !seen.resources.contains(name);
   }
   if (!drops || !type.removed_last) return;
+  // Not even before types of which nothing differs: in another mesh something would.
   for (const TypeInfo& other : kTypes) {
-    const std::string lacks = other.id == type.id ? "" : Lacks(other, mesh, true);
+    if (other.id == type.id) continue;
+    const std::string lacks = Lacks(other, mesh, true);
     Require(lacks.empty(), type.name, " lost some before ", other.name, " ", lacks);
+    Require(!StateOf(other.id).pending || !SubscriptionOf(other.id).Any(), type.name,
+            " lost some before it was ", other.name, "'s turn");
   }
 }
 

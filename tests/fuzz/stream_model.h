@@ -45,6 +45,7 @@ class StreamModel {
     Set owed;                      // asked for anew: to be answered even if nothing differs
     Set warm;                      // what refers to these was sent: they are to follow
     Set excused;                   // nothing refers to these since the last change: they may wait
+    bool pending = false;          // not offered since the last change
     bool must_answer = false;      // even if nothing differs or exists
     bool may_answer = false;
     std::string version, nonce, acked_version, acked_nonce, nacked_version, nacked_nonce;
