@@ -5,6 +5,7 @@
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
 #include "agent/proxy_config.h"
+#include "base/json.h"
 
 namespace fairlead::agent {
 namespace {
@@ -96,6 +97,18 @@ TEST(BuildBootstrap, VariantOfTheProtocolIsChosen) {
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "GRPC");
   options.delta = true;
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "DELTA_GRPC");
+}
+
+// What a pod's environment says need not be as expected, and must not end the agent.
+TEST(BuildBootstrap, TakesAnyMetadata) {
+  Environment environment = PodEnvironment();
+  environment["ISTIO_META_OWNER"] = "caf\xe9";
+  environment["ISTIO_METAJSON_LABELS"] = R"({"app": 7})";
+  environment["ISTIO_METAJSON_OTHER"] = R"({"WORKLOAD_NAME": 5})";
+  const auto options = ReadOptions({"sidecar"}, environment);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(ServiceCluster(*options), "istio-proxy.bookshop");
+  EXPECT_NE(JsonText(BuildBootstrap(*options)).find("\"OWNER\":\"caf\xEF\xBF\xBD\""), std::string::npos);
 }
 
 TEST(BuildGrpcBootstrap, SaysWhoTheWorkloadIsAndWhereTheControlPlane) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "agent/proxy_config.h"
+#include "base/json.h"
 #include "base/strings.h"
 
 extern char** environ;
@@ -64,7 +65,7 @@ absl::Status ReadMetadata(const Environment& environment, json* metadata) {
       (*metadata)[name.substr(kMetadataPrefix.size())] = value;
     } else if (name.starts_with(kJsonMetadataPrefix)) {
       const std::string key = name.substr(kJsonMetadataPrefix.size());
-      const json members = json::parse(value, nullptr, false);
+      const json members = ParseJson(value).value_or(json());
       if (!members.is_object()) return InvalidArgumentError(StrCat(name, ": not a JSON object"));
       json& into = key == "LABELS" || key == "ANNOTATIONS" ? (*metadata)[key] : *metadata;
       if (!into.is_object()) into = json::object();

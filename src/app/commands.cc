@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "base/thread.h"
 #include "rpc/grpc_server.h"
 
 namespace fairlead::app {
@@ -55,7 +56,7 @@ int Serve(const DiscoveryOptions& options) {
   // A listener that cannot be opened ends the program; so that it is seen, the wait is in a thread of its
   // own.
   absl::Status serving;
-  std::thread watcher([&] {
+  std::thread watcher = RequireThread([&] {
     serving = server.WaitUntilServing();
     if (!serving.ok()) kill(getpid(), SIGTERM);
   });

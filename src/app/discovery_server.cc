@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "app/version.h"
 #include "app/xds_methods.h"
 #include "base/duration.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/strings.h"
@@ -40,7 +40,7 @@ std::string ControlPlaneIdentifier(const std::string& pod_name) {
   const nlohmann::json identifier = {{"Component", "istiod"},
                                      {"ID", pod_name.empty() ? host : pod_name},
                                      {"Info", {{"version", version}, {"tag", version}}}};
-  return identifier.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return JsonText(identifier);
 }
 
 // What a user should know of the options before anything happens.

@@ -2,18 +2,20 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/thread.h"
 #include "envoy/config/core/v3/config_source.pb.h"
 #include "proto/json.h"
 #include "push/config_source.h"
+#include "source/file/folder_scanner.h"
 #include "source/file/read_file.h"
 #include "xds/references.h"
 
@@ -41,10 +43,7 @@ absl::Status WriteAtomically(const std::string& path, const std::string& text) {
     out.flush();
     if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
   }
-  std::error_code error;
-  std::filesystem::rename(fresh, path, error);
-  if (error) return absl::UnavailableError(StrCat("cannot rename ", fresh, ": ", error.message()));
-  return absl::OkStatus();
+  return RenameFile(fresh, path);
 }
 
 std::string Flatten(const xds::Frame& frame) {
@@ -140,9 +139,9 @@ class FileOutput::NodeFolder {
     if (!json.ok()) return files_log.Error("{}: {}", path, FromAbsl(json.status().message()));
     const auto old = source::ReadFile(path);
     if (old.ok() && *old == *json) return;  // an earlier process wrote it
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    if (absl::Status status = WriteAtomically(path, *json); !status.ok()) {
+    absl::Status status = CreateFolders(source::ParentOf(path));
+    if (status.ok()) status = WriteAtomically(path, *json);
+    if (!status.ok()) {
       if (!std::exchange(failed_, true)) files_log.Error("{}", FromAbsl(status.message()));
       hashes_.erase(path);
       return;
@@ -152,14 +151,17 @@ class FileOutput::NodeFolder {
 
   void RemoveOthers(const std::set<std::string>& written) {
     std::erase_if(hashes_, [&](const auto& entry) { return !written.contains(entry.first); });
-    std::error_code error;
-    std::vector<std::filesystem::path> gone;
     for (const char* child : {"eds", "rds", "ecds"}) {
-      for (const auto& entry : std::filesystem::directory_iterator(StrCat(folder_, "/", child), error)) {
-        if (!written.contains(entry.path().string())) gone.push_back(entry.path());
+      const std::string folder = StrCat(folder_, "/", child);
+      const auto names = ListFolder(folder);
+      if (!names.ok()) continue;  // none of the type, or it is looked at again in the next round
+      for (const std::string& name : *names) {
+        const std::string path = StrCat(folder, "/", name);
+        if (written.contains(path)) continue;
+        if (absl::Status status = RemoveFile(path); !status.ok())
+          files_log.Error("{}", FromAbsl(status.message()));
       }
     }
-    for (const auto& path : gone) std::filesystem::remove(path, error);
   }
 
   const std::string folder_;
@@ -176,12 +178,13 @@ FileOutput::FileOutput(Options options, const push::Pusher* pusher)
 FileOutput::~FileOutput() { Stop(); }
 
 absl::Status FileOutput::Start() {
-  std::error_code error;
-  std::filesystem::create_directories(options_.folder, error);
-  if (error || access(options_.folder.c_str(), W_OK) != 0)
+  if (absl::Status status = CreateFolders(options_.folder); !status.ok())
+    return absl::UnavailableError(status.message());
+  if (access(options_.folder.c_str(), W_OK) != 0)
     return absl::UnavailableError(StrCat("cannot write to ", options_.folder));
-  thread_ = std::thread([this] { Run(); });
-  return absl::OkStatus();
+  auto thread = StartThread([this] { Run(); });
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void FileOutput::OnPublished() {
@@ -216,8 +219,7 @@ void FileOutput::Run() {
 
 // Folders of nodes that are no longer listed stay as they are.
 void FileOutput::ReadNodes() {
-  std::error_code error;
-  const std::string root = std::filesystem::absolute(options_.folder, error).lexically_normal();
+  const std::string root = AbsolutePath(options_.folder);
   std::map<std::string, std::unique_ptr<NodeFolder>> folders;
   for (const auto& [id, proxy] : nodes_.nodes())
     folders[id] = std::make_unique<NodeFolder>(StrCat(root, "/", FileNameOf(id)), proxy);

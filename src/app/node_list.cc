@@ -1,16 +1,16 @@
 #include "app/node_list.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "config/proto_reader.h"
 #include "config/report.h"
 #include "config/yaml.h"
 #include "envoy/config/core/v3/base.pb.h"
+#include "source/file/file_source.h"
 #include "source/file/read_file.h"
 
 namespace fairlead::app {
@@ -19,15 +19,16 @@ namespace {
 LogScope files_log("files");
 
 std::vector<std::string> FilesOf(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return {path};
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    const std::string extension = entry.path().extension();
-    if (entry.path().filename().string().starts_with('.')) continue;
-    if (extension == ".json" || extension == ".yaml" || extension == ".yml") files.push_back(entry.path());
+  if (!IsFolder(path)) return {path};
+  const auto names = ListFolder(path);
+  if (!names.ok()) {
+    files_log.Warn("{}", FromAbsl(names.status().message()));
+    return {};
   }
-  std::sort(files.begin(), files.end());
+  std::vector<std::string> files;
+  for (const std::string& name : *names) {
+    if (source::IsManifestName(name)) files.push_back(StrCat(path, "/", name));
+  }
   return files;
 }
 

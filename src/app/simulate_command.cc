@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/mesh_folder.h"
@@ -11,6 +10,7 @@
 #include "app/simulated_call.h"
 #include "app/simulated_proxy.h"
 #include "app/simulation_report.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "mesh/proxy_scope.h"
@@ -111,8 +111,7 @@ int Run(const Options& options) {
   const Simulation simulation{*mesh, **proxy, call->request, *outcome, servers};
   FlushLogs();
   if (options.output == "json") {
-    std::cout << ToJson(simulation).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << std::endl;
+    std::cout << JsonText(ToJson(simulation), 2) << std::endl;
   } else {
     PrintReport(simulation, std::cout);
   }

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -13,6 +12,8 @@
 #include <utility>
 
 #include "app/verdict.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "base/strings.h"
 #include "source/file/file_source.h"
 #include "source/file/folder_scanner.h"
@@ -36,8 +37,7 @@ int WrongCall(std::string_view why) {
 
 // The files that a folder would be read from as --configDir, or the path itself.
 std::vector<std::string> FilesOf(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return {path};
+  if (!IsFolder(path)) return {path};
   source::ScanOptions options;
   options.wants = source::IsManifestName;
   std::vector<std::string> files;
@@ -96,7 +96,7 @@ void Print(const std::vector<Verdict>& verdicts, bool as_json) {
   }
   nlohmann::json list = nlohmann::json::array();
   for (const Verdict& verdict : verdicts) list.push_back(ToJson(verdict));
-  std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+  std::cout << JsonText(list, 2) << std::endl;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "push/push_metrics.h"
 
 namespace fairlead::push {
@@ -109,7 +110,7 @@ void MeshThread::PushAll() {
 }
 
 void MeshThread::Start() {
-  thread_ = std::thread([this] {
+  thread_ = RequireThread([this] {
     pthread_setname_np(pthread_self(), "mesh");
     Run();
   });

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "push/push_metrics.h"
 #include "push/shutdown.h"
 
@@ -33,10 +34,10 @@ Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants v
       served_(ServedTypes(generators_)),
       admission_(options_.max_streams_per_second),
       executor_("push", options_.threads),
-      housekeeper_([this] {
+      housekeeper_(RequireThread([this] {
         pthread_setname_np(pthread_self(), "housekeeper");
         KeepHouse();
-      }) {}
+      })) {}
 
 Pusher::~Pusher() { Stop(); }
 

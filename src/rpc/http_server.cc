@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/thread.h"
 
 namespace fairlead::rpc {
 namespace {
@@ -42,9 +43,18 @@ bool ParseAddress(std::string_view text, Address* address) {
 }
 
 // Threads for connections, which the library keeps busy for as long as they are open: made when there is none
-// to spare, and gone when they have had nothing to do for a while.
+// to spare, and gone when they have had nothing to do for a while. One stays, so that connections are served,
+// one after another, where the system has no more threads to give.
 class ConnectionThreads : public httplib::TaskQueue {
  public:
+  // Fails where there is not even one thread to be had.
+  static absl::StatusOr<std::unique_ptr<ConnectionThreads>> Make() {
+    std::unique_ptr<ConnectionThreads> threads(new ConnectionThreads);
+    std::lock_guard lock(threads->mutex_);
+    if (absl::Status status = threads->AddThread(); !status.ok()) return status;
+    return threads;
+  }
+  ~ConnectionThreads() override { shutdown(); }
   void enqueue(std::function<void()> task) override {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
@@ -53,11 +63,13 @@ class ConnectionThreads : public httplib::TaskQueue {
       changed_.notify_one();
       return;
     }
-    ++threads_;
-    std::thread([this] { Run(); }).detach();
+    if (absl::Status status = AddThread(); !status.ok()) {
+      http_log.Warn("a connection waits for another to end: {}", FromAbsl(status.message()));
+      changed_.notify_one();
+    }
   }
   // Waits for what is running; drops what waits.
-  void shutdown() override {
+  void shutdown() final {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
@@ -65,13 +77,26 @@ class ConnectionThreads : public httplib::TaskQueue {
   }
 
  private:
+  ConnectionThreads() = default;
+
+  // REQUIRES: mutex_ held.
+  absl::Status AddThread() {
+    absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
+    if (!thread.ok()) return thread.status();
+    ++threads_;
+    thread->detach();
+    return absl::OkStatus();
+  }
+
   void Run() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       ++idle_;
       const bool any = changed_.wait_for(lock, kIdle, [this] { return stopping_ || !tasks_.empty(); });
       --idle_;
-      if (!any || stopping_) break;
+      if (stopping_) break;
+      if (!any && threads_ == 1) continue;
+      if (!any) break;
       const std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
@@ -94,7 +119,6 @@ class ConnectionThreads : public httplib::TaskQueue {
 class HttpServer::Impl {
  public:
   Impl() {
-    server_.new_task_queue = [] { return new ConnectionThreads; };
     server_.set_payload_max_length(kMaxBody);
     server_.set_keep_alive_timeout(5);
     server_.set_exception_handler(
@@ -125,7 +149,14 @@ class HttpServer::Impl {
     *port = Bind(address);
     if (*port < 0 && address.host == "::") *port = Bind({"0.0.0.0", address.port});
     if (*port < 0) return absl::UnavailableError(StrCat("cannot listen on ", text));
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    auto threads = ConnectionThreads::Make();
+    if (!threads.ok()) return threads.status();
+    // The library takes them over as soon as it listens.
+    const auto queue = std::make_shared<std::unique_ptr<ConnectionThreads>>(*std::move(threads));
+    server_.new_task_queue = [queue] { return queue->release(); };
+    auto thread = StartThread([this] { server_.listen_after_bind(); });
+    if (!thread.ok()) return thread.status();
+    thread_ = *std::move(thread);
     while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // Stop needs it
     return absl::OkStatus();
   }

@@ -1,5 +1,4 @@
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "config/check/go_url.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
@@ -40,7 +39,7 @@ bool IsPrivate(const json& key) { return key["kty"] == "oct" || HasText(key, "d"
 
 // https://www.rfc-editor.org/rfc/rfc7517: a set of keys, or one key alone.
 void CheckJwks(const std::string& text, const Spot& at) {
-  const json document = json::parse(text, nullptr, false);
+  const json document = ParseJson(text).value_or(json());
   if (!document.is_object()) return at.Refuse("a set of keys is a JSON object");
   const auto keys = document.find("keys");
   const json list = keys == document.end() ? json::array({document}) : *keys;
