@@ -163,7 +163,12 @@ void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons&
 
 // On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
 void DiscoveryServer::OpenGrpc() {
+  {
+    std::lock_guard lock(mutex_);
+    if (grpc_tried_) return;
+  }
   absl::Status status;
+  std::unique_ptr<rpc::GrpcServer> server;
   if (!options_.grpc_addr.empty()) {
     rpc::GrpcServerOptions options;
     options.addresses = {options_.grpc_addr};
@@ -180,23 +185,23 @@ void DiscoveryServer::OpenGrpc() {
     for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
       options.methods.push_back(std::move(method));
     options.refuse = RefuseMethod;
-    auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
+    server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(grpc_tried_, true)) return;  // stopped meanwhile: the server goes as it came
+    grpc_status_ = status;
+    serving_ = status.ok();
     if (status.ok()) grpc_ = std::move(server);
   }
+  opened_.notify_all();
   if (status.ok()) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
     app_log.Info("ready after {:.0f}ms; xDS on {}", took.count(),
                  options_.grpc_addr.empty() ? "none" : options_.grpc_addr);
     FlushLogs();
-    serving_ = true;
   }
-  {
-    std::lock_guard lock(mutex_);
-    grpc_status_ = status;
-    grpc_tried_ = true;
-  }
-  opened_.notify_all();
 }
 
 absl::Status DiscoveryServer::WaitUntilServing() {
@@ -212,14 +217,13 @@ int DiscoveryServer::grpc_port() const {
 
 void DiscoveryServer::Stop() {
   if (std::exchange(stopped_, true)) return;
-  serving_ = false;  // /ready says so from now on
-  bool opened = false;
   {
     std::lock_guard lock(mutex_);
-    opened = std::exchange(grpc_tried_, true);  // or never will be
+    serving_ = false;    // /ready says so from now on
+    grpc_tried_ = true;  // or never will be
   }
   opened_.notify_all();
-  if (opened && grpc_ != nullptr) grpc_->Drain();
+  if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();

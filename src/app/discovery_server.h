@@ -58,12 +58,13 @@ class DiscoveryServer {
   debug::Sources debug_sources_;
   Executor inspections_{"inspect", 1};
   std::unique_ptr<push::Pusher> pusher_;
-  std::unique_ptr<FileOutput> files_;  // null without --xdsOutDir
-  std::unique_ptr<rpc::GrpcServer> grpc_;
+  std::unique_ptr<FileOutput> files_;      // null without --xdsOutDir
+  std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<source::Source>> sources_;
-  rpc::HttpServer http_, monitoring_;
+  rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
+  rpc::HttpServer monitoring_;
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

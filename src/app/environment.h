@@ -23,6 +23,7 @@ struct Environment {
   int max_receive_size = 4 << 20;                                     // of a message from a proxy, in bytes
   int max_streams = 100000;                                           // of one connection
   std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
+  size_t http_connections = 512;                                      // of the HTTP listener, at a time
   bool debug_on_http = true;
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";

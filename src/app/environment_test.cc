@@ -36,6 +36,7 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_FALSE(documented->plaintext_identity);
   EXPECT_EQ(documented->max_receive_size, defaults.max_receive_size);
   EXPECT_EQ(documented->max_streams, defaults.max_streams);
+  EXPECT_EQ(documented->http_connections, defaults.http_connections);
   EXPECT_EQ(documented->keepalive_interval, defaults.keepalive_interval);
   EXPECT_EQ(documented->keepalive_timeout, defaults.keepalive_timeout);
 }
@@ -56,6 +57,7 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
                           {"FAIRLEAD_SHADOW", "true"},
+                          {"FAIRLEAD_HTTP_CONNECTIONS", "8"},
                           {"POD_NAMESPACE", "mesh"}});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
@@ -67,6 +69,7 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->shadow);
   EXPECT_TRUE(read->plaintext_identity);
+  EXPECT_EQ(read->http_connections, 8u);
   EXPECT_EQ(read->pod_namespace, "mesh");
 }
 
@@ -80,6 +83,7 @@ TEST(EnvironmentTest, NamesWhatItCannotRead) {
                                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "0"},
                                           {"ISTIO_GPRC_MAXSTREAMS", "many"},
                                           {"GRPC_KEEPALIVE_TIMEOUT", "10"},
+                                          {"FAIRLEAD_HTTP_CONNECTIONS", "7"},
                                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
     const auto read = Read({{name, value}});
     ASSERT_FALSE(read.ok()) << name;

@@ -36,7 +36,7 @@ absl::Status DiscoveryServer::StartHttp() {
                     {{"component", "pilot"}, {"tag", std::string(kVersion)}})
       .Set(1);
   http_.Get("/ready", [this](const rpc::HttpRequest&) { return ReadyPage(); });
-  AddRestPaths(pusher_.get(), &debug_sources_, &http_);
+  AddRestPaths(pusher_.get(), &debug_sources_, options_.environment.http_connections, &http_);
   if (options_.environment.debug_on_http) {
     AddDebugPaths(&debug_sources_, &http_);
     AddDebugPaths(&debug_sources_, &monitoring_);

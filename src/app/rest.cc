@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestHold{30000};
 // Of the time that a client waits, so that the answer is there before its patience ends.
 constexpr double kShareOfPatience = 0.7;
-// Polls that wait have a thread each: beyond these, a poll is answered at once.
-constexpr int kMostHeld = 384;
+// How long a poll beyond those that may be held can take.
+constexpr milliseconds kShortHold{1000};
+constexpr char kRetryAfterSeconds[] = "1";
 
 constexpr char kRequestType[] = "envoy.service.discovery.v3.DiscoveryRequest";
 constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
@@ -120,24 +121,51 @@ milliseconds HoldOf(const rpc::HttpRequest& request) {
                   milliseconds(static_cast<int64_t>(static_cast<double>(patience) * kShareOfPatience)));
 }
 
-// How many polls wait.
-std::atomic<int>& Held() {
-  static std::atomic<int> held{0};
-  return held;
+// The polls of one server that are open, each of which has a thread while it is.
+class OpenPolls {
+ public:
+  explicit OpenPolls(size_t connections) : held_(connections * 3 / 4), most_(connections * 7 / 8) {}
+
+  // One of them, as long as it lives.
+  class Place {
+   public:
+    explicit Place(OpenPolls* polls) : polls_(polls), number_(++polls->open_) {}
+    ~Place() { --polls_->open_; }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    bool refused() const { return number_ > polls_->most_; }
+    bool may_be_held() const { return number_ <= polls_->held_; }
+
+   private:
+    OpenPolls* const polls_;
+    const size_t number_;
+  };
+
+ private:
+  const size_t held_, most_;
+  std::atomic<size_t> open_{0};
+};
+
+rpc::HttpResponse TooManyPolls() {
+  rpc::HttpResponse response = Failure(absl::UnavailableError("too many polls are open"));
+  response.retry_after = kRetryAfterSeconds;
+  return response;
 }
 
-rpc::HttpResponse Answer(push::Pusher* pusher, xds::TypeId type, const rpc::HttpRequest& request) {
+rpc::HttpResponse Answer(push::Pusher* pusher, xds::TypeId type, OpenPolls* polls,
+                         const rpc::HttpRequest& request) {
+  const OpenPolls::Place place(polls);
+  if (place.refused()) return TooManyPolls();
   auto bytes = proto::FromJson(kRequestType, request.body);
   if (!bytes.ok()) return Failure(bytes.status());
-  const bool may_wait = ++Held() <= kMostHeld;
   const push::StreamPtr stream =
       pusher->Open({.only = type, .exchange = push::Exchange::kPoll, .peer = {.address = request.peer}});
   const auto poll = std::make_shared<Poll>(*std::move(bytes));
   stream->Start(poll);
-  const auto response = poll->Run(stream, may_wait ? HoldOf(request) : milliseconds(1000));
+  const auto response =
+      poll->Run(stream, place.may_be_held() ? HoldOf(request) : std::min(HoldOf(request), kShortHold));
   if (response.ok() && !response->empty()) stream->OnSent(true);
   stream->OnClosed();
-  --Held();
   if (!response.ok()) return Failure(response.status());
   if (response->empty()) return {304, ""};
   auto json = proto::ToJson(kResponseType, *response);
@@ -174,11 +202,13 @@ rpc::HttpResponse Unanswered(const rpc::HttpRequest& request, int status) {
 
 }  // namespace
 
-void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, rpc::HttpServer* server) {
+void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, size_t connections,
+                  rpc::HttpServer* server) {
+  const auto polls = std::make_shared<OpenPolls>(connections);
   for (const xds::ServiceInfo& service : xds::kServices) {
     if (service.rest.empty()) continue;
-    server->Post(std::string(service.rest), [pusher, type = service.type](const rpc::HttpRequest& request) {
-      return Answer(pusher, type, request);
+    server->Post(std::string(service.rest), [=, type = service.type](const rpc::HttpRequest& request) {
+      return Answer(pusher, type, polls.get(), request);
     });
   }
   server->OnUnanswered(Unanswered);

@@ -22,7 +22,6 @@ namespace {
 
 LogScope http_log("http");
 
-constexpr size_t kMaxConnections = 512;
 constexpr std::chrono::seconds kIdle{10};
 constexpr size_t kMaxBody = 4 << 20;
 
@@ -48,8 +47,8 @@ bool ParseAddress(std::string_view text, Address* address) {
 class ConnectionThreads : public httplib::TaskQueue {
  public:
   // Fails where there is not even one thread to be had.
-  static absl::StatusOr<std::unique_ptr<ConnectionThreads>> Make() {
-    std::unique_ptr<ConnectionThreads> threads(new ConnectionThreads);
+  static absl::StatusOr<std::unique_ptr<ConnectionThreads>> Make(size_t most) {
+    std::unique_ptr<ConnectionThreads> threads(new ConnectionThreads(most));
     std::lock_guard lock(threads->mutex_);
     if (absl::Status status = threads->AddThread(); !status.ok()) return status;
     return threads;
@@ -59,7 +58,7 @@ class ConnectionThreads : public httplib::TaskQueue {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
     tasks_.push_back(std::move(task));
-    if (idle_ >= tasks_.size() || threads_ == kMaxConnections) {
+    if (idle_ >= tasks_.size() || threads_ == most_) {
       changed_.notify_one();
       return;
     }
@@ -77,7 +76,7 @@ class ConnectionThreads : public httplib::TaskQueue {
   }
 
  private:
-  ConnectionThreads() = default;
+  explicit ConnectionThreads(size_t most) : most_(most) {}
 
   // REQUIRES: mutex_ held.
   absl::Status AddThread() {
@@ -107,6 +106,7 @@ class ConnectionThreads : public httplib::TaskQueue {
     changed_.notify_all();  // under the lock: shutdown's caller frees this
   }
 
+  const size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
@@ -118,9 +118,9 @@ class ConnectionThreads : public httplib::TaskQueue {
 
 class HttpServer::Impl {
  public:
-  Impl() {
+  explicit Impl(HttpServerOptions options) : options_(options) {
     server_.set_payload_max_length(kMaxBody);
-    server_.set_keep_alive_timeout(5);
+    server_.set_keep_alive_max_count(1);
     server_.set_exception_handler(
         [](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
           http_log.Error("{}: the handler threw", request.path);
@@ -149,7 +149,7 @@ class HttpServer::Impl {
     *port = Bind(address);
     if (*port < 0 && address.host == "::") *port = Bind({"0.0.0.0", address.port});
     if (*port < 0) return absl::UnavailableError(StrCat("cannot listen on ", text));
-    auto threads = ConnectionThreads::Make();
+    auto threads = ConnectionThreads::Make(options_.max_connections);
     if (!threads.ok()) return threads.status();
     // The library takes them over as soon as it listens.
     const auto queue = std::make_shared<std::unique_ptr<ConnectionThreads>>(*std::move(threads));
@@ -181,6 +181,7 @@ class HttpServer::Impl {
 
   static void Fill(HttpResponse response, httplib::Response* out) {
     out->status = response.status;
+    if (!response.retry_after.empty()) out->set_header("Retry-After", response.retry_after);
     if (response.status != 304) out->set_content(std::move(response.body), response.content_type.c_str());
   }
 
@@ -189,11 +190,12 @@ class HttpServer::Impl {
     return server_.bind_to_port(address.host, address.port) ? address.port : -1;
   }
 
+  const HttpServerOptions options_;
   httplib::Server server_;
   std::thread thread_;
 };
 
-HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
+HttpServer::HttpServer(HttpServerOptions options) : impl_(std::make_unique<Impl>(options)) {}
 HttpServer::~HttpServer() { Stop(); }
 void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
 void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }
