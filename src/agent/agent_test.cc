@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <thread>
 
 #include "agent/bootstrap.h"
 #include "agent/envoy_process.h"
@@ -171,6 +174,69 @@ TEST(StartProcess, SaysWhyACommandCannotRun) {
   const auto started = StartProcess({"/no/such/envoy"});
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(std::string(started.status().message()), "/no/such/envoy: No such file or directory");
+}
+
+// Envoy's administration port: no HTTP/1.0, and answers of unknown length in chunks.
+class AdminTest : public testing::Test {
+ protected:
+  AdminTest() {
+    server_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (request.version == "HTTP/1.1") return httplib::Server::HandlerResponse::Unhandled;
+      response.status = 426;
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server_.Post("/drain_listeners", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(request.has_param("inboundonly") ? "OK\n" : "all\n", "text/plain");
+    });
+    server_.Get("/stats", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
+        for (const std::string line :
+             {"listener.0.0.0.0_15006.downstream_cx_active: 12\n",
+              "listener.0.0.0.0_15090.downstream_cx_active: 7\n", "listener.admin.downstream_cx_active: 1\n",
+              "listener.0.0.0.0_80.downstream_cx_active: 3\n"}) {
+          sink.write(line.data(), line.size());
+        }
+        sink.done();
+        return true;
+      });
+    });
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~AdminTest() override {
+    server_.stop();
+    thread_.join();
+  }
+
+  httplib::Server server_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(AdminTest, ListenersAreDrained) {
+  const auto answer = Admin(port_).Post("/drain_listeners?inboundonly&graceful&skip_exit");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(*answer, "OK\n");
+}
+
+TEST_F(AdminTest, ConnectionsAreCounted) {
+  const auto active = Admin(port_).ActiveConnections(15090);
+  ASSERT_TRUE(active.ok()) << active.status();
+  EXPECT_EQ(*active, 15);
+}
+
+TEST_F(AdminTest, WhatIsNoSuccessIsAnError) { EXPECT_FALSE(Admin(port_).Post("/no_such_page").ok()); }
+
+TEST(DrainProgress, AQuestionThatFailsIsNotNoConnections) {
+  DrainProgress progress;
+  const absl::StatusOr<int> failed = absl::UnavailableError("426");
+  EXPECT_FALSE(progress.Done(3));
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(progress.Done(failed)) << i;
+  EXPECT_FALSE(progress.Done(3)) << "and begins anew";
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(progress.Done(failed)) << i;
+  EXPECT_TRUE(progress.Done(failed));
+  EXPECT_TRUE(DrainProgress().Done(0));
 }
 
 }  // namespace

@@ -145,10 +145,10 @@ class Supervisor {
   // Until no connection is left, asked each second after the minimum; true if Envoy ended by itself.
   bool WaitForConnections(pid_t child) {
     if (EndedWithin(child, options_.minimum_drain_duration)) return true;
-    for (;;) {
+    for (DrainProgress progress;;) {
       const auto active = admin_.ActiveConnections(options_.prometheus_port);
-      if (!active.ok() || *active == 0) return false;
-      Say(StrCat(*active, " connections are open"));
+      if (progress.Done(active)) return false;
+      Say(active.ok() ? StrCat(*active, " connections are open") : Message(active.status()));
       if (EndedWithin(child, milliseconds(1'000))) return true;
     }
   }
