@@ -1,7 +1,7 @@
 #include "base/json.h"
-#include "config/check/go_url.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
+#include "config/go_url.h"
 #include "istio/networking/v1beta1/proxy_config.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"

@@ -1,4 +1,4 @@
-#include "config/crd_schema.h"
+#include "config/schema/crd_schema.h"
 
 #include <map>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/schema_type.h"
+#include "config/schema/schema_type.h"
 #include "config/yaml.h"
 #include "proto/descriptors.h"
 

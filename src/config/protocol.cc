@@ -1,11 +1,11 @@
-#include "model/protocol.h"
+#include "config/protocol.h"
 
 #include <array>
 #include <utility>
 
 #include "base/strings.h"
 
-namespace fairlead::model {
+namespace fairlead::config {
 namespace {
 
 struct Spelling {
@@ -74,4 +74,4 @@ std::string_view ToString(Protocol p) {
   return "UnsupportedProtocol";
 }
 
-}  // namespace fairlead::model
+}  // namespace fairlead::config

@@ -1,10 +1,10 @@
-#include "config/check/api_schema.h"
+#include "config/schema/api_schema.h"
 
-#include "config/check/check_fixture.h"
+#include "config/check_fixture.h"
 #include "config/yaml.h"
 
 // What a schema of a CustomResourceDefinition refuses.
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 Findings Check(std::string_view schema_text, std::string_view value) {
@@ -168,4 +168,4 @@ TEST(ApiSchemaTest, AllRulesAreRead) {
 }
 
 }  // namespace
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -1,14 +1,14 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_CEL_LITERALS_H_
-#define FAIRLEAD_CONFIG_CHECK_CEL_LITERALS_H_
+#ifndef FAIRLEAD_CONFIG_CEL_LITERALS_H_
+#define FAIRLEAD_CONFIG_CEL_LITERALS_H_
 
 #include <optional>
 #include <string_view>
 
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 
 // Literals of the Common Expression Language, as its grammar has them
 // (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax).
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 // Whether a number or a text begins here: "-1", ".5", "0x1F", "7u"; "'a'", "r'a'", "b'a'", "'''a'''".
 bool BeginsCelNumber(std::string_view text);
@@ -19,6 +19,6 @@ bool BeginsCelText(std::string_view text);
 std::optional<CelValue> TakeCelNumber(std::string_view* text);
 std::optional<CelValue> TakeCelText(std::string_view* text);
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_CEL_LITERALS_H_
+#endif  // FAIRLEAD_CONFIG_CEL_LITERALS_H_

@@ -1,8 +1,8 @@
-#include "config/check/go_url.h"
+#include "config/go_url.h"
 
 #include "base/strings.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -126,4 +126,4 @@ std::optional<GoUrl> ParseUrl(std::string_view text) {
 
 std::optional<GoUrl> ParseRequestUri(std::string_view text) { return Parse(text, true); }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -1,9 +1,9 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 using Kind = CelExpression::Kind;
@@ -215,4 +215,4 @@ CelValue EvaluateCel(const CelExpression& expression, Node self) {
   return Evaluator(self).Evaluate(expression);
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

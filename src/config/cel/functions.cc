@@ -6,10 +6,10 @@
 #include "base/duration.h"
 #include "base/ip_address.h"
 #include "base/strings.h"
-#include "config/check/cel.h"
-#include "config/check/go_url.h"
+#include "config/cel/cel.h"
+#include "config/go_url.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 using Type = CelValue::Type;
@@ -204,4 +204,4 @@ CelValue OperateCel(std::string_view name, std::span<const CelValue> operands) {
   return CelValue::Bool(order >= 0);
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -2,10 +2,10 @@
 #include <set>
 #include <utility>
 
-#include "config/check/api_schema.h"
-#include "config/schema_type.h"
+#include "config/schema/api_schema.h"
+#include "config/schema/schema_type.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 bool HasType(Node value, const ApiSchema& schema) {
@@ -174,4 +174,4 @@ void CheckBySchema(Node value, const ApiSchema& schema, const Spot& at) {
   CheckRules(value, schema, at);
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -1,4 +1,4 @@
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "config/yaml.h"
 
 // What expressions come to, with `self` read from YAML.
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 std::string ToText(const CelValue& value) {
@@ -289,4 +289,4 @@ TEST(CelTest, LargeExpressionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

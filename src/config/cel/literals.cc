@@ -1,9 +1,9 @@
-#include "config/check/cel_literals.h"
+#include "config/cel/literals.h"
 
 #include <charconv>
 #include <string>
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -155,4 +155,4 @@ std::optional<CelValue> TakeCelText(std::string_view* text) {
   return CelValue::String(value);
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

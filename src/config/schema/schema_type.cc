@@ -1,4 +1,4 @@
-#include "config/schema_type.h"
+#include "config/schema/schema_type.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
-#include "config/check/api_schema.h"
+#include "config/schema/api_schema.h"
 
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "config/crd_schema.h"
+#include "config/schema/crd_schema.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 std::vector<std::string> Texts(Node list) {
@@ -78,4 +78,4 @@ const ApiSchema* ApiSchemaOf(const KindInfo& kind, std::string_view version) {
   return it->second.get();
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

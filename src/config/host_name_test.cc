@@ -1,4 +1,4 @@
-#include "model/host_name.h"
+#include "config/host_name.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace fairlead::model {
+namespace fairlead::config {
 namespace {
 
 TEST(HostsMatch, ExactNamesMatchThemselvesOnly) {
@@ -46,4 +46,4 @@ TEST(QualifyHost, OnlyShortNamesGetTheNamespaceAndDomain) {
 }
 
 }  // namespace
-}  // namespace fairlead::model
+}  // namespace fairlead::config

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_API_SCHEMA_H_
-#define FAIRLEAD_CONFIG_CHECK_API_SCHEMA_H_
+#ifndef FAIRLEAD_CONFIG_SCHEMA_API_SCHEMA_H_
+#define FAIRLEAD_CONFIG_SCHEMA_API_SCHEMA_H_
 
 #include <re2/re2.h>
 
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/check/cel.h"
-#include "config/check/spot.h"
+#include "config/cel/cel.h"
 #include "config/kind.h"
+#include "config/spot.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 // An OpenAPI schema of a CustomResourceDefinition, compiled: what an API server checks objects against. See
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions.
@@ -47,6 +47,6 @@ const ApiSchema* ApiSchemaOf(const KindInfo& kind, std::string_view version);
 // Reports all that an API server would refuse a value for, unknown fields included.
 void CheckBySchema(Node value, const ApiSchema& schema, const Spot& at);
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_API_SCHEMA_H_
+#endif  // FAIRLEAD_CONFIG_SCHEMA_API_SCHEMA_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_CEL_H_
-#define FAIRLEAD_CONFIG_CHECK_CEL_H_
+#ifndef FAIRLEAD_CONFIG_CEL_CEL_H_
+#define FAIRLEAD_CONFIG_CEL_CEL_H_
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 // exists_one, filter and map, strings' methods, durations and Kubernetes' URL functions. No types are checked
 // beforehand: an operation on the wrong type is an error when it is met, which counts as a rule that is
 // broken.
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 struct CelValue {
   enum class Type : uint8_t { kError, kNull, kBool, kInt, kDouble, kString, kDuration, kUrl, kList, kMap };
@@ -76,6 +76,6 @@ CelValue CallCel(std::string_view name, bool method, const std::vector<CelValue>
 // Operators of one and two operands, but for those that look at their second one in some cases only.
 CelValue OperateCel(std::string_view name, std::span<const CelValue> operands);
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_CEL_H_
+#endif  // FAIRLEAD_CONFIG_CEL_CEL_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_CRD_SCHEMA_H_
-#define FAIRLEAD_CONFIG_CRD_SCHEMA_H_
+#ifndef FAIRLEAD_CONFIG_SCHEMA_CRD_SCHEMA_H_
+#define FAIRLEAD_CONFIG_SCHEMA_CRD_SCHEMA_H_
 
 #include <string_view>
 
@@ -24,4 +24,4 @@ bool CopyBySchema(Node value, Node schema, const FieldPath& path, Report& report
 
 }  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CRD_SCHEMA_H_
+#endif  // FAIRLEAD_CONFIG_SCHEMA_CRD_SCHEMA_H_

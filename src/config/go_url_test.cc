@@ -1,4 +1,4 @@
-#include "config/check/go_url.h"
+#include "config/go_url.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/strings.h"
 
 // "scheme host path" of what Go's net/url reads, "no" where it refuses.
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 std::string ToText(const std::optional<GoUrl>& url) {
@@ -55,4 +55,4 @@ TEST(GoUrlTest, RequestUris) {
 }
 
 }  // namespace
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

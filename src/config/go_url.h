@@ -1,11 +1,11 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_GO_URL_H_
-#define FAIRLEAD_CONFIG_CHECK_GO_URL_H_
+#ifndef FAIRLEAD_CONFIG_GO_URL_H_
+#define FAIRLEAD_CONFIG_GO_URL_H_
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 // A URL as Go's net/url reads it, which is what Istio and Kubernetes check URLs with.
 struct GoUrl {
@@ -19,6 +19,6 @@ std::optional<GoUrl> ParseUrl(std::string_view text);
 // Go's url.ParseRequestURI: an absolute URI or an absolute path, "#" has no meaning.
 std::optional<GoUrl> ParseRequestUri(std::string_view text);
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_GO_URL_H_
+#endif  // FAIRLEAD_CONFIG_GO_URL_H_

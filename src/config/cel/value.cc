@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 using Type = CelValue::Type;
 
@@ -87,4 +87,4 @@ bool operator==(const CelValue& a, const CelValue& b) {
          a.elements == b.elements;
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -1,10 +1,10 @@
-#include "config/check/spot.h"
+#include "config/spot.h"
 
 #include "base/strings.h"
 #include "config/field_path.h"
 #include "config/proto_reader.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 // "jwksUri" is "jwks_uri" as protobuf calls it, which is read too.
@@ -72,4 +72,4 @@ void Spot::Warn(std::string_view code, std::string message) const {
   subject_->report.Warning(code, Resolve().line, Path(), std::move(message));
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_SPOT_H_
-#define FAIRLEAD_CONFIG_CHECK_SPOT_H_
+#ifndef FAIRLEAD_CONFIG_SPOT_H_
+#define FAIRLEAD_CONFIG_SPOT_H_
 
 #include <cstddef>
 #include <set>
@@ -14,7 +14,7 @@ namespace google::protobuf {
 class Message;
 }
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 // What a check is about, and where it reports.
 struct Subject {
@@ -70,6 +70,6 @@ class Spot {
   bool is_index_ = false;
 };
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_SPOT_H_
+#endif  // FAIRLEAD_CONFIG_SPOT_H_

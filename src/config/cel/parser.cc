@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "config/check/cel.h"
-#include "config/check/cel_literals.h"
+#include "config/cel/cel.h"
+#include "config/cel/literals.h"
 
-namespace fairlead::config::check {
+namespace fairlead::config {
 namespace {
 
 using Kind = CelExpression::Kind;
@@ -380,4 +380,4 @@ class Parser {
 
 CelParsed ParseCel(std::string_view text) { return Parser(text).Parse(); }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config

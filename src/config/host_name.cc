@@ -1,9 +1,9 @@
-#include "model/host_name.h"
+#include "config/host_name.h"
 
 #include "base/ip_address.h"
 #include "base/strings.h"
 
-namespace fairlead::model {
+namespace fairlead::config {
 
 bool HostsMatch(std::string_view a, std::string_view b) {
   if (IsWildcard(a) && IsWildcard(b)) {
@@ -37,4 +37,4 @@ std::string QualifyHost(std::string_view host, std::string_view ns, std::string_
   return out;
 }
 
-}  // namespace fairlead::model
+}  // namespace fairlead::config

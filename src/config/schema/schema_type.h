@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_SCHEMA_TYPE_H_
-#define FAIRLEAD_CONFIG_SCHEMA_TYPE_H_
+#ifndef FAIRLEAD_CONFIG_SCHEMA_SCHEMA_TYPE_H_
+#define FAIRLEAD_CONFIG_SCHEMA_SCHEMA_TYPE_H_
 
 #include <cstdint>
 #include <string_view>
@@ -18,4 +18,4 @@ int64_t LengthOf(std::string_view utf8);
 
 }  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_SCHEMA_TYPE_H_
+#endif  // FAIRLEAD_CONFIG_SCHEMA_SCHEMA_TYPE_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_CONFIG_CHECK_CHECK_FIXTURE_H_
-#define FAIRLEAD_CONFIG_CHECK_CHECK_FIXTURE_H_
+#ifndef FAIRLEAD_CONFIG_CHECK_FIXTURE_H_
+#define FAIRLEAD_CONFIG_CHECK_FIXTURE_H_
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "config/manifests.h"
 
 // For tests of checks: objects as users write them, findings as "severity path (code)", sorted.
-namespace fairlead::config::check {
+namespace fairlead::config {
 
 using Findings = std::vector<std::string>;
 
@@ -57,6 +57,6 @@ inline void ExpectFindings(std::string_view kind, std::string_view frame,
   }
 }
 
-}  // namespace fairlead::config::check
+}  // namespace fairlead::config
 
-#endif  // FAIRLEAD_CONFIG_CHECK_CHECK_FIXTURE_H_
+#endif  // FAIRLEAD_CONFIG_CHECK_FIXTURE_H_

@@ -1,8 +1,8 @@
-#include "model/protocol.h"
+#include "config/protocol.h"
 
 #include "gtest/gtest.h"
 
-namespace fairlead::model {
+namespace fairlead::config {
 namespace {
 
 Protocol ByName(std::string_view name, int port = 1234) {
@@ -60,4 +60,4 @@ TEST(Protocol, Families) {
 }
 
 }  // namespace
-}  // namespace fairlead::model
+}  // namespace fairlead::config
