@@ -14,14 +14,15 @@
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
 #include "app/environment.h"
-#include "app/simulate_command.h"
-#include "app/validate_command.h"
+#include "app/mesh_folder.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "rpc/grpc_server.h"
+#include "simulate/command/simulate_command.h"
+#include "validate/validate_command.h"
 
 namespace fairlead::app {
 namespace {
@@ -128,6 +129,8 @@ int RunEnvironment(const Arguments&) {
   return 0;
 }
 
+int RunSimulate(const Arguments& arguments) { return simulate::RunSimulate(arguments, LoadMesh); }
+
 struct Command {
   std::string_view name;
   int (*run)(const Arguments&);
@@ -139,7 +142,7 @@ constexpr Command kCommands[] = {
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
-    {"validate", RunValidate, "say whether Istio would admit the objects of files"},
+    {"validate", validate::RunValidate, "say whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };
 

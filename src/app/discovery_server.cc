@@ -4,12 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
-#include "app/inspection.h"
 #include "app/version.h"
-#include "app/xds_methods.h"
 #include "base/duration.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -20,6 +19,10 @@
 #include "push/generators.h"
 #include "rpc/reflection.h"
 #include "source/file/file_source.h"
+#include "transports/http_pages.h"
+#include "transports/inspection.h"
+#include "transports/rest.h"
+#include "transports/xds_methods.h"
 
 namespace fairlead::app {
 namespace {
@@ -131,8 +134,8 @@ absl::Status DiscoveryServer::Start() {
   MakeMeshThread(std::move(model));
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
-    files_ = std::make_unique<FileOutput>(FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes},
-                                          pusher_.get());
+    files_ = std::make_unique<transports::FileOutput>(
+        transports::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
     if (absl::Status status = files_->Start(); !status.ok()) return status;
   }
   if (absl::Status status = StartHttp(); !status.ok()) return status;
@@ -151,6 +154,27 @@ absl::Status DiscoveryServer::Start() {
   mesh_thread_->Start();
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DiscoveryServer::StartHttp() {
+  transports::AddReadyPage(
+      [this]() -> std::optional<std::vector<std::string>> {
+        if (serving_) return std::nullopt;
+        return mesh_thread_->Unsynced();
+      },
+      &http_);
+  transports::AddRestPaths(pusher_.get(), &debug_sources_, options_.environment.http_connections, &http_);
+  if (options_.environment.debug_on_http) {
+    transports::AddDebugPaths(&debug_sources_, &http_);
+    transports::AddDebugPaths(&debug_sources_, &monitoring_);
+  }
+  transports::AddMonitoringPages("fairlead", std::string(kVersion), start_, &monitoring_);
+  for (const auto& [address, server] :
+       {std::pair(&options_.http_addr, &http_), std::pair(&options_.monitoring_addr, &monitoring_)}) {
+    if (address->empty()) continue;
+    if (absl::Status status = server->Start(*address); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -179,12 +203,12 @@ void DiscoveryServer::OpenGrpc() {
     }
     options.max_receive_size = options_.environment.max_receive_size;
     options.max_streams = options_.environment.max_streams;
-    options.methods = XdsMethods(pusher_.get());
-    for (auto& method : ClientStatusMethods(&debug_sources_, &inspections_))
+    options.methods = transports::XdsMethods(pusher_.get());
+    for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
       options.methods.push_back(std::move(method));
     for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
       options.methods.push_back(std::move(method));
-    options.refuse = RefuseMethod;
+    options.refuse = transports::RefuseMethod;
     server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
   }

@@ -1,4 +1,4 @@
-#include "app/xds_methods.h"
+#include "transports/xds_methods.h"
 
 #include <memory>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "xds/services.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 namespace {
 
 // What the pusher sees of a gRPC stream.
@@ -85,4 +85,4 @@ absl::Status RefuseMethod(std::string_view path) {
   return absl::UnimplementedError(StrCat(path, " is not served"));
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports

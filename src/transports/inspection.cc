@@ -1,4 +1,4 @@
-#include "app/inspection.h"
+#include "transports/inspection.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 #include "debug/inspector.h"
 #include "rpc/answering_method.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 namespace {
 
 rpc::HttpResponse ToHttp(debug::Page page) {
@@ -57,4 +57,4 @@ std::vector<rpc::GrpcMethod> ClientStatusMethods(const debug::Sources* sources, 
           rpc::AnsweringMethod(service + "FetchClientStatus", rpc::Calls::kUnary, answer, executor)};
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports

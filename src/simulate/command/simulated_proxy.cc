@@ -1,4 +1,4 @@
-#include "app/simulated_proxy.h"
+#include "simulate/command/simulated_proxy.h"
 
 #include <algorithm>
 #include <optional>
@@ -14,7 +14,7 @@
 #include "proto/messages.h"
 #include "source/file/read_file.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 namespace {
 
 using config::Kind;
@@ -112,4 +112,4 @@ absl::StatusOr<model::ProxyPtr> ChooseProxy(const LoadedMesh& mesh, const ProxyC
   return model::ParseProxy(*node);
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate

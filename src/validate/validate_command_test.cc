@@ -1,4 +1,4 @@
-#include "app/validate_command.h"
+#include "validate/validate_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "source/file/source_fake.h"
 
-namespace fairlead::app {
+namespace fairlead::validate {
 namespace {
 
 using nlohmann::json;
@@ -187,4 +187,4 @@ data:
 }
 
 }  // namespace
-}  // namespace fairlead::app
+}  // namespace fairlead::validate

@@ -1,4 +1,4 @@
-#include "app/rest.h"
+#include "transports/rest.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "proto/json.h"
 #include "xds/services.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 namespace {
 
 using std::chrono::milliseconds;
@@ -223,4 +223,4 @@ void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, size_t co
   });
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports

@@ -1,4 +1,4 @@
-#include "app/simulated_call.h"
+#include "simulate/command/simulated_call.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -9,12 +9,8 @@
 #include "base/strings.h"
 #include "simulate/name_resolution.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 namespace {
-
-using simulate::Application;
-using simulate::Direction;
-using simulate::Request;
 
 constexpr uint32_t kMaxPort = 65535;
 
@@ -155,7 +151,7 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
         ParseHostPort(options.destination, &request.destination_address, &request.destination_port);
     if (!status.ok()) return status;
   } else if (request.direction == Direction::kOutbound) {
-    simulate::ResolvedName resolved = simulate::ResolveName(snapshot, scope, url.host);
+    ResolvedName resolved = ResolveName(snapshot, scope, url.host);
     request.destination_address = std::move(resolved.address);
     if (!resolved.note.empty()) call->notes.push_back(std::move(resolved.note));
   }
@@ -217,4 +213,4 @@ absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::M
   return call;
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_XDS_METHODS_H_
-#define FAIRLEAD_APP_XDS_METHODS_H_
+#ifndef FAIRLEAD_TRANSPORTS_XDS_METHODS_H_
+#define FAIRLEAD_TRANSPORTS_XDS_METHODS_H_
 
 #include <string_view>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 
 // The methods of the aggregated discovery service and of those of one type (see xds/services.h) as gRPC
 // streams of the pusher, which must outlive the server.
@@ -17,6 +17,6 @@ std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher);
 // Unimplemented: what is said of a method that is not served. Clients of xDS v2 are told what to do.
 absl::Status RefuseMethod(std::string_view path);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports
 
-#endif  // FAIRLEAD_APP_XDS_METHODS_H_
+#endif  // FAIRLEAD_TRANSPORTS_XDS_METHODS_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_VERDICT_H_
-#define FAIRLEAD_APP_VERDICT_H_
+#ifndef FAIRLEAD_VALIDATE_VERDICT_H_
+#define FAIRLEAD_VALIDATE_VERDICT_H_
 
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 #include "config/diagnostic.h"
 
-namespace fairlead::app {
+namespace fairlead::validate {
 
 // Whether Istio would admit one object, and why not.
 struct Verdict {
@@ -26,6 +26,6 @@ struct Verdict {
 // the settings in its data, `mesh` and `meshNetworks`. Kinds that a mesh does not read get none.
 std::vector<Verdict> Validate(std::string_view text, const std::string& file);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::validate
 
-#endif  // FAIRLEAD_APP_VERDICT_H_
+#endif  // FAIRLEAD_VALIDATE_VERDICT_H_

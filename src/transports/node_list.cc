@@ -1,4 +1,4 @@
-#include "app/node_list.h"
+#include "transports/node_list.h"
 
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "source/file/file_source.h"
 #include "source/file/read_file.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 namespace {
 
 LogScope files_log("files");
@@ -91,4 +91,4 @@ bool NodeList::Refresh() {
   return true;
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_INSPECTION_H_
-#define FAIRLEAD_APP_INSPECTION_H_
+#ifndef FAIRLEAD_TRANSPORTS_INSPECTION_H_
+#define FAIRLEAD_TRANSPORTS_INSPECTION_H_
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 #include "rpc/http_server.h"
 
 // Introspection over HTTP and gRPC. What is handed in must outlive the servers.
-namespace fairlead::app {
+namespace fairlead::transports {
 
 // /debug/NAME for each page (debug/pages.h), and /debug, a list of them; for clients on this machine alone.
 void AddDebugPaths(const debug::Sources* sources, rpc::HttpServer* server);
@@ -17,6 +17,6 @@ void AddDebugPaths(const debug::Sources* sources, rpc::HttpServer* server);
 // The methods of envoy.service.status.v3.ClientStatusDiscoveryService; they work on the executor's threads.
 std::vector<rpc::GrpcMethod> ClientStatusMethods(const debug::Sources* sources, Executor* executor);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports
 
-#endif  // FAIRLEAD_APP_INSPECTION_H_
+#endif  // FAIRLEAD_TRANSPORTS_INSPECTION_H_

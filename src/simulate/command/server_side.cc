@@ -1,22 +1,17 @@
-#include "app/server_side.h"
+#include "simulate/command/server_side.h"
 
 #include <charconv>
 #include <set>
 
-#include "app/simulated_call.h"
-#include "app/simulated_proxy.h"
 #include "base/strings.h"
 #include "mesh/proxy_scope.h"
+#include "simulate/command/simulated_call.h"
+#include "simulate/command/simulated_proxy.h"
 #include "simulate/objects.h"
 #include "simulate/simulate.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 namespace {
-
-using simulate::Application;
-using simulate::Outcome;
-using simulate::Request;
-using simulate::Transport;
 
 // "10.1.2.3:8080", "[2001:db8::1]:8080"; false for a path of a socket.
 bool SplitAddress(std::string_view text, std::string* ip, uint32_t* port) {
@@ -35,10 +30,10 @@ void Change(const Outcome& outcome, std::string_view what, std::string* value) {
 // What the client's sidecar sends to an endpoint.
 Request Onward(const Request& request, const Outcome& outcome, const Transport& transport) {
   Request onward = request;
-  onward.direction = simulate::Direction::kInbound;
+  onward.direction = Direction::kInbound;
   Change(outcome, "path", &onward.path);
   Change(outcome, "host", &onward.authority);
-  const bool tcp = outcome.verdict == simulate::Verdict::kTcp;
+  const bool tcp = outcome.verdict == Verdict::kTcp;
   // A connection with the client's own TLS stays what it is, inside of the sidecar's where it adds some.
   if (transport.tls && request.tls && tcp) onward.application = Application::kTcp;
   if (!transport.tls) {
@@ -64,10 +59,9 @@ absl::StatusOr<Outcome> Arrive(const LoadedMesh& mesh, const std::string& name, 
   const auto proxy = ChooseProxy(mesh, {.name = name, .file = "", .labels = {}});
   if (!proxy.ok()) return proxy.status();
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh.snapshot, *proxy);
-  auto outcome = simulate::Simulate(simulate::ResourcesOf(*mesh.snapshot, *scope), request);
+  auto outcome = Simulate(ResourcesOf(*mesh.snapshot, *scope), request);
   if (outcome.ok()) {
-    simulate::AddMeshObjects(*mesh.snapshot, *scope, mesh.Of(config::Kind::kPeerAuthentication), request,
-                             &*outcome);
+    AddMeshObjects(*mesh.snapshot, *scope, mesh.Of(config::Kind::kPeerAuthentication), request, &*outcome);
   }
   return outcome;
 }
@@ -78,8 +72,8 @@ std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const Request& r
                                         const Outcome& outcome) {
   std::vector<ServerSide> servers;
   std::set<std::string> seen;
-  for (const simulate::Destination& destination : outcome.destinations) {
-    for (const simulate::Candidate& candidate : destination.candidates) {
+  for (const Destination& destination : outcome.destinations) {
+    for (const Candidate& candidate : destination.candidates) {
       Request onward = Onward(request, outcome, candidate.transport);
       if (!SplitAddress(candidate.address, &onward.destination_address, &onward.destination_port)) continue;
       const std::string proxy = SidecarAt(mesh, onward.destination_address);
@@ -93,4 +87,4 @@ std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const Request& r
   return servers;
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate

@@ -1,4 +1,4 @@
-#include "app/simulation_report.h"
+#include "simulate/command/simulation_report.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -6,15 +6,10 @@
 
 #include "base/strings.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 namespace {
 
 using nlohmann::json;
-using simulate::Destination;
-using simulate::Direction;
-using simulate::Fact;
-using simulate::Outcome;
-using simulate::Request;
 
 std::string AddressText(std::string_view ip, uint32_t port) {
   const bool v6 = ip.find(':') != ip.npos;
@@ -31,7 +26,7 @@ std::string RequestText(const Request& request) {
                 AddressText(request.destination_address, request.destination_port));
 }
 
-const config::ConfigObject* Find(const LoadedMesh& mesh, const simulate::ObjectName& object) {
+const config::ConfigObject* Find(const LoadedMesh& mesh, const ObjectName& object) {
   for (const config::KindInfo& info : config::AllKinds()) {
     if (info.name != object.kind) continue;
     const auto found = mesh.objects.find({info.kind, Interned(object.ns), Interned(object.name)});
@@ -54,11 +49,11 @@ void PrintFacts(std::string_view title, const std::vector<Fact>& facts, std::ost
 }
 
 void PrintDestination(const Destination& destination, bool split, std::ostream& out) {
-  const std::string share = split ? StrCat("  ", simulate::ToText(destination.percent), "%") : "";
+  const std::string share = split ? StrCat("  ", ToText(destination.percent), "%") : "";
   out << "  " << destination.cluster << share << "\n";
   if (!destination.problem.empty()) out << "    " << destination.problem << "\n";
   for (const auto& one : destination.candidates) {
-    out << "    " << one.address << "  " << simulate::ToText(one.transport);
+    out << "    " << one.address << "  " << ToText(one.transport);
     if (!one.locality.empty()) out << "  in " << one.locality;
     if (one.weight != 1) out << "  weight " << one.weight;
     if (one.health != "HEALTHY" && one.health != "UNKNOWN") out << "  " << one.health;
@@ -78,9 +73,9 @@ void PrintServers(const Simulation& simulation, std::ostream& out) {
 void PrintObjects(const Simulation& simulation, std::ostream& out) {
   if (simulation.outcome.objects.empty()) return;
   PrintTitle("because of", out);
-  for (const simulate::ObjectName& object : simulation.outcome.objects) {
+  for (const ObjectName& object : simulation.outcome.objects) {
     const config::ConfigObject* known = Find(simulation.mesh, object);
-    out << "  " << simulate::ToText(object);
+    out << "  " << ToText(object);
     if (known != nullptr && !known->origin().file.str().empty())
       out << "  " << known->origin().file.str() << ":" << known->origin().line;
     out << "\n";
@@ -97,7 +92,7 @@ json ToJson(const Destination& destination) {
   json endpoints = json::array();
   for (const auto& one : destination.candidates) {
     endpoints.push_back({{"address", one.address},
-                         {"transport", simulate::ToText(one.transport)},
+                         {"transport", ToText(one.transport)},
                          {"locality", one.locality},
                          {"health", one.health},
                          {"priority", one.priority},
@@ -144,7 +139,7 @@ json ServersToJson(const Simulation& simulation) {
 
 json ObjectsToJson(const Simulation& simulation) {
   json list = json::array();
-  for (const simulate::ObjectName& object : simulation.outcome.objects) {
+  for (const ObjectName& object : simulation.outcome.objects) {
     const config::ConfigObject* known = Find(simulation.mesh, object);
     list.push_back({{"kind", object.kind},
                     {"namespace", object.ns},
@@ -178,7 +173,7 @@ json ToJson(const Simulation& simulation) {
   json destinations = json::array();
   for (const Destination& one : outcome.destinations) destinations.push_back(ToJson(one));
   return {{"reached", outcome.reached()},
-          {"verdict", simulate::ToText(outcome.verdict)},
+          {"verdict", ToText(outcome.verdict)},
           {"summary", outcome.Summary()},
           {"status", outcome.status},
           {"location", outcome.location},
@@ -193,4 +188,4 @@ json ToJson(const Simulation& simulation) {
           {"notes", outcome.notes}};
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate

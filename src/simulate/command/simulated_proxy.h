@@ -1,14 +1,14 @@
-#ifndef FAIRLEAD_APP_SIMULATED_PROXY_H_
-#define FAIRLEAD_APP_SIMULATED_PROXY_H_
+#ifndef FAIRLEAD_SIMULATE_COMMAND_SIMULATED_PROXY_H_
+#define FAIRLEAD_SIMULATE_COMMAND_SIMULATED_PROXY_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "app/mesh_folder.h"
 #include "model/proxy.h"
+#include "simulate/loaded_mesh.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 
 // Which proxy a simulation is about; either `name` or `file` is set.
 struct ProxyChoice {
@@ -22,6 +22,6 @@ struct ProxyChoice {
 // read.
 absl::StatusOr<model::ProxyPtr> ChooseProxy(const LoadedMesh& mesh, const ProxyChoice& choice);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate
 
-#endif  // FAIRLEAD_APP_SIMULATED_PROXY_H_
+#endif  // FAIRLEAD_SIMULATE_COMMAND_SIMULATED_PROXY_H_

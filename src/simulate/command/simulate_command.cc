@@ -1,35 +1,34 @@
-#include "app/simulate_command.h"
+#include "simulate/command/simulate_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <utility>
 
-#include "app/mesh_folder.h"
-#include "app/server_side.h"
-#include "app/simulated_call.h"
-#include "app/simulated_proxy.h"
-#include "app/simulation_report.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "mesh/proxy_scope.h"
+#include "simulate/command/server_side.h"
+#include "simulate/command/simulated_call.h"
+#include "simulate/command/simulated_proxy.h"
+#include "simulate/command/simulation_report.h"
 #include "simulate/objects.h"
 #include "simulate/simulate.h"
 #include "source/file/read_file.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 namespace {
 
 constexpr int kWrongCall = 2;
 
 struct Options {
-  std::string folder;
-  SettingsFiles::Options settings = {.mesh_config = "",
-                                     .networks_config = "",
-                                     .domain = "cluster.local",
-                                     .cluster_id = "Kubernetes",
-                                     .system_namespace = "istio-system"};
+  MeshFiles files = {.folder = "",
+                     .mesh_config = "",
+                     .networks_config = "",
+                     .domain = "cluster.local",
+                     .cluster_id = "Kubernetes",
+                     .system_namespace = "istio-system"};
   ProxyChoice proxy;
   CallOptions call;
   bool follow = false;
@@ -37,13 +36,13 @@ struct Options {
 };
 
 void AddFlags(Options* o, CLI::App* command) {
-  command->add_option("--configDir", o->folder, "folder of manifests that is the mesh")->required();
-  command->add_option("--meshConfig", o->settings.mesh_config, "file of the MeshConfig");
-  command->add_option("--networksConfig", o->settings.networks_config, "file of the MeshNetworks");
-  command->add_option("--domain", o->settings.domain, "DNS domain suffix")->capture_default_str();
-  command->add_option("--clusterID", o->settings.cluster_id, "ID of the manifests' cluster")
+  command->add_option("--configDir", o->files.folder, "folder of manifests that is the mesh")->required();
+  command->add_option("--meshConfig", o->files.mesh_config, "file of the MeshConfig");
+  command->add_option("--networksConfig", o->files.networks_config, "file of the MeshNetworks");
+  command->add_option("--domain", o->files.domain, "DNS domain suffix")->capture_default_str();
+  command->add_option("--clusterID", o->files.cluster_id, "ID of the manifests' cluster")
       ->capture_default_str();
-  command->add_option("-n,--namespace", o->settings.system_namespace, "namespace of the control plane")
+  command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
       ->capture_default_str();
   auto* name =
       command->add_option("--proxy", o->proxy.name,
@@ -72,7 +71,7 @@ void TellDiagnostics(const LoadedMesh& mesh) {
 
 // A file that discovery would wait for must be there: a simulation is about what is.
 absl::Status CheckFiles(const Options& options) {
-  for (const std::string* file : {&options.settings.mesh_config, &options.settings.networks_config}) {
+  for (const std::string* file : {&options.files.mesh_config, &options.files.networks_config}) {
     if (file->empty()) continue;
     if (const auto text = source::ReadFile(*file); !text.ok()) return text.status();
   }
@@ -85,9 +84,9 @@ bool LetIn(const std::vector<ServerSide>& servers) {
                                         [](const ServerSide& one) { return one.outcome.reached(); });
 }
 
-int Run(const Options& options) {
+int Run(const Options& options, const MeshLoader& load) {
   if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
-  const absl::StatusOr<LoadedMesh> mesh = LoadMesh(options.folder, options.settings);
+  const absl::StatusOr<LoadedMesh> mesh = load(options.files);
   if (!mesh.ok()) return Fail(mesh.status());
   TellDiagnostics(*mesh);
   const absl::StatusOr<model::ProxyPtr> proxy = ChooseProxy(*mesh, options.proxy);
@@ -95,11 +94,10 @@ int Run(const Options& options) {
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh->snapshot, *proxy);
   const absl::StatusOr<SimulatedCall> call = MakeCall(options.call, *mesh->snapshot, *scope);
   if (!call.ok()) return Fail(call.status());
-  absl::StatusOr<simulate::Outcome> outcome =
-      simulate::Simulate(simulate::ResourcesOf(*mesh->snapshot, *scope), call->request);
+  absl::StatusOr<Outcome> outcome = Simulate(ResourcesOf(*mesh->snapshot, *scope), call->request);
   if (!outcome.ok()) return Fail(outcome.status());
-  simulate::AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication),
-                           call->request, &*outcome);
+  AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication), call->request,
+                 &*outcome);
   outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
   std::vector<ServerSide> servers;
   if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, call->request, *outcome);
@@ -120,7 +118,7 @@ int Run(const Options& options) {
 
 }  // namespace
 
-int RunSimulate(const std::vector<std::string>& arguments) {
+int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load) {
   Options options;
   CLI::App command("Says where a request ends, and because of which objects", "fairlead simulate");
   AddFlags(&options, &command);
@@ -132,7 +130,7 @@ int RunSimulate(const std::vector<std::string>& arguments) {
   if (options.proxy.name.empty() && options.proxy.file.empty())
     return Fail(absl::InvalidArgumentError("--proxy or --node is required"));
   SetLogLevels("none").IgnoreError();  // the standard output is the report's
-  return Run(options);
+  return Run(options, load);
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate

@@ -1,25 +1,25 @@
-#ifndef FAIRLEAD_APP_SIMULATION_REPORT_H_
-#define FAIRLEAD_APP_SIMULATION_REPORT_H_
+#ifndef FAIRLEAD_SIMULATE_COMMAND_SIMULATION_REPORT_H_
+#define FAIRLEAD_SIMULATE_COMMAND_SIMULATION_REPORT_H_
 
 #include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "app/mesh_folder.h"
-#include "app/server_side.h"
 #include "model/proxy.h"
+#include "simulate/command/server_side.h"
+#include "simulate/loaded_mesh.h"
 #include "simulate/outcome.h"
 #include "simulate/request.h"
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 
 // A simulation that is to be told; the parts must outlive it.
 struct Simulation {
   const LoadedMesh& mesh;
   const model::Proxy& proxy;
-  const simulate::Request& request;
-  const simulate::Outcome& outcome;
+  const Request& request;
+  const Outcome& outcome;
   const std::vector<ServerSide>& servers;  // where asked for
 };
 
@@ -30,6 +30,6 @@ void PrintReport(const Simulation& simulation, std::ostream& out);
 // "objects":[{"kind","namespace","name","file","line"}],"notes":[…]}
 nlohmann::json ToJson(const Simulation& simulation);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate
 
-#endif  // FAIRLEAD_APP_SIMULATION_REPORT_H_
+#endif  // FAIRLEAD_SIMULATE_COMMAND_SIMULATION_REPORT_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_NODE_LIST_H_
-#define FAIRLEAD_APP_NODE_LIST_H_
+#ifndef FAIRLEAD_TRANSPORTS_NODE_LIST_H_
+#define FAIRLEAD_TRANSPORTS_NODE_LIST_H_
 
 #include <map>
 #include <string>
@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "model/proxy.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 
 // The nodes that a file or a folder of files (*.json, *.yaml, *.yml) names: each a Node as the bootstrap of
 // an Envoy has it, alone or in a list; several YAML documents a file.
@@ -29,6 +29,6 @@ class NodeList {
 // The nodes of one file's text; InvalidArgument says what is wrong.
 absl::StatusOr<std::map<std::string, model::ProxyPtr>> ParseNodes(const std::string& text);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports
 
-#endif  // FAIRLEAD_APP_NODE_LIST_H_
+#endif  // FAIRLEAD_TRANSPORTS_NODE_LIST_H_

@@ -1,4 +1,4 @@
-#include "app/file_output.h"
+#include "transports/file_output.h"
 
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 #include "source/file/read_file.h"
 #include "xds/references.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 namespace {
 
 using envoy::config::core::v3::ConfigSource;
@@ -232,4 +232,4 @@ bool FileOutput::WriteAll() {
   return all;
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports

@@ -1,4 +1,4 @@
-#include "app/verdict.h"
+#include "validate/verdict.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +16,7 @@
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "model/mesh_config.h"
 
-namespace fairlead::app {
+namespace fairlead::validate {
 namespace {
 
 using config::Diagnostic;
@@ -205,4 +205,4 @@ std::vector<Verdict> Validate(std::string_view text, const std::string& file) {
   return validation.Take();
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::validate

@@ -1,4 +1,4 @@
-#include "app/validate_command.h"
+#include "validate/validate_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,14 +11,14 @@
 #include <string_view>
 #include <utility>
 
-#include "app/verdict.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "source/file/file_source.h"
 #include "source/file/folder_scanner.h"
+#include "validate/verdict.h"
 
-namespace fairlead::app {
+namespace fairlead::validate {
 namespace {
 
 constexpr int kWrongCall = 2;
@@ -132,4 +132,4 @@ int RunValidate(const std::vector<std::string>& arguments) {
   return valid ? 0 : 1;
 }
 
-}  // namespace fairlead::app
+}  // namespace fairlead::validate

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_SIMULATED_CALL_H_
-#define FAIRLEAD_APP_SIMULATED_CALL_H_
+#ifndef FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_
+#define FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace CLI {
 class App;
 }
 
-namespace fairlead::app {
+namespace fairlead::simulate {
 
 // A call as one writes it for curl.
 struct CallOptions {
@@ -34,10 +34,10 @@ void AddCallFlags(CallOptions* options, CLI::App* command);
 
 // What a sidecar offers by ALPN over mutual TLS, so that the server's sidecar knows what comes: Istio's own
 // names.
-std::vector<std::string> MeshProtocols(simulate::Application application);
+std::vector<std::string> MeshProtocols(Application application);
 
 struct SimulatedCall {
-  simulate::Request request;
+  Request request;
   std::vector<std::string> notes;  // what was guessed
 };
 
@@ -47,6 +47,6 @@ struct SimulatedCall {
 absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::MeshSnapshot& snapshot,
                                        const mesh::ProxyScope& scope);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::simulate
 
-#endif  // FAIRLEAD_APP_SIMULATED_CALL_H_
+#endif  // FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_

@@ -1,11 +1,11 @@
-#ifndef FAIRLEAD_APP_REST_H_
-#define FAIRLEAD_APP_REST_H_
+#ifndef FAIRLEAD_TRANSPORTS_REST_H_
+#define FAIRLEAD_TRANSPORTS_REST_H_
 
 #include "debug/pages.h"
 #include "push/pusher.h"
 #include "rpc/http_server.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 
 // xDS over REST: POST of a DiscoveryRequest in JSON to /v3/discovery:clusters and its like (xds/services.h)
 // gives a DiscoveryResponse in JSON. A request that names the version which there is waits for another one:
@@ -18,6 +18,6 @@ namespace fairlead::app {
 void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, size_t connections,
                   rpc::HttpServer* server);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports
 
-#endif  // FAIRLEAD_APP_REST_H_
+#endif  // FAIRLEAD_TRANSPORTS_REST_H_

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_APP_FILE_OUTPUT_H_
-#define FAIRLEAD_APP_FILE_OUTPUT_H_
+#ifndef FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
+#define FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
 
 #include <condition_variable>
 #include <map>
@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "absl/status/status.h"
-#include "app/node_list.h"
 #include "push/pusher.h"
+#include "transports/node_list.h"
 
-namespace fairlead::app {
+namespace fairlead::transports {
 
 // Writes what proxies are to have as files that Envoy watches (path_config_source): for each node of a list a
 // folder, named after the node's id, with
@@ -64,6 +64,6 @@ class FileOutput {
 // name that would be too long or hidden is cut or escaped, and stays unique.
 std::string FileNameOf(std::string_view name);
 
-}  // namespace fairlead::app
+}  // namespace fairlead::transports
 
-#endif  // FAIRLEAD_APP_FILE_OUTPUT_H_
+#endif  // FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
