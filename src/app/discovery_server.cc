@@ -17,6 +17,7 @@
 #include "debug/access.h"
 #include "debug/inspector.h"
 #include "push/generators.h"
+#include "rpc/address.h"
 #include "rpc/reflection.h"
 #include "source/file/file_source.h"
 #include "transports/http_pages.h"
@@ -118,16 +119,23 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
 }
 
 void DiscoveryServer::MakeSources() {
-  if (options_.config_dir.empty()) {
-    app_log.Warn("no --configDir: the mesh is empty");
-    return;
-  }
+  if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
   files.folder = options_.config_dir;
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
 }
 
+// Before anything is read: a mesh may take long to be made.
+absl::Status DiscoveryServer::CheckAddresses() const {
+  for (const std::string* address : {&options_.grpc_addr, &options_.http_addr, &options_.monitoring_addr}) {
+    if (address->empty() || address->starts_with("unix:")) continue;
+    if (absl::Status status = rpc::ParseAddress(*address).status(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DiscoveryServer::Start() {
+  if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   LogRemarks(options_);
   auto model = std::make_unique<StoreMeshModel>(options_.environment.shadow);
   MakePusher(model.get());

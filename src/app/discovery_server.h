@@ -47,6 +47,7 @@ class DiscoveryServer {
   push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeSources();
+  absl::Status CheckAddresses() const;
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   void OpenGrpc();

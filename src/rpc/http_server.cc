@@ -3,7 +3,6 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "rpc/address.h"
 
 namespace fairlead::rpc {
 namespace {
@@ -24,22 +24,6 @@ LogScope http_log("http");
 
 constexpr std::chrono::seconds kIdle{10};
 constexpr size_t kMaxBody = 4 << 20;
-
-struct Address {
-  std::string host;
-  int port = 0;
-};
-
-bool ParseAddress(std::string_view text, Address* address) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return false;
-  std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  address->host = host.empty() ? "::" : std::string(host);
-  if (port.empty()) return true;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address->port);
-  return error == std::errc() && end == port.data() + port.size() && address->port <= 65535;
-}
 
 // Threads for connections, which the library keeps busy for as long as they are open: made when there is none
 // to spare, and gone when they have had nothing to do for a while. One stays, so that connections are served,
@@ -144,11 +128,11 @@ class HttpServer::Impl {
   }
 
   absl::Status Start(const std::string& text, int* port) {
-    Address address;
-    if (!ParseAddress(text, &address)) return absl::InvalidArgumentError(StrCat(text, " is no host:port"));
-    *port = Bind(address);
-    if (*port < 0 && address.host == "::") *port = Bind({"0.0.0.0", address.port});
-    if (*port < 0) return absl::UnavailableError(StrCat("cannot listen on ", text));
+    const absl::StatusOr<Address> address = ParseAddress(text);
+    if (!address.ok()) return address.status();
+    *port = Bind(*address);
+    if (*port < 0 && address->host == "::") *port = Bind({"0.0.0.0", address->port});
+    if (*port < 0) return ListenFailure(text);
     auto threads = ConnectionThreads::Make(options_.max_connections);
     if (!threads.ok()) return threads.status();
     // The library takes them over as soon as it listens.

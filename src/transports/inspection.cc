@@ -39,7 +39,8 @@ void AddDebugPaths(const debug::Sources* sources, rpc::HttpServer* server) {
                   return ToHttp(make(*sources, request.query));
                 }));
   }
-  server->Get("/debug", ForThisMachine([](const rpc::HttpRequest&) { return Index(); }));
+  for (const char* path : {"/debug", "/debug/"})
+    server->Get(path, ForThisMachine([](const rpc::HttpRequest&) { return Index(); }));
 }
 
 std::vector<rpc::GrpcMethod> ClientStatusMethods(const debug::Sources* sources, Executor* executor) {
