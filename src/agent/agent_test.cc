@@ -72,6 +72,15 @@ TEST(ReadOptions, MistakesNameTheirPlace) {
                   .starts_with("PROXY_CONFIG line 2: drainDuration"));
 }
 
+TEST(ReadOptions, HelpSaysMeaningsAndDefaults) {
+  const std::string help(ReadOptions({"--help"}, {}).status().message());
+  for (const char* text : {"--proxyAdminPort", "Envoy's administration interface, on loopback [15000]",
+                           "from SIGTERM to Envoy's end [5s]", "ISTIO_META_NAME"})
+    EXPECT_NE(help.find(text), std::string::npos) << text << "\n" << help;
+  const std::string misspelt(ReadOptions({"--proxyAdmnPort=1"}, {}).status().message());
+  EXPECT_TRUE(misspelt.starts_with("--proxyAdmnPort: unknown; did you mean --proxyAdminPort?\n")) << misspelt;
+}
+
 TEST(BuildBootstrap, DiscoveryAddressDecidesHowItIsResolved) {
   Options options;
   const auto cluster = [&options] {
