@@ -1,6 +1,6 @@
 import unittest
 
-from check_includes import ALLOWED, reachable, violations
+from check_includes import ALLOWED, INSIDE, reachable, violations
 
 TABLE = {"base": "", "model": "base", "gen": "model", "app": "*"}
 
@@ -36,6 +36,31 @@ class CheckIncludesTest(unittest.TestCase):
 
     def test_app_may_include_all(self):
         self.assertEqual(check("app/a.cc", '#include "gen/a.h"'), [])
+
+    def test_sub_folders_go_one_way_too(self):
+        inside = {"gen": {"naming": "", "route": "naming", "listener": "route"}}
+
+        def lines(path, include):
+            return list(violations({path: f'#include "{include}"'}, TABLE, inside))
+
+        for path, include in (
+            ("gen/listener/a.cc", "gen/listener/b.h"),
+            ("gen/listener/a.cc", "gen/route/b.h"),
+            ("gen/listener/a.cc", "gen/naming/b.h"),
+            ("gen/naming/a.cc", "gen/generator.h"),
+            ("gen/all.cc", "gen/listener/b.h"),
+            ("gen/naming/a.cc", "model/deep/b.h"),
+        ):
+            self.assertEqual(lines(path, include), [], path)
+        self.assertEqual(
+            lines("gen/naming/a.cc", "gen/route/b.h"),
+            ["src/gen/naming/a.cc:1: gen/naming must not include gen/route (gen/route/b.h)"],
+        )
+        self.assertEqual(len(lines("gen/new/a.cc", "gen/naming/b.h")), 1)
+
+    def test_the_real_tables_have_no_cycles(self):
+        for table in INSIDE.values():
+            reachable(table)
 
     def test_a_cycle_in_the_table_is_an_error(self):
         with self.assertRaises(ValueError):

@@ -4,7 +4,7 @@
   check_style.py ROOT
 
 A file has at most 500 lines, a header's include guard is named after its path, no file or folder has a name that says
-nothing about what it holds, and no text admits to unfinished work.
+nothing about what it holds, what throws is called by its wrapper alone, and no text admits to unfinished work.
 """
 
 import pathlib
@@ -15,6 +15,15 @@ MAX_LINES = 500
 # Words that say nothing in any name, and those that say nothing alone: Envoy has a connection_manager and a tls_context.
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc"}
 EMPTY_NAMES = {"manager", "context"}
+# Libraries that throw are wrapped in one file each; tests may use them as they are.
+WRAPPED = {
+    re.compile(r"std::filesystem|#include <filesystem>"): "src/base/files.cc",
+    re.compile(r"\bjson::parse\(|\bJson::parse\(|[.>]dump\("): "src/base/json.cc",
+    re.compile(r"std::j?thread( [a-z]\w*)?[({]|std::async\("): "src/base/thread.cc",
+    re.compile(r"std::sto(i|l|ll|ul|ull|f|d|ld)\("): "",
+    re.compile(r"std::regex"): "",
+}
+FOR_TESTS = re.compile(r"^(?!src/)|_(test|bench|fixture|fake|fakes)\.(h|cc)$")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\bnot (yet )?implemented\b", re.IGNORECASE)
 
 
@@ -34,6 +43,9 @@ def findings(path, text):
         if part in EMPTY_NAMES or EMPTY_WORDS & set(part.split("_")):
             yield f"{path}:1: the name {part} does not say what is inside"
     for number, line in enumerate(lines, 1):
+        for pattern, wrapper in WRAPPED.items():
+            if path != wrapper and not FOR_TESTS.search(path) and pattern.search(line):
+                yield f"{path}:{number}: {pattern.search(line).group()} may throw" + (f"; use {wrapper}" if wrapper else "")
         found = UNFINISHED.search(line)
         if found:
             yield f"{path}:{number}: {found.group()} does not belong in the code"

@@ -22,5 +22,24 @@ class CheckStyleTest(unittest.TestCase):
         self.assertEqual(check("src/base/clock.cc", "", "// todo: later"), ["src/base/clock.cc:2: todo does not belong in the code"])
 
 
+class WrappedTest(unittest.TestCase):
+    def test_what_throws_is_called_by_its_wrapper_alone(self):
+        for line in (
+            "for (auto& entry : std::filesystem::directory_iterator(path)) {",
+            "out << json.dump(2);",
+            "const auto value = json::parse(text);",
+            "thread_ = std::thread([this] { Run(); });",
+            "std::thread watcher([&] {",
+            "const int n = std::stoi(text);",
+        ):
+            self.assertEqual(len(list(findings("src/app/a.cc", line))), 1, line)
+        self.assertEqual(list(findings("src/base/thread.cc", "return std::thread(std::move(run));")), [])
+        self.assertEqual(list(findings("src/app/a_test.cc", "std::thread watcher([&] {")), [])
+
+    def test_members_of_these_types_are_free(self):
+        for line in ("std::thread thread_;", "std::vector<std::thread> threads_;", "int cpus = std::thread::hardware_concurrency();"):
+            self.assertEqual(list(findings("src/app/a.h", "#ifndef FAIRLEAD_APP_A_H_\n#define FAIRLEAD_APP_A_H_\n" + line)), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <thread>
 
 #include "agent/bootstrap.h"
 #include "agent/envoy_process.h"
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
 #include "agent/proxy_config.h"
+#include "base/json.h"
 
 namespace fairlead::agent {
 namespace {
@@ -68,6 +72,15 @@ TEST(ReadOptions, MistakesNameTheirPlace) {
                   .starts_with("PROXY_CONFIG line 2: drainDuration"));
 }
 
+TEST(ReadOptions, HelpSaysMeaningsAndDefaults) {
+  const std::string help(ReadOptions({"--help"}, {}).status().message());
+  for (const char* text : {"--proxyAdminPort", "Envoy's administration interface, on loopback [15000]",
+                           "from SIGTERM to Envoy's end [5s]", "ISTIO_META_NAME"})
+    EXPECT_NE(help.find(text), std::string::npos) << text << "\n" << help;
+  const std::string misspelt(ReadOptions({"--proxyAdmnPort=1"}, {}).status().message());
+  EXPECT_TRUE(misspelt.starts_with("--proxyAdmnPort: unknown; did you mean --proxyAdminPort?\n")) << misspelt;
+}
+
 TEST(BuildBootstrap, DiscoveryAddressDecidesHowItIsResolved) {
   Options options;
   const auto cluster = [&options] {
@@ -96,6 +109,18 @@ TEST(BuildBootstrap, VariantOfTheProtocolIsChosen) {
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "GRPC");
   options.delta = true;
   EXPECT_EQ(BuildBootstrap(options)["dynamic_resources"]["ads_config"]["api_type"], "DELTA_GRPC");
+}
+
+// What a pod's environment says need not be as expected, and must not end the agent.
+TEST(BuildBootstrap, TakesAnyMetadata) {
+  Environment environment = PodEnvironment();
+  environment["ISTIO_META_OWNER"] = "caf\xe9";
+  environment["ISTIO_METAJSON_LABELS"] = R"({"app": 7})";
+  environment["ISTIO_METAJSON_OTHER"] = R"({"WORKLOAD_NAME": 5})";
+  const auto options = ReadOptions({"sidecar"}, environment);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(ServiceCluster(*options), "istio-proxy.bookshop");
+  EXPECT_NE(JsonText(BuildBootstrap(*options)).find("\"OWNER\":\"caf\xEF\xBF\xBD\""), std::string::npos);
 }
 
 TEST(BuildGrpcBootstrap, SaysWhoTheWorkloadIsAndWhereTheControlPlane) {
@@ -158,6 +183,69 @@ TEST(StartProcess, SaysWhyACommandCannotRun) {
   const auto started = StartProcess({"/no/such/envoy"});
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(std::string(started.status().message()), "/no/such/envoy: No such file or directory");
+}
+
+// Envoy's administration port: no HTTP/1.0, and answers of unknown length in chunks.
+class AdminTest : public testing::Test {
+ protected:
+  AdminTest() {
+    server_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (request.version == "HTTP/1.1") return httplib::Server::HandlerResponse::Unhandled;
+      response.status = 426;
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server_.Post("/drain_listeners", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(request.has_param("inboundonly") ? "OK\n" : "all\n", "text/plain");
+    });
+    server_.Get("/stats", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
+        for (const std::string line :
+             {"listener.0.0.0.0_15006.downstream_cx_active: 12\n",
+              "listener.0.0.0.0_15090.downstream_cx_active: 7\n", "listener.admin.downstream_cx_active: 1\n",
+              "listener.0.0.0.0_80.downstream_cx_active: 3\n"}) {
+          sink.write(line.data(), line.size());
+        }
+        sink.done();
+        return true;
+      });
+    });
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~AdminTest() override {
+    server_.stop();
+    thread_.join();
+  }
+
+  httplib::Server server_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(AdminTest, ListenersAreDrained) {
+  const auto answer = Admin(port_).Post("/drain_listeners?inboundonly&graceful&skip_exit");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(*answer, "OK\n");
+}
+
+TEST_F(AdminTest, ConnectionsAreCounted) {
+  const auto active = Admin(port_).ActiveConnections(15090);
+  ASSERT_TRUE(active.ok()) << active.status();
+  EXPECT_EQ(*active, 15);
+}
+
+TEST_F(AdminTest, WhatIsNoSuccessIsAnError) { EXPECT_FALSE(Admin(port_).Post("/no_such_page").ok()); }
+
+TEST(DrainProgress, AQuestionThatFailsIsNotNoConnections) {
+  DrainProgress progress;
+  const absl::StatusOr<int> failed = absl::UnavailableError("426");
+  EXPECT_FALSE(progress.Done(3));
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(progress.Done(failed)) << i;
+  EXPECT_FALSE(progress.Done(3)) << "and begins anew";
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(progress.Done(failed)) << i;
+  EXPECT_TRUE(progress.Done(failed));
+  EXPECT_TRUE(DrainProgress().Done(0));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include "base/json.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -185,7 +186,7 @@ std::string ServiceCluster(const Options& options) {
       return StrCat(labels[key].get<std::string>(), ".", options.pod_namespace);
     }
   }
-  const std::string workload = options.metadata.value("WORKLOAD_NAME", "");
+  const std::string workload = JsonString(options.metadata, "WORKLOAD_NAME");
   return StrCat(workload.empty() ? "istio-proxy" : workload, ".", options.pod_namespace);
 }
 

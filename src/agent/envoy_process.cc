@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 
 #include "base/errno_text.h"
@@ -43,6 +45,22 @@ bool AllIpv6(const Options& options) {
   return !options.addresses.empty() &&
          std::all_of(options.addresses.begin(), options.addresses.end(),
                      [](const std::string& address) { return address.find(':') != std::string::npos; });
+}
+
+// The body that chunks make together; none where their end is missing. Source: RFC 9112, section 7.1
+std::optional<std::string> JoinChunks(std::string_view chunks) {
+  std::string body;
+  for (;;) {
+    size_t size = 0;
+    const auto [end, error] = std::from_chars(chunks.data(), chunks.data() + chunks.size(), size, 16);
+    const size_t line = chunks.find("\r\n");
+    if (error != std::errc() || line == std::string_view::npos) return std::nullopt;
+    if (size == 0) return body;
+    chunks.remove_prefix(line + 2);
+    if (chunks.size() < size || chunks.size() - size < 2) return std::nullopt;
+    body.append(chunks.substr(0, size));
+    chunks.remove_prefix(size + 2);
+  }
 }
 
 }  // namespace
@@ -125,9 +143,9 @@ absl::StatusOr<std::string> Admin::Request(const std::string& method, const std:
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return ErrnoStatus(StrCat("Envoy's administration port ", port_));
   }
-  // HTTP/1.0: the answer ends where the connection does.
-  const std::string request =
-      StrCat(method, " ", path, " HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  // Envoy refuses HTTP/1.0 (426); the answer ends where the connection does, as is asked for.
+  const std::string request = StrCat(
+      method, " ", path, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
     return ErrnoStatus(path);
   }
@@ -139,7 +157,21 @@ absl::StatusOr<std::string> Admin::Request(const std::string& method, const std:
   if (body == std::string::npos || answer.find(" 200 ") != answer.find(' ')) {
     return absl::UnavailableError(StrCat(path, ": ", answer.substr(0, answer.find('\r'))));
   }
-  return answer.substr(body + 4);
+  const std::string head = AsciiLower(std::string_view(answer).substr(0, body));
+  std::string_view rest = std::string_view(answer).substr(body + 4);
+  if (head.find("\r\ntransfer-encoding: chunked") == std::string::npos) return std::string(rest);
+  auto whole = JoinChunks(rest);
+  if (!whole) return absl::UnavailableError(StrCat(path, ": the answer is cut off"));
+  return *std::move(whole);
+}
+
+bool DrainProgress::Done(const absl::StatusOr<int>& active) {
+  constexpr int kMostFailures = 5;
+  if (active.ok()) {
+    failures_ = 0;
+    return *active == 0;
+  }
+  return ++failures_ >= kMostFailures;
 }
 
 absl::StatusOr<int> Admin::ActiveConnections(int prometheus_port) const {

@@ -44,6 +44,16 @@ class Admin {
   int port_;
 };
 
+// Decides when a draining Envoy may be ended: when no connection is open, or when its administration port has
+// failed to say so five times in a row.
+class DrainProgress {
+ public:
+  bool Done(const absl::StatusOr<int>& active);
+
+ private:
+  int failures_ = 0;
+};
+
 }  // namespace fairlead::agent
 
 #endif  // FAIRLEAD_AGENT_ENVOY_PROCESS_H_

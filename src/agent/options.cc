@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "agent/proxy_config.h"
+#include "base/closest_name.h"
+#include "base/json.h"
 #include "base/strings.h"
 
 extern char** environ;
@@ -64,7 +66,7 @@ absl::Status ReadMetadata(const Environment& environment, json* metadata) {
       (*metadata)[name.substr(kMetadataPrefix.size())] = value;
     } else if (name.starts_with(kJsonMetadataPrefix)) {
       const std::string key = name.substr(kJsonMetadataPrefix.size());
-      const json members = json::parse(value, nullptr, false);
+      const json members = ParseJson(value).value_or(json());
       if (!members.is_object()) return InvalidArgumentError(StrCat(name, ": not a JSON object"));
       json& into = key == "LABELS" || key == "ANNOTATIONS" ? (*metadata)[key] : *metadata;
       if (!into.is_object()) into = json::object();
@@ -95,50 +97,90 @@ absl::Status ParseMilliseconds(std::string_view name, std::string_view text, std
   return InvalidArgumentError(StrCat(name, ": '", text, "' is not a duration such as 45s"));
 }
 
-// A row of the table of flags: how a flag's value gets into the options.
+// A row of the table of flags: what a flag means, what its value is unless it is given, and how it gets into
+// the options.
 struct Flag {
-  std::string_view name;
+  std::string_view name, meaning;
+  std::string fallback;
   std::function<absl::Status(std::string_view value, Options*)> set;
 };
 
-Flag Text(std::string_view name, std::string Options::*member) {
-  return {name, [member](std::string_view value, Options* o) {
+Flag Text(std::string_view name, std::string Options::*member, std::string_view meaning) {
+  return {name, meaning, Options().*member, [member](std::string_view value, Options* o) {
             o->*member = value;
             return absl::OkStatus();
           }};
 }
-Flag Number(std::string_view name, int Options::*member) {
-  return {name, [=](std::string_view value, Options* o) { return ParseInt(name, value, &(o->*member)); }};
+Flag Number(std::string_view name, int Options::*member, std::string_view meaning) {
+  return {name, meaning, StrCat(Options().*member),
+          [=](std::string_view value, Options* o) { return ParseInt(name, value, &(o->*member)); }};
 }
-Flag Duration(std::string_view name, std::chrono::milliseconds Options::*member) {
-  return {name,
+Flag Duration(std::string_view name, std::chrono::milliseconds Options::*member, std::string_view meaning) {
+  return {name, meaning, StrCat((Options().*member).count() / 1000, "s"),
           [=](std::string_view value, Options* o) { return ParseMilliseconds(name, value, &(o->*member)); }};
 }
 
 const std::vector<Flag>& Flags() {
   static const auto* flags = new std::vector<Flag>{
-      Text("--domain", &Options::domain),
-      Text("--discoveryAddress", &Options::discovery_address),
-      Text("--serviceCluster", &Options::service_cluster),
-      Text("--binaryPath", &Options::binary),
-      Text("--configPath", &Options::config_folder),
-      Text("--proxyLogLevel", &Options::log_level),
-      Text("--proxyComponentLogLevel", &Options::component_log_level),
-      Number("--proxyAdminPort", &Options::admin_port),
-      Number("--envoyPrometheusPort", &Options::prometheus_port),
-      Number("--concurrency", &Options::concurrency),
-      Number("--baseId", &Options::base_id),
-      Duration("--drainDuration", &Options::drain_duration),
-      Duration("--terminationDrainDuration", &Options::termination_drain_duration),
+      Text("--discoveryAddress", &Options::discovery_address, "the control plane, HOST:PORT"),
+      Text("--binaryPath", &Options::binary, "Envoy"),
+      Text("--configPath", &Options::config_folder, "folder for the bootstrap"),
+      Number("--proxyAdminPort", &Options::admin_port, "Envoy's administration interface, on loopback"),
+      Number("--envoyPrometheusPort", &Options::prometheus_port, "/stats/prometheus; 0: none"),
+      Number("--concurrency", &Options::concurrency, "Envoy's worker threads; 0: its own choice"),
+      Text("--proxyLogLevel", &Options::log_level, "of Envoy's logs"),
+      Text("--proxyComponentLogLevel", &Options::component_log_level, "of their parts, COMPONENT:LEVEL,…"),
+      Text("--serviceCluster", &Options::service_cluster, "of the node; else from labels and namespace"),
+      Text("--domain", &Options::domain, "of the node; else NAMESPACE.svc.cluster.local"),
+      Duration("--drainDuration", &Options::drain_duration, "Envoy's time to drain a listener that goes"),
+      Duration("--terminationDrainDuration", &Options::termination_drain_duration,
+               "from SIGTERM to Envoy's end"),
+      Number("--baseId", &Options::base_id, "Envoy's base id; -1: a free one"),
   };
   return *flags;
+}
+
+struct Variable {
+  std::string_view name, meaning;
+};
+constexpr Variable kVariables[] = {
+    {"POD_NAME, POD_NAMESPACE", "of the node's id; else the host's name, and default"},
+    {"INSTANCE_IP", "the workload's addresses, with commas; else those of the interfaces"},
+    {"SERVICE_ACCOUNT", "the workload's"},
+    {"ISTIO_META_NAME", "node metadata NAME"},
+    {"ISTIO_METAJSON_NAME", "node metadata from JSON; LABELS and ANNOTATIONS are maps of their own"},
+    {"PROXY_CONFIG", "a ProxyConfig, YAML or JSON; flags beat it"},
+    {"ISTIO_DELTA_XDS", "whether to ask for differences; true unless it is set"},
+    {"OUTPUT_CERTS", "folder of a gRPC library's certificates"},
+    {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS", "true: on SIGTERM Envoy lasts until its connections have ended"},
+    {"MINIMUM_DRAIN_DURATION", "and so long at least"},
+};
+
+void AppendRow(std::string_view name, std::string_view meaning, std::string* text) {
+  constexpr size_t kColumn = 34;
+  StrAppend(text, "  ", name, std::string(name.size() < kColumn ? kColumn - name.size() : 1, ' '), meaning,
+            "\n");
 }
 
 std::string Usage() {
   std::string text =
       "usage: fairlead agent [sidecar|router|bootstrap [sidecar|router]|grpc-bootstrap] [flags]\nflags:\n";
-  for (const Flag& flag : Flags()) StrAppend(&text, "  ", flag.name, "\n");
+  for (const Flag& flag : Flags()) {
+    const bool none = flag.fallback.empty() || flag.fallback == "-1";
+    AppendRow(flag.name, none ? std::string(flag.meaning) : StrCat(flag.meaning, " [", flag.fallback, "]"),
+              &text);
+  }
+  text.append("environment:\n");
+  for (const Variable& variable : kVariables) AppendRow(variable.name, variable.meaning, &text);
   return text;
+}
+
+absl::Status UnknownFlag(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Flag& flag : Flags()) known.emplace_back(flag.name);
+  const std::string meant = ClosestName(name, known);
+  return InvalidArgumentError(StrCat(name, ": unknown", meant.empty() ? "" : "; did you mean ", meant,
+                                     meant.empty() ? "\n" : "?\n", Usage()));
 }
 
 absl::Status ReadArguments(const std::vector<std::string>& arguments, Options* options) {
@@ -155,7 +197,7 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, Options* o
     for (const Flag& one : Flags()) {
       if (one.name == name) flag = &one;
     }
-    if (flag == nullptr) return InvalidArgumentError(StrCat(name, ": unknown\n", Usage()));
+    if (flag == nullptr) return UnknownFlag(name);
     if (equals == std::string::npos && ++i == arguments.size()) {
       return InvalidArgumentError(StrCat(name, ": a value must follow"));
     }

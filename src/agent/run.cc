@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -16,6 +15,8 @@
 #include "agent/envoy_process.h"
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -31,11 +32,10 @@ void Say(std::string_view text) {
 std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
 
 absl::StatusOr<std::string> WriteBootstrap(const Options& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.config_folder, error);
+  if (absl::Status status = CreateFolders(options.config_folder); !status.ok()) return status;
   const std::string file = StrCat(options.config_folder, "/envoy-rev.json");
   std::ofstream out(file, std::ios::trunc);
-  out << BuildBootstrap(options).dump(2) << "\n";
+  out << JsonText(BuildBootstrap(options), 2) << "\n";
   out.close();
   if (!out) return absl::UnavailableError(StrCat(file, ": cannot be written"));
   return file;
@@ -145,10 +145,10 @@ class Supervisor {
   // Until no connection is left, asked each second after the minimum; true if Envoy ended by itself.
   bool WaitForConnections(pid_t child) {
     if (EndedWithin(child, options_.minimum_drain_duration)) return true;
-    for (;;) {
+    for (DrainProgress progress;;) {
       const auto active = admin_.ActiveConnections(options_.prometheus_port);
-      if (!active.ok() || *active == 0) return false;
-      Say(StrCat(*active, " connections are open"));
+      if (progress.Done(active)) return false;
+      Say(active.ok() ? StrCat(*active, " connections are open") : Message(active.status()));
       if (EndedWithin(child, milliseconds(1'000))) return true;
     }
   }
@@ -174,7 +174,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
   }
   if (print) {
     const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
-    std::printf("%s\n", bootstrap.dump(2).c_str());
+    std::printf("%s\n", JsonText(bootstrap, 2).c_str());
     return 0;
   }
   const auto file = WriteBootstrap(*options);

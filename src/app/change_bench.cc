@@ -14,8 +14,8 @@
 #include "config/manifests.h"
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
-#include "push/epoch.h"
-#include "xds/references.h"
+#include "model/proxy_class.h"
+#include "push/part_cache.h"
 
 // What one change of a large mesh costs: 100 namespaces, each with a Sidecar that imports itself only, 10,000
 // services with five endpoints each, and of each namespace one sidecar that has its configuration.
@@ -108,14 +108,14 @@ class World {
   void Publish(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings) {
     push::Reasons reasons;
     mesh::SnapshotPtr snapshot = model_.Update(changes, settings, &reasons);
-    epoch_ = std::make_shared<push::Epoch>(++number_, std::move(snapshot));
+    snapshot_ = std::move(snapshot);
   }
 
   // Brings every client to the newest snapshot. How many clients' resources are others now.
   int Push() {
     int changed = 0;
     for (Client& client : clients_) {
-      client.scope = mesh::ComputeProxyScope(epoch_->snapshot(), client.proxy, client.scope);
+      client.scope = mesh::ComputeProxyScope(*snapshot_, client.proxy, client.scope);
       bool differs = false;
       for (xds::TypeId type : kOrder) {
         const xds::ResourceSetPtr before = client.made[static_cast<size_t>(type)].set;
@@ -130,9 +130,11 @@ class World {
   int NextStep() { return ++step_; }
 
   void Sweep() {
+    const Clock::time_point now = Clock::now();
     for (const auto& generator : generators_) {
-      if (generator != nullptr) generator->Sweep();
+      if (generator != nullptr) generator->Sweep(now);
     }
+    parts_.Sweep(now);
   }
 
  private:
@@ -159,6 +161,7 @@ class World {
     proxy->domain = StrCat("ns-", ns, ".svc.cluster.local");
     proxy->ip_addresses = {StrCat("10.200.0.", ns + 1)};
     proxy->supports_ipv4 = true;
+    proxy->cls = model::ClassOf(*proxy);
     Client client;
     client.proxy = std::move(proxy);
     return client;
@@ -166,13 +169,15 @@ class World {
 
   // Subscribes to what its clusters and listeners refer to.
   void Connect(Client* client) {
-    client->scope = mesh::ComputeProxyScope(epoch_->snapshot(), client->proxy);
+    client->scope = mesh::ComputeProxyScope(*snapshot_, client->proxy);
     for (const auto& [holder, held] : {std::pair{xds::TypeId::kCluster, xds::TypeId::kEndpoint},
                                        std::pair{xds::TypeId::kListener, xds::TypeId::kRoute}}) {
       std::vector<std::string_view> names;
       const xds::ResourceSetPtr all = Make(holder, client);
       for (const xds::ResourceListPtr& part : all->parts()) {
-        for (const xds::Reference& reference : part->References(holder)) names.push_back(reference.name);
+        for (const cache::Reference& reference : part->References()) {
+          if (reference.type == held) names.push_back(reference.name);
+        }
       }
       client->names[static_cast<size_t>(held)] = xds::NameSet::Of(std::move(names));
       Make(held, client);
@@ -181,15 +186,15 @@ class World {
 
   xds::ResourceSetPtr Make(xds::TypeId type, Client* client) {
     const auto slot = static_cast<size_t>(type);
-    return epoch_->Make(*generators_[slot], *client->scope, client->names[slot], &client->made[slot],
-                        /*shadow=*/false);
+    return parts_.Make(*generators_[slot], {*snapshot_, client->scope.get()}, client->names[slot],
+                       &client->made[slot]);
   }
 
   push::Generators generators_;
   StoreMeshModel model_;
-  uint64_t number_ = 0;
   int step_ = 0;
-  push::EpochPtr epoch_;
+  mesh::SnapshotPtr snapshot_;
+  push::PartCache parts_;
   std::vector<Client> clients_;
 };
 

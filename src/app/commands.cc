@@ -14,18 +14,24 @@
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
 #include "app/environment.h"
-#include "app/simulate_command.h"
-#include "app/validate_command.h"
+#include "app/mesh_folder.h"
 #include "app/version.h"
+#include "base/closest_name.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strings.h"
+#include "base/thread.h"
 #include "rpc/grpc_server.h"
+#include "simulate/command/simulate_command.h"
+#include "validate/validate_command.h"
 
 namespace fairlead::app {
 namespace {
 
 using Arguments = std::vector<std::string>;
+
+constexpr int kWrongCall = 2;
 
 LogScope app_log("server");
 
@@ -35,6 +41,9 @@ sigset_t BlockStopSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  // Of a terminal that goes, and of tools that want files read again, which are watched.
+  sigaddset(&signals, SIGHUP);
+  sigaddset(&signals, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return signals;
@@ -46,6 +55,11 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+int WrongCall(const absl::Status& status) {
+  Fail(status);
+  return kWrongCall;
+}
+
 int Serve(const DiscoveryOptions& options) {
   PrepareMemory();
   rpc::PrepareGrpc();
@@ -55,12 +69,13 @@ int Serve(const DiscoveryOptions& options) {
   // A listener that cannot be opened ends the program; so that it is seen, the wait is in a thread of its
   // own.
   absl::Status serving;
-  std::thread watcher([&] {
+  std::thread watcher = RequireThread([&] {
     serving = server.WaitUntilServing();
     if (!serving.ok()) kill(getpid(), SIGTERM);
   });
   int received = 0;
-  sigwait(&signals, &received);
+  for (sigwait(&signals, &received); received == SIGHUP || received == SIGUSR1; sigwait(&signals, &received))
+    app_log.Info("signal {}: nothing to do, files are watched", received);
   app_log.Info("signal {}: stopping", received);
   FlushLogs();
   server.Stop();
@@ -105,27 +120,43 @@ int RunDiscovery(const Arguments& arguments) {
   try {
     command.parse(Arguments(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    return command.exit(error);
+    return command.exit(error) == 0 ? 0 : kWrongCall;
   }
+  const auto idle = CheckExtras(command);
+  if (!idle.ok()) return WrongCall(idle.status());
+  if (options.config_dir.empty())
+    return WrongCall(absl::InvalidArgumentError("there is no source: --configDir is required"));
+  if (const auto names = ListFolder(options.config_dir); !names.ok()) return Fail(names.status());
   if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return Fail(status);
-  for (const std::string& flag : command.remaining())
-    app_log.Warn("unknown argument {} is passed over", flag);
+  if (!idle->empty()) app_log.Warn("set, but without a meaning to this version: {}", Join(*idle, ", "));
   for (const std::string& name : UnknownVariables(Settings()))
     app_log.Warn("{} is set, but means nothing to this version", name);
   return Serve(options);
 }
 
-int RunVersion(const Arguments&) {
+// Of a command without flags: whether help was asked for, which is then given.
+bool TellsMeaning(const Arguments& arguments, std::string_view usage) {
+  if (arguments.empty() || (arguments.front() != "--help" && arguments.front() != "-h")) return false;
+  std::cout << usage << std::endl;
+  return true;
+}
+
+int RunVersion(const Arguments& arguments) {
+  if (TellsMeaning(arguments, "usage: fairlead version; prints the version")) return 0;
   std::cout << VersionText() << std::endl;
   return 0;
 }
 
-int RunEnvironment(const Arguments&) {
+int RunEnvironment(const Arguments& arguments) {
+  if (TellsMeaning(arguments, "usage: fairlead environment; lists the variables that discovery reads"))
+    return 0;
   for (const EnvironmentVariable& variable : EnvironmentTable()) {
     std::cout << variable.name << "=" << variable.fallback << "\n    " << variable.meaning << "\n";
   }
   return 0;
 }
+
+int RunSimulate(const Arguments& arguments) { return simulate::RunSimulate(arguments, LoadMesh); }
 
 struct Command {
   std::string_view name;
@@ -138,7 +169,7 @@ constexpr Command kCommands[] = {
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
-    {"validate", RunValidate, "say whether Istio would admit the objects of files"},
+    {"validate", validate::RunValidate, "say whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };
 
@@ -149,16 +180,32 @@ int Usage(std::ostream& out, int status) {
   return status;
 }
 
+int Unknown(const std::string& name) {
+  Arguments known;
+  for (const Command& command : kCommands) known.emplace_back(command.name);
+  const std::string meant = ClosestName(name, known);
+  if (!name.empty())
+    std::cerr << "fairlead: unknown command " << name
+              << (meant.empty() ? "" : "; did you mean " + meant + "?") << "\n";
+  return Usage(std::cerr, kWrongCall);
+}
+
 }  // namespace
 
 int RunCommand(int argc, char** argv) {
-  const Arguments arguments(argv + std::min(argc, 2), argv + argc);
-  const std::string_view name = argc > 1 ? argv[1] : "";
+  Arguments arguments(argv + std::min(argc, 2), argv + argc);
+  std::string name = argc > 1 ? argv[1] : "";
+  if (name == "--version" || name == "-v") name = "version";
+  const bool help = name == "--help" || name == "-h" || name == "help";
+  if (help && arguments.empty()) return Usage(std::cout, 0);
+  if (help) {
+    name = arguments.front();
+    arguments = {"--help"};
+  }
   for (const Command& command : kCommands) {
     if (command.name == name) return command.run(arguments);
   }
-  if (name == "--help" || name == "-h" || name == "help") return Usage(std::cout, 0);
-  return Usage(std::cerr, 2);
+  return Unknown(name);
 }
 
 }  // namespace fairlead::app

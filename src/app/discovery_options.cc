@@ -1,7 +1,11 @@
 #include "app/discovery_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 
+#include "base/closest_name.h"
 #include "base/duration.h"
 
 namespace fairlead::app {
@@ -12,7 +16,67 @@ std::string CheckDuration(const std::string& text) {
   return duration && duration->count() >= 0 ? "" : "\"" + text + "\" is no duration (10s, 1m30s, 500ms)";
 }
 
+// Of istiod 1.31 (pilot/cmd/pilot-discovery/app/cmd.go, pkg/log/options.go, pkg/ctrlz/options.go), those that
+// AddDiscoveryFlags has not; whether a value follows.
+struct IdleFlag {
+  std::string_view name;
+  bool has_value;
+};
+constexpr IdleFlag kIdleFlags[] = {
+    {"--clusterAliases", true},
+    {"--clusterRegistriesNamespace", true},
+    {"--ctrlz_address", true},
+    {"--ctrlz_port", true},
+    {"--kubernetesApiBurst", true},
+    {"--kubernetesApiQPS", true},
+    {"--log_as_json", false},
+    {"--log_caller", true},
+    {"--log_rotate", true},
+    {"--log_rotate_max_age", true},
+    {"--log_rotate_max_backups", true},
+    {"--log_rotate_max_size", true},
+    {"--log_stacktrace_level", true},
+    {"--log_target", true},
+    {"--profile", false},
+    {"--resync", true},
+    {"--vklog", true},
+};
+
+const IdleFlag* FindIdleFlag(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kIdleFlags), std::end(kIdleFlags),
+                                   [&](const IdleFlag& one) { return one.name == name; });
+  return found == std::end(kIdleFlags) ? nullptr : found;
+}
+
+absl::Status Unknown(const CLI::App& command, const std::string& name) {
+  if (!name.starts_with('-'))
+    return absl::InvalidArgumentError("\"" + name + "\" is not expected: no flag has it as its value");
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& flag : option->get_lnames()) known.push_back("--" + flag);
+  }
+  const std::string meant = ClosestName(name, known);
+  return absl::InvalidArgumentError("unknown flag " + name +
+                                    (meant.empty() ? "" : "; did you mean " + meant + "?"));
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> CheckExtras(const CLI::App& command) {
+  std::vector<std::string> idle;
+  const std::vector<std::string> words = command.remaining();
+  for (size_t i = 0; i < words.size(); ++i) {
+    const size_t equals = words[i].find('=');
+    const std::string name = words[i].substr(0, equals);
+    const IdleFlag* flag = FindIdleFlag(name);
+    if (flag == nullptr) return Unknown(command, name);
+    idle.push_back(name);
+    if (flag->has_value && equals == std::string::npos && i + 1 < words.size() &&
+        !words[i + 1].starts_with('-'))
+      ++i;
+  }
+  return idle;
+}
 
 void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   const CLI::Validator duration(CheckDuration, "DURATION");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "app/environment.h"
 
 namespace CLI {
@@ -48,8 +49,12 @@ struct DiscoveryOptions {
 };
 
 // Adds the flags to a command. The options must outlive the parsing. Flags that it does not know are
-// left to the caller (CLI::App::remaining), as istiod accepts them.
+// left to the caller (CLI::App::remaining) and to CheckExtras.
 void AddDiscoveryFlags(DiscoveryOptions* options, CLI::App* command);
+
+// What a command left over: flags of istiod's that mean nothing here are given back, so that its command
+// lines work; InvalidArgument for anything else, with the flag that was probably meant.
+absl::StatusOr<std::vector<std::string>> CheckExtras(const CLI::App& command);
 
 }  // namespace fairlead::app
 

@@ -4,22 +4,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 
-#include "app/inspection.h"
 #include "app/version.h"
-#include "app/xds_methods.h"
 #include "base/duration.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "debug/access.h"
 #include "debug/inspector.h"
 #include "push/generators.h"
+#include "rpc/address.h"
 #include "rpc/reflection.h"
 #include "source/file/file_source.h"
+#include "transports/http_pages.h"
+#include "transports/inspection.h"
+#include "transports/rest.h"
+#include "transports/xds_methods.h"
 
 namespace fairlead::app {
 namespace {
@@ -40,7 +44,7 @@ std::string ControlPlaneIdentifier(const std::string& pod_name) {
   const nlohmann::json identifier = {{"Component", "istiod"},
                                      {"ID", pod_name.empty() ? host : pod_name},
                                      {"Info", {{"version", version}, {"tag", version}}}};
-  return identifier.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return JsonText(identifier);
 }
 
 // What a user should know of the options before anything happens.
@@ -86,11 +90,13 @@ void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
   const int throttle = options_.environment.push_throttle;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (throttle > 0) options.threads = std::min(options.threads, static_cast<size_t>(throttle));
-  options.send_timeout = std::chrono::duration_cast<push::Clock::duration>(options_.environment.send_timeout);
+  options.send_timeout = std::chrono::duration_cast<Clock::duration>(options_.environment.send_timeout);
   options.shadow = options_.environment.shadow;
   options.scope = mesh::ComputeProxyScope;
   options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity);
   options.max_streams_per_second = options_.environment.max_requests_per_second;
+  options.limits.names = static_cast<size_t>(options_.environment.max_names);
+  options.limits.name_bytes = static_cast<size_t>(options_.environment.max_name_bytes);
   options.inspector = [this](const push::Inspection& inspection) {
     return debug::Inspect(debug_sources_, inspection);
   };
@@ -102,9 +108,8 @@ void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
 
 void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
   push::MeshThreadOptions options;
-  options.debounce.quiet =
-      std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_after);
-  options.debounce.max = std::chrono::duration_cast<push::Clock::duration>(options_.environment.debounce_max);
+  options.debounce.quiet = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_after);
+  options.debounce.max = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
   debug_sources_.objects = [model = model.get()] { return model->Objects(); };
   mesh_thread_ = std::make_unique<push::MeshThread>(
@@ -115,24 +120,31 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
 }
 
 void DiscoveryServer::MakeSources() {
-  if (options_.config_dir.empty()) {
-    app_log.Warn("no --configDir: the mesh is empty");
-    return;
-  }
+  if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
   files.folder = options_.config_dir;
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
 }
 
+// Before anything is read: a mesh may take long to be made.
+absl::Status DiscoveryServer::CheckAddresses() const {
+  for (const std::string* address : {&options_.grpc_addr, &options_.http_addr, &options_.monitoring_addr}) {
+    if (address->empty() || address->starts_with("unix:")) continue;
+    if (absl::Status status = rpc::ParseAddress(*address).status(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DiscoveryServer::Start() {
+  if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   LogRemarks(options_);
-  auto model = std::make_unique<StoreMeshModel>(options_.environment.shadow);
+  auto model = std::make_unique<StoreMeshModel>();
   MakePusher(model.get());
   MakeMeshThread(std::move(model));
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
-    files_ = std::make_unique<FileOutput>(FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes},
-                                          pusher_.get());
+    files_ = std::make_unique<transports::FileOutput>(
+        transports::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
     if (absl::Status status = files_->Start(); !status.ok()) return status;
   }
   if (absl::Status status = StartHttp(); !status.ok()) return status;
@@ -155,6 +167,27 @@ absl::Status DiscoveryServer::Start() {
   return absl::OkStatus();
 }
 
+absl::Status DiscoveryServer::StartHttp() {
+  transports::AddReadyPage(
+      [this]() -> std::optional<std::vector<std::string>> {
+        if (serving_) return std::nullopt;
+        return mesh_thread_->Unsynced();
+      },
+      &http_);
+  transports::AddRestPaths(pusher_.get(), &debug_sources_, options_.environment.http_connections, &http_);
+  if (options_.environment.debug_on_http) {
+    transports::AddDebugPaths(&debug_sources_, &http_);
+    transports::AddDebugPaths(&debug_sources_, &monitoring_);
+  }
+  transports::AddMonitoringPages("fairlead", std::string(kVersion), start_, &monitoring_);
+  for (const auto& [address, server] :
+       {std::pair(&options_.http_addr, &http_), std::pair(&options_.monitoring_addr, &monitoring_)}) {
+    if (address->empty()) continue;
+    if (absl::Status status = server->Start(*address); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
   pusher_->Publish(std::move(snapshot), reasons);
   if (files_ != nullptr) files_->OnPublished();
@@ -163,7 +196,12 @@ void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons&
 
 // On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
 void DiscoveryServer::OpenGrpc() {
+  {
+    std::lock_guard lock(mutex_);
+    if (grpc_tried_) return;
+  }
   absl::Status status;
+  std::unique_ptr<rpc::GrpcServer> server;
   if (!options_.grpc_addr.empty()) {
     rpc::GrpcServerOptions options;
     options.addresses = {options_.grpc_addr};
@@ -174,29 +212,29 @@ void DiscoveryServer::OpenGrpc() {
     }
     options.max_receive_size = options_.environment.max_receive_size;
     options.max_streams = options_.environment.max_streams;
-    options.methods = XdsMethods(pusher_.get());
-    for (auto& method : ClientStatusMethods(&debug_sources_, &inspections_))
+    options.methods = transports::XdsMethods(pusher_.get());
+    for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
       options.methods.push_back(std::move(method));
     for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
       options.methods.push_back(std::move(method));
-    options.refuse = RefuseMethod;
-    auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
+    options.refuse = transports::RefuseMethod;
+    server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(grpc_tried_, true)) return;  // stopped meanwhile: the server goes as it came
+    grpc_status_ = status;
+    serving_ = status.ok();
     if (status.ok()) grpc_ = std::move(server);
   }
+  opened_.notify_all();
   if (status.ok()) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
     app_log.Info("ready after {:.0f}ms; xDS on {}", took.count(),
                  options_.grpc_addr.empty() ? "none" : options_.grpc_addr);
     FlushLogs();
-    serving_ = true;
   }
-  {
-    std::lock_guard lock(mutex_);
-    grpc_status_ = status;
-    grpc_tried_ = true;
-  }
-  opened_.notify_all();
 }
 
 absl::Status DiscoveryServer::WaitUntilServing() {
@@ -212,14 +250,13 @@ int DiscoveryServer::grpc_port() const {
 
 void DiscoveryServer::Stop() {
   if (std::exchange(stopped_, true)) return;
-  serving_ = false;  // /ready says so from now on
-  bool opened = false;
   {
     std::lock_guard lock(mutex_);
-    opened = std::exchange(grpc_tried_, true);  // or never will be
+    serving_ = false;    // /ready says so from now on
+    grpc_tried_ = true;  // or never will be
   }
   opened_.notify_all();
-  if (opened && grpc_ != nullptr) grpc_->Drain();
+  if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();

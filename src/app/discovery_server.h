@@ -10,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "app/discovery_options.h"
-#include "app/file_output.h"
 #include "app/mesh_model.h"
 #include "app/settings_files.h"
 #include "base/executor.h"
@@ -20,6 +19,7 @@
 #include "rpc/grpc_server.h"
 #include "rpc/http_server.h"
 #include "source/source.h"
+#include "transports/file_output.h"
 
 namespace fairlead::app {
 
@@ -47,10 +47,10 @@ class DiscoveryServer {
   push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeSources();
+  absl::Status CheckAddresses() const;
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   void OpenGrpc();
-  rpc::HttpResponse ReadyPage() const;
 
   const DiscoveryOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -58,12 +58,13 @@ class DiscoveryServer {
   debug::Sources debug_sources_;
   Executor inspections_{"inspect", 1};
   std::unique_ptr<push::Pusher> pusher_;
-  std::unique_ptr<FileOutput> files_;  // null without --xdsOutDir
-  std::unique_ptr<rpc::GrpcServer> grpc_;
+  std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
+  std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<source::Source>> sources_;
-  rpc::HttpServer http_, monitoring_;
+  rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
+  rpc::HttpServer monitoring_;
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

@@ -241,6 +241,17 @@ TEST_F(ServerTest, SaysWhetherItIsReadyAndStopsInTime) {
   EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+// The first snapshot, which opens the listener, is made while the server is stopped.
+TEST_F(ServerTest, WhatIsStoppedWhileItOpensIsNotReady) {
+  for (int i = 0; i < 20; ++i) {
+    DiscoveryServer server(options_);
+    ASSERT_TRUE(server.Start().ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(i));
+    server.Stop();
+    EXPECT_FALSE(server.Ready());
+  }
+}
+
 TEST_F(ServerTest, AProxyThatHasLeftIsForgotten) {
   StartServer();
   metrics::Gauge& connected = push::ConnectedProxies("unknown");

@@ -52,6 +52,14 @@ bool SetSize(std::string_view text, Environment* environment) {
   return SetCount<Member>(text, environment) && environment->*Member > 0;
 }
 
+// Fewer than eight would leave none for probes.
+bool SetHttpConnections(std::string_view text, Environment* environment) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  environment->http_connections = value;
+  return error == std::errc() && end == text.data() + text.size() && value >= 8 && value <= 100000;
+}
+
 template <auto Member>
 bool SetRate(std::string_view text, Environment* environment) {
   double value = 0;
@@ -116,11 +124,21 @@ const std::vector<Row>& Rows() {
       {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
        SetText<&Environment::pod_namespace>},
       {{"POD_NAME", "", "The name of this instance, for introspection."}, SetText<&Environment::pod_name>},
+      {{"FAIRLEAD_HTTP_CONNECTIONS", "512",
+        "Connections that --httpAddr serves at a time, 8 and more, each with a thread; polls over REST may "
+        "take seven "
+        "eighths of them."},
+       SetHttpConnections},
       {{"FAIRLEAD_PLAINTEXT_IDENTITY", "",
         "\"node\": on the plaintext port, believe the namespace and service account that a node states. For "
         "tests and closed "
         "networks only."},
        SetPlaintextIdentity},
+      {{"FAIRLEAD_MAX_NAMES", "100000",
+        "The most names that one stream may ask for of one type; one that asks for more ends."},
+       SetSize<&Environment::max_names>},
+      {{"FAIRLEAD_MAX_NAME_BYTES", "16777216", "The most bytes that those names may be together."},
+       SetSize<&Environment::max_name_bytes>},
       {{"FAIRLEAD_SHADOW", "false",
         "Whether at each publication everything is made anew and compared with what should not have changed; "
         "what did "

@@ -22,7 +22,10 @@ struct Environment {
   double max_requests_per_second = 0;                                 // new streams; 0: no limit
   int max_receive_size = 4 << 20;                                     // of a message from a proxy, in bytes
   int max_streams = 100000;                                           // of one connection
+  int max_names = 100'000;                                            // of one type on one stream
+  int max_name_bytes = 16 << 20;                                      // of those names together
   std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
+  size_t http_connections = 512;                                      // of the HTTP listener, at a time
   bool debug_on_http = true;
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";

@@ -36,6 +36,7 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_FALSE(documented->plaintext_identity);
   EXPECT_EQ(documented->max_receive_size, defaults.max_receive_size);
   EXPECT_EQ(documented->max_streams, defaults.max_streams);
+  EXPECT_EQ(documented->http_connections, defaults.http_connections);
   EXPECT_EQ(documented->keepalive_interval, defaults.keepalive_interval);
   EXPECT_EQ(documented->keepalive_timeout, defaults.keepalive_timeout);
 }
@@ -52,10 +53,13 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
                           {"PILOT_PUSH_THROTTLE", "3"},
                           {"PILOT_XDS_SEND_TIMEOUT", "0"},
                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "1000"},
+                          {"FAIRLEAD_MAX_NAMES", "200"},
+                          {"FAIRLEAD_MAX_NAME_BYTES", "3000"},
                           {"GRPC_KEEPALIVE_INTERVAL", "1h"},
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
                           {"FAIRLEAD_SHADOW", "true"},
+                          {"FAIRLEAD_HTTP_CONNECTIONS", "8"},
                           {"POD_NAMESPACE", "mesh"}});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->debounce_after, std::chrono::seconds(90));
@@ -63,10 +67,13 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   EXPECT_EQ(read->push_throttle, 3);
   EXPECT_EQ(read->send_timeout.count(), 0);
   EXPECT_EQ(read->max_receive_size, 1000);
+  EXPECT_EQ(read->max_names, 200);
+  EXPECT_EQ(read->max_name_bytes, 3000);
   EXPECT_EQ(read->keepalive_interval, "1h");
   EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->shadow);
   EXPECT_TRUE(read->plaintext_identity);
+  EXPECT_EQ(read->http_connections, 8u);
   EXPECT_EQ(read->pod_namespace, "mesh");
 }
 
@@ -79,7 +86,9 @@ TEST(EnvironmentTest, NamesWhatItCannotRead) {
                                           {"PILOT_XDS_SEND_TIMEOUT", "-5s"},
                                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "0"},
                                           {"ISTIO_GPRC_MAXSTREAMS", "many"},
+                                          {"FAIRLEAD_MAX_NAMES", "0"},
                                           {"GRPC_KEEPALIVE_TIMEOUT", "10"},
+                                          {"FAIRLEAD_HTTP_CONNECTIONS", "7"},
                                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "yes"}}) {
     const auto read = Read({{name, value}});
     ASSERT_FALSE(read.ok()) << name;

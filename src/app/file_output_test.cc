@@ -1,4 +1,4 @@
-#include "app/file_output.h"
+#include "transports/file_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,14 @@
 
 #include "app/server_fixture.h"
 #include "source/file/read_file.h"
+#include "transports/node_list.h"
 
 // The files of a running server, and what they are written from.
 namespace fairlead::app {
 namespace {
+
+using transports::FileNameOf;
+using transports::ParseNodes;
 
 using nlohmann::json;
 using testing::HasSubstr;

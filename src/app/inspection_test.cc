@@ -1,4 +1,4 @@
-#include "app/inspection.h"
+#include "transports/inspection.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

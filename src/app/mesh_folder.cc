@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/mesh_model.h"
+#include "app/settings_files.h"
 #include "source/file/file_source.h"
 
 namespace fairlead::app {
@@ -17,6 +18,11 @@ class FirstBatch : public source::Sink {
     std::lock_guard lock(mutex_);
     changes_.insert(changes_.end(), changes.begin(), changes.end());
   }
+  void Replace(config::Kind /*kind*/, std::vector<config::ConfigPtr> objects) override {
+    std::lock_guard lock(mutex_);
+    for (config::ConfigPtr& object : objects) changes_.push_back({config::KeyOf(*object), std::move(object)});
+  }
+  void Synced(config::Kind /*kind*/) override {}
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
     std::lock_guard lock(mutex_);
     diagnostics_ = std::move(diagnostics);
@@ -42,12 +48,12 @@ class FirstBatch : public source::Sink {
   std::vector<config::Diagnostic> diagnostics_;
 };
 
-model::SettingsPtr ReadSettings(const SettingsFiles::Options& options,
+model::SettingsPtr ReadSettings(const simulate::MeshFiles& paths,
                                 std::vector<config::Diagnostic>* diagnostics) {
   std::mutex mutex;
   model::SettingsPtr settings;
   SettingsFiles files(
-      options,
+      {paths.mesh_config, paths.networks_config, paths.domain, paths.cluster_id, paths.system_namespace},
       [&](model::SettingsPtr now) {
         std::lock_guard lock(mutex);
         settings = std::move(now);
@@ -63,25 +69,17 @@ model::SettingsPtr ReadSettings(const SettingsFiles::Options& options,
 
 }  // namespace
 
-std::vector<config::ConfigPtr> LoadedMesh::Of(config::Kind kind) const {
-  std::vector<config::ConfigPtr> out;
-  for (const auto& [key, object] : objects) {
-    if (key.kind == kind) out.push_back(object);
-  }
-  return out;
-}
-
-absl::StatusOr<LoadedMesh> LoadMesh(const std::string& folder, const SettingsFiles::Options& settings) {
-  source::FileSource::Options files;
-  files.folder = folder;
+absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) {
+  source::FileSource::Options options;
+  options.folder = files.folder;
   FirstBatch batch;
-  source::FileSource source(std::move(files));
+  source::FileSource source(std::move(options));
   if (absl::Status status = source.Start(&batch); !status.ok()) return status;
   batch.Wait();
   source.Stop();
 
-  LoadedMesh mesh;
-  const model::SettingsPtr read = ReadSettings(settings, &mesh.diagnostics);
+  simulate::LoadedMesh mesh;
+  const model::SettingsPtr read = ReadSettings(files, &mesh.diagnostics);
   const std::vector<config::ObjectChange> changes = batch.TakeChanges();
   for (const config::ObjectChange& change : changes) {
     if (change.object != nullptr) mesh.objects[change.key] = change.object;

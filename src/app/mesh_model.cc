@@ -17,62 +17,55 @@ bool SameNetworks(const model::Settings& a, const model::Settings& b) {
 
 mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> changes,
                                          const model::SettingsPtr& settings, push::Reasons* changed) {
-  const std::vector<config::ObjectChange> effective = [&] {
-    std::lock_guard lock(store_mutex_);
-    return store_.Apply(changes);
-  }();
-  for (const config::ObjectChange& change : effective) changed->Add(push::ReasonOf(change.key.kind));
-  const bool first = builder_ == nullptr;
-  const bool new_settings = settings != nullptr && settings != settings_;
-  if (!first && !new_settings && effective.empty()) return nullptr;
+  const model::SettingsPtr before = mesh_.settings();
+  const state::Mesh::Change change = mesh_.Apply(changes, settings);
+  if (change.snapshot == nullptr) return nullptr;
+  for (const config::ObjectChange& object : change.objects) changed->Add(push::ReasonOf(object.key.kind));
+  const bool new_settings = mesh_.settings() != before;
   if (new_settings) {
-    if (first || settings->mesh != settings_->mesh) changed->Add(push::Reason::kGlobal);
-    if (!first && !SameNetworks(*settings, *settings_)) changed->Add(push::Reason::kNetworks);
-    settings_ = settings;
+    if (before == nullptr || settings->mesh != before->mesh) changed->Add(push::Reason::kGlobal);
+    if (before != nullptr && !SameNetworks(*settings, *before)) changed->Add(push::Reason::kNetworks);
   }
-  if (first) {
-    builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_, shadow_);
-  } else if (new_settings) {
-    builder_->SetSettings(settings_);
-  }
-  const model::RegistryOutput& registry = registries_.Apply(store_, effective, settings_);
-  registry_diagnostics_ = registry.diagnostics;
-  mesh::SnapshotPtr snapshot = builder_->Build(store_, registry);
   // Objects make gateways of networks, too.
-  if (networks_ != nullptr && !new_settings && networks_->All() != snapshot->networks->All())
+  if (networks_ != nullptr && !new_settings && networks_->All() != change.snapshot->networks->All())
     changed->Add(push::Reason::kNetworks);
-  networks_ = snapshot->networks;
-  push::Metrics().services.Set(static_cast<double>(snapshot->services->All().size()));
-  push::Metrics().virtual_services.Set(static_cast<double>(store_.All(config::Kind::kVirtualService).size()));
-  return snapshot;
+  networks_ = change.snapshot->networks;
+  {
+    std::lock_guard lock(objects_mutex_);
+    objects_ = mesh_.written();
+  }
+  push::Metrics().services.Set(static_cast<double>(change.snapshot->services->All().size()));
+  push::Metrics().virtual_services.Set(
+      static_cast<double>(mesh_.written().All(config::Kind::kVirtualService).size()));
+  return change.snapshot;
+}
+
+config::ObjectStore StoreMeshModel::Store() const {
+  std::lock_guard lock(objects_mutex_);
+  return objects_;
 }
 
 std::vector<config::ConfigPtr> StoreMeshModel::Objects() const {
-  std::lock_guard lock(store_mutex_);
+  const config::ObjectStore store = Store();
   std::vector<config::ConfigPtr> all;
   for (const config::KindInfo& kind : config::AllKinds()) {
-    for (const auto& [name, object] : store_.All(kind.kind)) all.push_back(object);
+    for (const auto& [name, object] : store.All(kind.kind)) all.push_back(object);
   }
   return all;
 }
 
 std::vector<config::ConfigPtr> StoreMeshModel::ObjectsOf(config::Kind kind) const {
-  std::lock_guard lock(store_mutex_);
+  const config::ObjectStore store = Store();
   std::vector<config::ConfigPtr> all;
-  for (const auto& [name, object] : store_.All(kind)) all.push_back(object);
+  for (const auto& [name, object] : store.All(kind)) all.push_back(object);
   return all;
 }
 
 uint64_t StoreMeshModel::RevisionOf(config::Kind kind) const {
-  std::lock_guard lock(store_mutex_);
-  return store_.Revision(kind);
+  std::lock_guard lock(objects_mutex_);
+  return objects_.Revision(kind);
 }
 
-std::vector<config::Diagnostic> StoreMeshModel::Diagnostics() const {
-  std::vector<config::Diagnostic> all = registry_diagnostics_;
-  if (builder_ != nullptr)
-    all.insert(all.end(), builder_->diagnostics().begin(), builder_->diagnostics().end());
-  return all;
-}
+std::vector<config::Diagnostic> StoreMeshModel::Diagnostics() const { return mesh_.Diagnostics(); }
 
 }  // namespace fairlead::app

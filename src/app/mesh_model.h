@@ -7,17 +7,15 @@
 
 #include "config/store.h"
 #include "gen/object/object_source.h"
-#include "mesh/builder.h"
+#include "mesh/snapshot.h"
 #include "push/mesh_thread.h"
-#include "registry/registry.h"
+#include "state/mesh.h"
 
 namespace fairlead::app {
 
-// The real model: object store, registries and snapshot builder in a row.
+// The real model: the live mesh.
 class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  public:
-  // `shadow`: see mesh::SnapshotBuilder.
-  explicit StoreMeshModel(bool shadow = false) : shadow_(shadow) {}
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   std::vector<config::Diagnostic> Diagnostics() const override;
@@ -27,14 +25,12 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
   uint64_t RevisionOf(config::Kind kind) const override;
 
  private:
-  const bool shadow_;
-  model::SettingsPtr settings_;
-  mutable std::mutex store_mutex_;  // the mesh thread writes under it, others read
-  config::ObjectStore store_;
-  registry::Registries registries_;
-  std::vector<config::Diagnostic> registry_diagnostics_;
+  config::ObjectStore Store() const;
+
+  state::Mesh mesh_;
   std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
-  std::unique_ptr<mesh::SnapshotBuilder> builder_;      // null before the first settings
+  mutable std::mutex objects_mutex_;
+  config::ObjectStore objects_;  // those of mesh_, for other threads; guarded by objects_mutex_
 };
 
 }  // namespace fairlead::app

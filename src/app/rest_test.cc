@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -20,7 +23,10 @@ constexpr char kReviews[] = "outbound|9080||reviews.shop.svc.cluster.local";
 
 class Rest : public ServerTest {
  protected:
-  Rest() { StartServer(); }
+  explicit Rest(size_t connections = 512) {
+    options_.environment.http_connections = connections;
+    StartServer();
+  }
   json Request(std::vector<std::string> names = {}, const std::string& version = "") {
     return {{"node", {{"id", kClientNode}}}, {"resourceNames", names}, {"versionInfo", version}};
   }
@@ -129,6 +135,61 @@ TEST_F(Rest, PollsAreNotHeldBeyondTheEndOfTheServer) {
     std::this_thread::yield();
   server_->Stop();
   poll.join();
+}
+
+// Has sockets with a poll each, that nobody reads from.
+class ManyPolls {
+ public:
+  ManyPolls(int port, const std::string& body, int count) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const std::string request = StrCat(
+        "POST /v3/discovery:clusters HTTP/1.1\r\nHost: x\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+    for (int i = 0; i < count; ++i) {
+      sockets_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(connect(sockets_.back(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+      EXPECT_EQ(send(sockets_.back(), request.data(), request.size(), 0), ssize_t(request.size()));
+    }
+  }
+  ~ManyPolls() {
+    for (const int socket : sockets_) close(socket);
+  }
+
+ private:
+  std::vector<int> sockets_;
+};
+
+class FewConnections : public Rest {
+ protected:
+  FewConnections() : Rest(8) {}
+};
+
+TEST_F(FewConnections, ProbesAreAnsweredWhateverThePolls) {
+  const std::string held = Request({}, Get("/v3/discovery:clusters", Request())["versionInfo"]).dump();
+  const ManyPolls polls(server_->http_port(), held, 40);
+  httplib::Client probe("127.0.0.1", server_->http_port());
+  probe.set_read_timeout(20);  // polls are held for 30 s
+  const auto ready = probe.Get("/ready");
+  ASSERT_TRUE(ready) << to_string(ready.error());
+  EXPECT_EQ(ready->status, 200);
+}
+
+TEST_F(FewConnections, PollsBeyondTheMostAreToldWhenToComeAgain) {
+  const std::string held = Request({}, Get("/v3/discovery:clusters", Request())["versionInfo"]).dump();
+  const ManyPolls polls(server_->http_port(), held, 6);
+  // Until the six have come, and another one with this.
+  const auto ask = [&] {
+    const ManyPolls seventh(server_->http_port(), held, 1);
+    return Post("/v3/discovery:clusters", held, 200);
+  };
+  auto answer = ask();
+  while (answer && answer->status == 304) answer = ask();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 503);
+  EXPECT_EQ(answer->get_header_value("Retry-After"), "1");
+  EXPECT_EQ(json::parse(answer->body)["code"], 14);
 }
 
 }  // namespace

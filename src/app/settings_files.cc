@@ -68,10 +68,11 @@ void SettingsFiles::OnNetworks(const absl::StatusOr<std::string>& text) {
 
 void SettingsFiles::HandOut() {
   if (!started_) return;
-  auto settings = std::make_shared<model::Settings>(
-      *model::MakeSettings(mesh_, networks_, options_.domain, options_.cluster_id));
-  settings->system_namespace = options_.system_namespace;
-  on_settings_(std::move(settings));
+  const model::SettingsOptions options{options_.domain, options_.cluster_id, options_.system_namespace};
+  model::SettingsPtr settings = model::MakeSettings(mesh_, networks_, options, settings_);
+  const bool same = settings == settings_;
+  settings_ = std::move(settings);
+  if (!same) on_settings_(settings_);
   std::vector<config::Diagnostic> diagnostics = mesh_diagnostics_;
   diagnostics.insert(diagnostics.end(), networks_diagnostics_.begin(), networks_diagnostics_.end());
   on_diagnostics_(std::move(diagnostics));

@@ -27,6 +27,7 @@ class SettingsFiles {
     std::string mesh_config, networks_config;  // paths; "" for none
     std::string domain, cluster_id, system_namespace;
   };
+  // Called with settings that differ from the last; what did not change keeps its pointer.
   using OnSettings = std::function<void(model::SettingsPtr)>;
   using OnDiagnostics = std::function<void(std::vector<config::Diagnostic>)>;
 
@@ -50,6 +51,7 @@ class SettingsFiles {
   bool started_ = false;
   std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh_;        // null: the defaults
   std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks_;  // null: none
+  model::SettingsPtr settings_;  // handed out last; null before the first
   std::vector<config::Diagnostic> mesh_diagnostics_, networks_diagnostics_;
   std::unique_ptr<source::WatchedFile> mesh_file_, networks_file_;
 };

@@ -27,6 +27,7 @@ class SettingsFilesTest : public ::testing::Test {
         [this](model::SettingsPtr settings) {
           std::lock_guard lock(mutex_);
           settings_ = std::move(settings);
+          ++handed_out_;
         },
         [this](std::vector<config::Diagnostic> diagnostics) {
           std::lock_guard lock(mutex_);
@@ -56,6 +57,7 @@ class SettingsFilesTest : public ::testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   model::SettingsPtr settings_;
+  int handed_out_ = 0;
   std::string diagnostics_;
   std::unique_ptr<SettingsFiles> files_;  // stops before what it calls goes
 };
@@ -79,6 +81,15 @@ TEST_F(SettingsFilesTest, ABadFileKeepsTheLastGoodSettings) {
   EXPECT_TRUE(WaitForDiagnostic(""));
   EXPECT_EQ(ListenPort(), 15102);
   EXPECT_EQ(Networks(), 2u);
+}
+
+TEST_F(SettingsFilesTest, ACommentIsNoReasonToHandSettingsOut) {
+  folder_.Write("mesh.yaml", "proxyListenPort: 15101\n");
+  Start();
+  folder_.Replace("mesh.yaml", "# The port of the listener.\nproxyListenPort: 15101\nunknownField: 1\n");
+  ASSERT_TRUE(WaitForDiagnostic("unknownField"));
+  std::lock_guard lock(mutex_);
+  EXPECT_EQ(handed_out_, 1);
 }
 
 TEST_F(SettingsFilesTest, ABadFileAtTheStartMeansTheDefaults) {

@@ -10,6 +10,7 @@
 #include "config/manifests.h"
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
+#include "model/proxy_class.h"
 #include "xds/referred_names.h"
 
 // Everything that one sidecar of a large mesh is sent: its clusters, endpoints, listeners and routes.
@@ -58,6 +59,7 @@ model::ProxyPtr Sidecar(int index) {
   proxy->domain = "ns-0.svc.cluster.local";
   proxy->ip_addresses = {StrCat("10.200.", index / 250 % 250, ".", index % 250 + 1)};
   proxy->supports_ipv4 = true;
+  proxy->cls = model::ClassOf(*proxy);
   return proxy;
 }
 
@@ -71,14 +73,14 @@ class Generators {
       for (const cache::ResourcePtr& resource : resources) bytes += resource->any.size();
     };
     using xds::TypeId;
-    const auto clusters = clusters_->Generate({snapshot, *scope, nullptr});
-    const auto listeners = listeners_->Generate({snapshot, *scope, nullptr});
-    const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
-    const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
+    const auto clusters = gen::GenerateFor(*clusters_, snapshot, *scope, nullptr);
+    const auto listeners = gen::GenerateFor(*listeners_, snapshot, *scope, nullptr);
+    const auto endpoints = xds::ReferredNames(clusters, TypeId::kEndpoint);
+    const auto routes = xds::ReferredNames(listeners, TypeId::kRoute);
     count(clusters);
     count(listeners);
-    count(endpoints_->Generate({snapshot, *scope, &endpoints}));
-    count(routes_->Generate({snapshot, *scope, &routes}));
+    count(gen::GenerateFor(*endpoints_, snapshot, *scope, &endpoints));
+    count(gen::GenerateFor(*routes_, snapshot, *scope, &routes));
     return bytes;
   }
 

@@ -1,4 +1,4 @@
-#include "app/simulate_command.h"
+#include "simulate/command/simulate_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/mesh_folder.h"
 #include "base/strings.h"
 
 namespace fairlead::app {
@@ -28,7 +29,7 @@ Printed Simulate(const std::vector<std::string>& arguments) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Printed printed;
-  printed.status = RunSimulate(all);
+  printed.status = simulate::RunSimulate(all, LoadMesh);
   printed.out = testing::internal::GetCapturedStdout();
   printed.error = testing::internal::GetCapturedStderr();
   return printed;

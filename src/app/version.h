@@ -9,7 +9,7 @@ namespace fairlead::app {
 inline constexpr std::string_view kVersion = "0.1.0";
 
 // "fairlead 0.1.0"
-std::string VersionText();
+inline std::string VersionText() { return "fairlead " + std::string(kVersion); }
 
 }  // namespace fairlead::app
 

@@ -1,4 +1,4 @@
-#include "app/xds_methods.h"
+#include "transports/xds_methods.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

@@ -4,15 +4,17 @@
 
 #include <utility>
 
+#include "base/thread.h"
+
 namespace fairlead {
 
 Executor::Executor(std::string name, size_t threads) {
   name.resize(std::min<size_t>(name.size(), 15));  // what the kernel keeps of a thread's name
   for (size_t i = 0; i < threads; ++i) {
-    threads_.emplace_back([this, name] {
+    threads_.push_back(RequireThread([this, name] {
       pthread_setname_np(pthread_self(), name.c_str());
       Run();
-    });
+    }));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "base/strings.h"
@@ -55,7 +56,11 @@ spdlog::logger& Output() {
     logger->set_level(spdlog::level::debug);
     logger->flush_on(spdlog::level::warn);
     spdlog::register_logger(logger);
-    spdlog::flush_every(std::chrono::seconds(1));
+    try {
+      spdlog::flush_every(std::chrono::seconds(1));
+    } catch (const std::system_error&) {  // no thread to do it
+      logger->flush_on(spdlog::level::debug);
+    }
     static auto* keep = new std::shared_ptr<spdlog::logger>(logger);
     return keep->get();
   }();

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <sstream>
 #include <string>
 
+#include "base/files.h"
 #include "base/metrics.h"
 
 namespace fairlead::metrics {
@@ -48,9 +48,8 @@ void UpdateMemory() {
 void UpdateFiles() {
   static Gauge& open = GetGauge("process_open_fds", "Files that are open, connections included.");
   static Gauge& most = GetGauge("process_max_fds", "Files that may be open at a time.");
-  std::error_code error;
-  const std::filesystem::directory_iterator files("/proc/self/fd", error);
-  if (!error) open.Set(static_cast<double>(std::distance(begin(files), end(files))));
+  if (const auto files = ListFolder("/proc/self/fd"); files.ok())
+    open.Set(static_cast<double>(files->size()));
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) most.Set(static_cast<double>(limit.rlim_cur));
 }

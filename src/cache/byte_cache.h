@@ -10,47 +10,51 @@
 
 #include "absl/container/node_hash_map.h"
 #include "absl/hash/hash.h"
+#include "base/clock.h"
 #include "cache/resource.h"
 
 namespace fairlead::cache {
 
-// Encoded resources by everything they were made from. `Inputs` is the whole input of a pure Build function,
-// with operator== and AbslHashValue; entries are compared by full equality, so that a wrong hit is
-// impossible. Pointers inside Inputs must own what they point to (shared_ptr): then equal pointers mean equal
-// content. Thread-safe. Two threads that miss at once may both build; one result is kept. Eviction is by age:
-// Sweep() drops what was not asked for during the last `kGenerations` sweeps and is nobody's any more; the
-// owner sweeps after each publication of a snapshot.
-template <typename Inputs>
+// Encoded resources, or other values, by everything they were made from. `Inputs` is the whole input of a
+// pure Build function, with operator== and AbslHashValue; entries are compared by full equality, so that a
+// wrong hit is impossible. Pointers inside Inputs must own what they point to (shared_ptr): then equal
+// pointers mean equal content. Thread-safe. Two threads that miss at once may both build; one result is kept.
+// Eviction goes by time and by number: see Sweep.
+template <typename Inputs, typename Value = Resource>
 class ByteCache {
  public:
-  // The cached resource, or what `build` (Inputs -> ResourcePtr, may be null: "no such resource") makes of
-  // it.
+  using ValuePtr = std::shared_ptr<const Value>;
+
+  // The cached value, or what `build` (Inputs -> ValuePtr, may be null: "there is none") makes of them.
   template <typename Build>
-  ResourcePtr GetOrBuild(const Inputs& inputs, Build&& build) {
+  ValuePtr GetOrBuild(const Inputs& inputs, Build&& build) {
     const size_t hash = absl::HashOf(inputs);
     Shard& shard = shards_[hash % kShards];
-    const uint32_t now = generation_.load(std::memory_order_relaxed);
     {
       std::lock_guard lock(shard.mutex);
       auto it = shard.entries.find(inputs);
       if (it != shard.entries.end()) {
-        it->second.used = now;
+        it->second.used = true;
         hits_.fetch_add(1, std::memory_order_relaxed);
-        return it->second.resource;
+        return it->second.value;
       }
     }
     misses_.fetch_add(1, std::memory_order_relaxed);
-    ResourcePtr built = build(inputs);
+    ValuePtr built = build(inputs);
     std::lock_guard lock(shard.mutex);
-    return shard.entries.try_emplace(inputs, Entry{built, now}).first->second.resource;
+    return shard.entries.try_emplace(inputs, Entry{built}).first->second.value;
   }
 
-  void Sweep() {
-    const uint32_t now = generation_.fetch_add(1, std::memory_order_relaxed) + 1;
+  // Forgets values that were not asked for during `idle` and that the cache alone holds; where there are more
+  // than `most`, those that were not asked for since the sweep before.
+  void Sweep(Clock::time_point now, Clock::duration idle = kIdle, size_t most = kMost) {
+    const bool crowded = size() > most;
     for (Shard& shard : shards_) {
       std::lock_guard lock(shard.mutex);
-      absl::erase_if(shard.entries, [now](const auto& e) {
-        return now - e.second.used > kGenerations && e.second.resource.use_count() <= 1;
+      absl::erase_if(shard.entries, [&](auto& entry) {
+        Entry& e = entry.second;
+        if (std::exchange(e.used, false)) e.last_used = now;
+        return e.value.use_count() <= 1 && e.last_used != now && (crowded || now - e.last_used >= idle);
       });
     }
   }
@@ -63,22 +67,23 @@ class ByteCache {
     }
     return total;
   }
-  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
-  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
+  uint64_t hits() const { return hits_.load(); }
+  uint64_t misses() const { return misses_.load(); }
 
  private:
   static constexpr size_t kShards = 16;
-  static constexpr uint32_t kGenerations = 8;
+  static constexpr Clock::duration kIdle = std::chrono::seconds(15);
+  static constexpr size_t kMost = 1 << 20;
   struct Entry {
-    ResourcePtr resource;
-    uint32_t used;
+    ValuePtr value;
+    bool used = true;  // since the last sweep
+    Clock::time_point last_used = {};
   };
   struct Shard {
     mutable std::mutex mutex;
     absl::node_hash_map<Inputs, Entry> entries;  // nodes: a table of large entries would be half empty
   };
   std::array<Shard, kShards> shards_;
-  std::atomic<uint32_t> generation_{0};
   std::atomic<uint64_t> hits_{0}, misses_{0};
 };
 

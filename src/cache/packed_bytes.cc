@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/base/internal/raw_logging.h"
+
 namespace fairlead::cache {
 namespace {
 
@@ -45,9 +47,10 @@ void PackedBytes::AppendTo(std::string* out) const {
   }
   const size_t before = out->size();
   out->resize(before + size_);
-  LZ4_decompress_safe_usingDict(bytes_.get(), out->data() + before, static_cast<int>(stored_),
-                                static_cast<int>(size_), dictionary_->data(),
-                                static_cast<int>(dictionary_->size()));
+  const int unpacked = LZ4_decompress_safe_usingDict(
+      bytes_.get(), out->data() + before, static_cast<int>(stored_), static_cast<int>(size_),
+      dictionary_->data(), static_cast<int>(dictionary_->size()));
+  ABSL_RAW_CHECK(unpacked == static_cast<int>(size_), "packed bytes are damaged");
 }
 
 std::string PackedBytes::Unpacked() const {

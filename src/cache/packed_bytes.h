@@ -27,6 +27,8 @@ class PackedBytes {
   bool packed() const { return dictionary_ != nullptr; }
   // The bytes where they lie. REQUIRES: !packed()
   std::string_view plain() const { return {bytes_.get(), size_}; }
+  // Ends the process where packed bytes were overwritten in memory: a proxy must not be sent what they
+  // became.
   void AppendTo(std::string* out) const;
   std::string Unpacked() const;
   // Bytes of memory that it takes, without the dictionary.
@@ -36,6 +38,7 @@ class PackedBytes {
 
  private:
   friend class BytePacker;
+  friend class DamagedBytes;  // for tests
   uint32_t size_ = 0;
   uint32_t stored_ = 0;                            // of bytes_
   std::unique_ptr<char[]> bytes_;                  // null where there are none

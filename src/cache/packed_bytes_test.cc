@@ -2,12 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace fairlead::cache {
+
+class DamagedBytes {
+ public:
+  static void Damage(PackedBytes* packed) { std::memset(packed->bytes_.get(), 0xff, packed->stored_); }
+};
+
 namespace {
 
 // Some `size` bytes of which each is as likely as any other.
@@ -80,6 +87,14 @@ TEST(PackedBytes, OutliveTheirPacker) {
     packed = packer.Pack("kind", Similar(2));
   }
   EXPECT_EQ(packed.Unpacked(), Similar(2));
+}
+
+TEST(PackedBytes, WhatIsDamagedIsNotPassedOn) {
+  BytePacker packer;
+  PackedBytes packed = packer.Pack("kind", std::string(1000, 'a'));
+  ASSERT_TRUE(packed.packed());
+  DamagedBytes::Damage(&packed);
+  EXPECT_DEATH(packed.Unpacked(), "packed bytes are damaged");
 }
 
 TEST(PackedBytes, ThreadsPackAtOnce) {

@@ -2,11 +2,13 @@
 #define FAIRLEAD_CACHE_RESOURCE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "base/hash.h"
 #include "base/interned.h"
 #include "cache/packed_bytes.h"
+#include "cache/type_id.h"
 
 namespace fairlead::cache {
 
@@ -14,14 +16,31 @@ namespace fairlead::cache {
 // referred to: a piece of a message costs a client less than the copy.
 inline constexpr size_t kLarge = 16 << 10;
 
+// A resource that another one makes a proxy ask for by name, on the stream over which it got that one.
+struct Reference {
+  TypeId type;
+  Interned name;
+
+  friend bool operator==(const Reference&, const Reference&) = default;
+  friend bool operator<(const Reference& a, const Reference& b) {
+    return a.type != b.type ? a.type < b.type : a.name < b.name;
+  }
+};
+
+// The keys of the config objects that a resource was made from, "VirtualService/default/reviews"; sorted,
+// unique. Empty where its generator does not say.
+using Origins = std::vector<Interned>;
+
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.
 struct Resource {
   Interned name;
-  uint64_t hash =
-      0;  // of `any` unpacked, the same in every process and replica (XXH3): the resource's version
+  // Of `any` unpacked, the same in every process and replica: the resource's version.
+  Hash128 hash = {};
   // A serialized google.protobuf.Any, type URL included. Empty: there is nothing by this name, and the client
   // waits to be told (on-demand virtual hosts).
   PackedBytes any;
+  std::vector<Reference> references = {};  // sorted, unique
+  Origins origins = {};
 };
 using ResourcePtr = std::shared_ptr<const Resource>;
 

@@ -4,13 +4,13 @@
 #include "base/strings.h"
 #include "config/check/check.h"
 #include "config/content_hash.h"
-#include "config/crd_schema.h"
 #include "config/kubernetes_reader.h"
 #include "config/kubernetes_schema.h"
 #include "config/manifests.h"
 #include "config/metadata.h"
 #include "config/proto_kinds.h"
 #include "config/proto_reader.h"
+#include "config/schema/crd_schema.h"
 
 namespace fairlead::config {
 namespace {

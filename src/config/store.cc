@@ -7,16 +7,15 @@ std::vector<ObjectChange> ObjectStore::Apply(std::span<const ObjectChange> chang
   for (const ObjectChange& change : changes) {
     ByName& objects = objects_[static_cast<size_t>(change.key.kind)];
     const auto key = std::make_pair(change.key.ns, change.key.name);
-    auto it = objects.find(key);
+    const ConfigPtr* before = objects.Find(key);
     if (change.object == nullptr) {
-      if (it == objects.end()) continue;
-      objects.erase(it);
-    } else if (it == objects.end()) {
-      objects.emplace(key, change.object);
+      if (before == nullptr) continue;
+      objects.Erase(key);
     } else {
-      if (it->second == change.object || it->second->content_hash() == change.object->content_hash())
+      if (before != nullptr &&
+          (*before == change.object || (*before)->content_hash() == change.object->content_hash()))
         continue;
-      it->second = change.object;
+      objects.Set(key, change.object);
     }
     ++revisions_[static_cast<size_t>(change.key.kind)];
     effective.push_back(change);
@@ -25,9 +24,8 @@ std::vector<ObjectChange> ObjectStore::Apply(std::span<const ObjectChange> chang
 }
 
 ConfigPtr ObjectStore::Find(Kind kind, const Interned& ns, const Interned& name) const {
-  const ByName& objects = All(kind);
-  auto it = objects.find({ns, name});
-  return it == objects.end() ? nullptr : it->second;
+  const ConfigPtr* object = All(kind).Find({ns, name});
+  return object == nullptr ? nullptr : *object;
 }
 
 size_t ObjectStore::size() const {

@@ -3,20 +3,21 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/sorted_map.h"
 #include "config/object.h"
 
 namespace fairlead::config {
 
-// All objects of a mesh as they are now, by kind, namespace and name. Owned and used by the mesh thread
-// alone; the objects themselves are immutable and may be shared with any thread.
+// All objects of a mesh as they are now, by kind, namespace and name. A value: a copy costs little, shares
+// what it has in common with the original, and is changed apart from it. Not thread-safe; the objects
+// themselves are immutable and may be shared with any thread.
 class ObjectStore {
  public:
-  using ByName = std::map<std::pair<Interned, Interned>, ConfigPtr>;  // (namespace, name), ordered by content
+  using ByName = SortedMap<std::pair<Interned, Interned>, ConfigPtr>;  // (namespace, name), by content
 
   // Applies a batch; returns the changes that changed something (same pointer or equal content hash: no
   // change).

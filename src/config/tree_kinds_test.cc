@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/crd_schema.h"
 #include "config/manifests.h"
+#include "config/schema/crd_schema.h"
 #include "config/tree.h"
 
 // The Gateway API's kinds and Ingress: documents that are kept as trees.

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/json.h"
 #include "base/strings.h"
 #include "proto/json.h"
 
@@ -24,14 +25,15 @@ std::string TimeText(std::chrono::system_clock::time_point time) {
 Json MessageJson(std::string_view type, std::string_view bytes) {
   const auto text = proto::ToJson(type, bytes);
   if (!text.ok()) return {{"@type", type}, {"error", std::string(text.status().message())}};
-  return Json::parse(*text);
+  auto json = ParseOrderedJson(*text);
+  return json ? *std::move(json) : Json{{"@type", type}, {"error", "its text is no JSON"}};
 }
 
 Json AnyJson(std::string_view any) { return MessageJson("google.protobuf.Any", any); }
 
 Page JsonPage(const Json& json, const Query& query) {
   const int indent = query.contains("pretty") ? 4 : -1;
-  return {200, json.dump(indent, ' ', false, Json::error_handler_t::replace)};
+  return {200, JsonText(json, indent)};
 }
 
 Page TextPage(int status, std::string text) { return {status, std::move(text), "text/plain; charset=utf-8"}; }

@@ -1,17 +1,16 @@
 #ifndef FAIRLEAD_GEN_GENERATOR_H_
 #define FAIRLEAD_GEN_GENERATOR_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "cache/resource.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/view.h"
 
 namespace google::protobuf {
 class Message;
@@ -19,72 +18,65 @@ class Message;
 
 namespace fairlead::gen {
 
-// What one generation of one type for one proxy reads. `names` are the resources asked for, sorted, null for
-// all (wildcard).
-struct Request {
-  const mesh::MeshSnapshot& snapshot;
-  const mesh::ProxyScope& scope;
-  const std::vector<std::string>* names = nullptr;
-  uint64_t names_id = 0;  // of the list of names, unlike any other list's; 0: it has none
-};
-
-// What a part of a generator's result was made from. For requests of one proxy with equal stamps and equal
-// names the part is the same; `own` 0: not known, equal to nothing.
-struct PartStamp {
-  uint64_t own = 0;       // ProxyScope::own_id
-  uint64_t sidecar = 0;   // SidecarScope's id or imports_id, where the part reads what the proxy sees
-  uint64_t revision = 0;  // the newest of those InputRevisions that the part reads
-  bool Covers(const PartStamp& now) const { return own != 0 && *this == now; }
-  friend bool operator==(const PartStamp&, const PartStamp&) = default;
-};
+using Resources = std::vector<cache::ResourcePtr>;
+// The resources asked for, sorted; null for all (wildcard).
+using Names = std::vector<std::string>;
 
 // Makes the resources of one xDS type. A generator lives in a folder of its own: Collect (in collect.cc)
-// reads the request and fills Inputs, plain values with equality that own what they point to; Build (in
-// build.cc) is a pure function of Inputs; a cache::ByteCache<Inputs> member maps the one to the encoded
-// result of the other. Thread-safe.
+// reads the mesh and the client through a view and fills Inputs, plain values with equality that own what
+// they point to; Build (in build.cc) is a pure function of Inputs; a cache::ByteCache<Inputs> member maps the
+// one to the encoded result of the other. What is made is kept and shared by whoever asks the generator
+// (push::PartCache), on the strength of what the view recorded: a generator declares nothing. Thread-safe.
 class Generator {
  public:
   virtual ~Generator() = default;
-  // Resources in a stable order, names unique. A name asked for that does not exist: see each generator.
-  virtual std::vector<cache::ResourcePtr> Generate(const Request& request) = 0;
-  // Sharing. A generator may split its result into parts (what is outbound, what is inbound) and say of each
-  // what it depends on besides the snapshot and the names: a part is then made once per snapshot for all
-  // proxies with an equal key. A key must hold all that the part reads of the ProxyScope, objects by numbers
-  // that are never used again. No key: the part is made for each proxy. All parts together are
-  // Generate's result, in any order.
+  // The result may come in parts, such as what is outbound and what is inbound, which are kept and shared
+  // apart. All parts together are what the client has, with unique names.
   virtual size_t PartCount() const { return 1; }
-  // Cheap: asked for each proxy at each publication. A part whose stamp did not change is not made again, so
-  // a stamp must name everything that GeneratePart reads.
-  virtual PartStamp Stamp(const Request& /*request*/, size_t /*part*/) const { return {}; }
-  virtual std::optional<std::string> PartKey(const Request& /*request*/, size_t /*part*/) {
-    return std::nullopt;
-  }
-  virtual std::vector<cache::ResourcePtr> GeneratePart(const Request& request, size_t /*part*/) {
-    return Generate(request);
-  }
-
-  // Called after a snapshot was published: caches drop what is no longer used.
-  virtual void Sweep() = 0;
+  // Whether other proxies of one class and namespace are likely to have the same part. Others are kept for
+  // their proxy.
+  virtual bool IsShared(size_t /*part*/) const { return true; }
+  // Resources in a stable order, names unique. A name asked for that does not exist: see each generator.
+  virtual Resources Generate(mesh::View& view, const Names* names, size_t part) = 0;
+  // Forgets what was not used lately. To be called every few seconds.
+  virtual void Sweep(Clock::time_point now) = 0;
 };
+
+// Whether they are the same to a client.
+bool SameResource(const cache::Resource& a, const cache::Resource& b);
+bool SameResources(const Resources& a, const Resources& b);
+
+// All parts, one after the other.
+Resources GenerateAll(Generator& generator, mesh::View& view, const Names* names);
+
+// What the client of the scope has, made anew.
+Resources GenerateFor(Generator& generator, const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                      const Names* names);
+
+// Leaves those that are asked for.
+void Pick(const Names* names, Resources* resources);
 
 // For how many clients a resource is. What many have is kept unpacked if it is large (cache::kLarge), so that
 // their messages can refer to it.
 enum class Audience : uint8_t { kMany, kOne };
 
-// Encodes a built message deterministically as a resource.
+// Encodes a built message deterministically as a resource that refers to what the message does (see
+// naming/references.h). `origins`: the config objects that it was made from, in any order.
 cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message,
-                          Audience audience = Audience::kMany);
-// The same of a message that is encoded already; `type` is its full name,
+                          Audience audience = Audience::kMany, cache::Origins origins = {});
+// The same of a message that is encoded already, and refers to nothing; `type` is its full name,
 // "envoy.config.route.v3.RouteConfiguration".
 cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message,
-                               Audience audience = Audience::kMany);
+                               Audience audience = Audience::kMany, cache::Origins origins = {});
+// One of a resource's origins: "VirtualService", "default", "reviews".
+Interned OriginKey(std::string_view kind, std::string_view ns, std::string_view name);
 
 std::unique_ptr<Generator> NewClusterGenerator();   // gen/cluster: CDS
 std::unique_ptr<Generator> NewEndpointGenerator();  // gen/endpoint: EDS
 std::unique_ptr<Generator> NewListenerGenerator();  // gen/listener: LDS
 std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
-// gen/route: VHDS, the virtual hosts that requests ask for, of what `routes` makes; it must outlive this.
-std::unique_ptr<Generator> NewVirtualHostGenerator(Generator* routes);
+// gen/route: VHDS, the virtual hosts that requests ask for.
+std::unique_ptr<Generator> NewVirtualHostGenerator();
 // gen/name_table: NDS, one resource without a name, for agents that capture DNS.
 std::unique_ptr<Generator> NewNameTableGenerator();
 

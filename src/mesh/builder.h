@@ -12,13 +12,14 @@
 
 namespace fairlead::mesh {
 
-// Turns the objects of a mesh into snapshots. Owned by the mesh thread, not thread-safe. Keeps what it
-// derived, so that the next snapshot shares everything whose inputs did not change.
+// Turns the objects of a mesh into snapshots. Keeps what it derived, so that the next snapshot shares
+// everything whose inputs did not change. A value: a copy costs little, shares what it has in common with the
+// original, and is changed apart from it. Not thread-safe.
 class SnapshotBuilder {
  public:
-  // With `shadow` scopes are made anew in each snapshot, and reported where they should be as they were and
-  // are not: for tests.
-  explicit SnapshotBuilder(model::SettingsPtr settings, bool shadow = false);
+  explicit SnapshotBuilder(model::SettingsPtr settings);
+  SnapshotBuilder(const SnapshotBuilder& other);
+  SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
   ~SnapshotBuilder();
 
   // Problems that come to light only when objects meet (duplicate hosts, missing delegates, …), as they are
@@ -26,9 +27,9 @@ class SnapshotBuilder {
   const std::vector<config::Diagnostic>& diagnostics() const;
 
   void SetSettings(model::SettingsPtr settings);
-  // Builds the snapshot for the store's content and the registries' services and endpoints. Must be called
-  // once after each Apply of the registries: what registry.changes does not name is taken to be as it was in
-  // the last snapshot.
+  // Builds the snapshot for the store's content and the registries' services and endpoints.
+  // REQUIRES: it is called once after each Apply of the registries (what registry.changes does not name is
+  // taken to be as it was in the last snapshot), and the store is that of the last call, changed or not.
   SnapshotPtr Build(const config::ObjectStore& store, const model::RegistryOutput& registry);
 
  private:

@@ -13,6 +13,7 @@
 #include "mesh/builder.h"
 #include "mesh/proxy_scope.h"
 #include "model/proxy.h"
+#include "model/proxy_class.h"
 
 namespace fairlead::mesh {
 namespace {
@@ -26,8 +27,8 @@ model::SettingsPtr DefaultSettings() {
 
 // A mesh of namespaces with 100 services each, every tenth with a VirtualService and a DestinationRule.
 struct Mesh {
-  explicit Mesh(int services) {
-    for (int i = 0; i < services; ++i) {
+  explicit Mesh(int count) {
+    for (int i = 0; i < count; ++i) {
       const std::string ns = StrCat("ns", i / 100), name = StrCat("service", i);
       auto service = std::make_shared<model::Service>();
       service->hostname = StrCat(name, ".", ns, ".svc.cluster.local");
@@ -37,7 +38,8 @@ struct Mesh {
       service->ports.resize(2);
       service->ports[0].port = 80;
       service->ports[1].port = 9090;
-      registry.services.push_back(service);
+      registry.services.Insert(service);
+      services.push_back(service);
       config::ServiceSpec spec;
       spec.selector = service->selector;
       spec.ports.resize(1);
@@ -46,7 +48,6 @@ struct Mesh {
       registry.endpoints[{service->hostname, service->ns}] = std::make_shared<model::ServiceEndpoints>();
       if (i % 10 == 0) AddRouting(ns, name);
     }
-    registry.changes.services = true;
   }
 
   void AddPod(const std::string& ns, const std::string& app) {
@@ -55,10 +56,11 @@ struct Mesh {
     model::Workload workload;
     workload.ns = ns;
     pod.workload = std::make_shared<const model::Workload>(std::move(workload));
-    pod.addresses = {StrCat("10.0.", registry.workloads.size() / 256, ".", registry.workloads.size() % 256)};
+    pod.addresses = {StrCat("10.0.", pods / 256, ".", pods % 256)};
     pod.sources = {Put(config::Kind::kPod, ns, pod.name.str(), config::PodSpec(),
                        {{"app", app}, {"managed-by", "helm"}})};
-    registry.workloads.push_back(std::make_shared<const model::WorkloadInstance>(std::move(pod)));
+    registry.workloads.Insert(std::make_shared<const model::WorkloadInstance>(std::move(pod)));
+    ++pods;
   }
 
   void AddRouting(const std::string& ns, const std::string& name) {
@@ -89,6 +91,8 @@ struct Mesh {
   uint64_t hash = 0;
   config::ObjectStore store;
   model::RegistryOutput registry;
+  std::vector<model::ServicePtr> services;
+  int pods = 0;
 };
 
 void BM_FirstBuild(benchmark::State& state) {
@@ -103,7 +107,7 @@ void BM_EndpointChange(benchmark::State& state) {
   SnapshotBuilder builder(DefaultSettings());
   SnapshotPtr snapshot = builder.Build(mesh.store, mesh.registry);
   mesh.registry.changes = {};
-  const auto service = mesh.registry.services[5];
+  const auto service = mesh.services[5];
   mesh.registry.changes.endpoints = {{service->hostname, service->ns}};
   for (auto _ : state) {
     mesh.registry.endpoints[mesh.registry.changes.endpoints[0]] = std::make_shared<model::ServiceEndpoints>();
@@ -124,12 +128,22 @@ void BM_RouteChange(benchmark::State& state) {
 }
 BENCHMARK(BM_RouteChange)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
 
+model::ProxyPtr MakeProxy(const std::string& ns) {
+  auto proxy = std::make_shared<model::Proxy>();
+  proxy->id = StrCat("service5-1.", ns);
+  proxy->ns = proxy->metadata.ns = ns;
+  proxy->ip_addresses = {"10.0.0.5"};
+  proxy->cls = model::ClassOf(*proxy);
+  return proxy;
+}
+
 void BM_DefaultScope(benchmark::State& state) {
   const Mesh mesh(static_cast<int>(state.range(0)));
   SnapshotBuilder builder(DefaultSettings());
   const SnapshotPtr snapshot = builder.Build(mesh.store, mesh.registry);
   int i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(snapshot->ScopeFor(StrCat("client", i++), {}));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(ComputeProxyScope(*snapshot, MakeProxy(StrCat("client", i++))));
 }
 BENCHMARK(BM_DefaultScope)->Arg(1000)->Arg(5000)->Arg(10000)->Unit(benchmark::kMicrosecond)->Iterations(20);
 
@@ -143,7 +157,8 @@ void BM_SidecarScope(benchmark::State& state) {
   SnapshotBuilder builder(DefaultSettings());
   const SnapshotPtr snapshot = builder.Build(mesh.store, mesh.registry);
   int i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(snapshot->ScopeFor(StrCat("client", i++), {}));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(ComputeProxyScope(*snapshot, MakeProxy(StrCat("client", i++))));
 }
 BENCHMARK(BM_SidecarScope)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond)->Iterations(50);
 
@@ -151,10 +166,7 @@ void BM_ProxyScope(benchmark::State& state) {
   const Mesh mesh(static_cast<int>(state.range(0)));
   SnapshotBuilder builder(DefaultSettings());
   const SnapshotPtr snapshot = builder.Build(mesh.store, mesh.registry);
-  auto proxy = std::make_shared<model::Proxy>();
-  proxy->id = "service5-1.ns0";
-  proxy->ns = proxy->metadata.ns = "ns0";
-  proxy->ip_addresses = {"10.0.0.5"};
+  const model::ProxyPtr proxy = MakeProxy("ns0");
   for (auto _ : state) benchmark::DoNotOptimize(ComputeProxyScope(*snapshot, proxy));
 }
 BENCHMARK(BM_ProxyScope)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "mesh/destination_rule_merge.h"
@@ -71,32 +72,50 @@ void DestinationRuleIndexBuilder::AddTo(Groups* groups, std::string_view host, c
 }
 
 std::shared_ptr<const DestinationRuleIndex> DestinationRuleIndexBuilder::Build(
-    const config::ObjectStore& store, const model::Settings& settings,
+    const config::ObjectStore& store, const config::ObjectStore& before, const model::Settings& settings,
     std::vector<config::Diagnostic>* diagnostics) {
-  if (ApplySettings(settings)) namespaces_.clear();
-  auto index = std::make_shared<DestinationRuleIndex>();
-  index->root_namespace_ = root_namespace_;
-  const config::ObjectStore::ByName& all = store.All(config::Kind::kDestinationRule);
-  for (auto first = all.begin(); first != all.end();) {
-    const Interned& ns = first->first.first;
-    std::vector<ConfigPtr> objects;
-    auto next = first;
-    for (; next != all.end() && next->first.first == ns; ++next) objects.push_back(next->second);
-    Namespace& of_namespace = namespaces_[ns];
-    if (of_namespace.objects != objects) {
-      of_namespace.objects = std::move(objects);
-      MakeNamespace(ns, &of_namespace);
-    }
-    index->namespaces_[ns.str()] = of_namespace.rules;
-    for (const auto& [from, made] : of_namespace.made) {
-      diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
-    }
-    first = next;
+  const bool anew = ApplySettings(settings);
+  if (anew) {
+    namespaces_ = {};
+    problems_ = {};
+    last_ = nullptr;
   }
-  absl::erase_if(namespaces_, [&index](const auto& known) {
-    return !index->namespaces_.contains(std::string_view(known.first));
-  });
+  auto index = last_ == nullptr ? std::make_shared<DestinationRuleIndex>()
+                                : std::make_shared<DestinationRuleIndex>(*last_);
+  index->root_namespace_ = root_namespace_;
+  absl::flat_hash_set<Interned> changed;
+  const auto& all = store.All(config::Kind::kDestinationRule);
+  all.ForEachDifference(
+      anew ? config::ObjectStore::ByName() : before.All(config::Kind::kDestinationRule),
+      [&changed](const auto& name, const ConfigPtr*, const ConfigPtr*) { changed.insert(name.first); });
+  for (const Interned& ns : changed) UpdateNamespace(ns, store, index.get());
+  for (const auto& [ns, problems] : problems_)
+    diagnostics->insert(diagnostics->end(), problems.begin(), problems.end());
+  if (last_ != nullptr && changed.empty()) return last_;
+  last_ = index;
   return index;
+}
+
+void DestinationRuleIndexBuilder::UpdateNamespace(const Interned& ns, const config::ObjectStore& store,
+                                                  DestinationRuleIndex* index) {
+  std::vector<ConfigPtr> objects;
+  const auto& all = store.All(config::Kind::kDestinationRule);
+  for (auto it = all.LowerBound({ns, {}}); it != all.end() && it->first.first == ns; ++it)
+    objects.push_back(it->second);
+  problems_.Erase(ns);
+  if (objects.empty()) {
+    namespaces_.Erase(ns);
+    index->namespaces_.Erase(ns);
+    return;
+  }
+  const NamespacePtr* before = namespaces_.Find(ns);
+  NamespacePtr now = MakeNamespace(ns, std::move(objects), before == nullptr ? nullptr : before->get());
+  std::vector<config::Diagnostic> problems;
+  for (const auto& [from, made] : now->made)
+    problems.insert(problems.end(), made.problems.begin(), made.problems.end());
+  if (!problems.empty()) problems_.Set(ns, std::move(problems));
+  index->namespaces_[ns] = now->rules;
+  namespaces_[ns] = std::move(now);
 }
 
 bool DestinationRuleIndexBuilder::ApplySettings(const model::Settings& settings) {
@@ -111,8 +130,8 @@ bool DestinationRuleIndexBuilder::ApplySettings(const model::Settings& settings)
   return !same;
 }
 
-void DestinationRuleIndexBuilder::MakeNamespace(const Interned& ns, Namespace* out) const {
-  std::vector<ConfigPtr> objects = out->objects;
+DestinationRuleIndexBuilder::NamespacePtr DestinationRuleIndexBuilder::MakeNamespace(
+    const Interned& ns, std::vector<ConfigPtr> objects, const Namespace* before) const {
   SortForMerging(&objects);
   Groups local, exported, root_private;
   for (const ConfigPtr& object : objects) {
@@ -125,28 +144,41 @@ void DestinationRuleIndexBuilder::MakeNamespace(const Interned& ns, Namespace* o
       AddTo(&root_private, host, object, export_to);
     }
   }
-  for (auto& [from, made] : out->made) made.used = false;
+  auto out = std::make_shared<Namespace>();
+  const auto make_all = [&](const Groups& groups) { return MakeAll(groups, before, out.get()); };
   out->rules = std::make_shared<const NamespaceRules>(
-      NamespaceRules{MakeAll(local, out), MakeAll(exported, out), MakeAll(root_private, out)});
-  absl::erase_if(out->made, [](const auto& entry) { return !entry.second.used; });
+      NamespaceRules{make_all(local), make_all(exported), make_all(root_private)});
+  return out;
 }
 
-NamespaceRules::ByHost DestinationRuleIndexBuilder::MakeAll(const Groups& groups, Namespace* of) const {
+NamespaceRules::ByHost DestinationRuleIndexBuilder::MakeAll(const Groups& groups, const Namespace* before,
+                                                            Namespace* of) const {
   NamespaceRules::ByHost rules;
   groups.ForEach([&](std::string_view host, const std::vector<Group>& of_host) {
     DestinationRuleIndex::List& list = rules[host];
     list.reserve(of_host.size());
-    for (const Group& group : of_host) list.push_back(Make(group, of));
+    for (const Group& group : of_host) list.push_back(Find(group, before, of));
   });
   return rules;
 }
 
-const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group, Namespace* of) const {
+const DestinationRulePtr& DestinationRuleIndexBuilder::Find(const Group& group, const Namespace* before,
+                                                            Namespace* of) const {
   std::vector<const config::ConfigObject*> key;
   for (const ConfigPtr& object : group.objects) key.push_back(object.get());
-  Made& made = of->made[key];
-  made.used = true;
-  if (made.rule != nullptr) return made.rule;
+  const auto [it, is_new] = of->made.try_emplace(key);
+  if (is_new) {
+    const Made* known = nullptr;
+    if (before != nullptr) {
+      if (const auto old = before->made.find(key); old != before->made.end()) known = &old->second;
+    }
+    it->second = known == nullptr ? Make(group) : *known;
+  }
+  return it->second.rule;
+}
+
+DestinationRuleIndexBuilder::Made DestinationRuleIndexBuilder::Make(const Group& group) const {
+  Made made;
   const ConfigPtr& first = group.objects.front();
   auto rule = std::make_shared<DestinationRule>();
   rule->objects = group.objects;
@@ -176,12 +208,12 @@ const DestinationRulePtr& DestinationRuleIndexBuilder::Make(const Group& group, 
     rule->spec = std::move(merged);
   }
   made.rule = std::move(rule);
-  return made.rule;
+  return made;
 }
 
 NamespaceRulesPtr DestinationRuleIndex::Namespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? nullptr : it->second;
+  const NamespaceRulesPtr* rules = namespaces_.Find(ns);
+  return rules == nullptr ? nullptr : *rules;
 }
 
 DestinationRuleIndex::List DestinationRuleIndex::Lookup(std::string_view client_ns,

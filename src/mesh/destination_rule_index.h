@@ -9,11 +9,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/interned.h"
-#include "base/strings.h"
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
 #include "config/diagnostic.h"
 #include "config/store.h"
 #include "mesh/host_map.h"
 #include "mesh/routing_objects.h"
+#include "mesh/snapshot.h"
 #include "model/service.h"
 #include "model/settings.h"
 
@@ -48,15 +50,19 @@ class DestinationRuleIndex {
 
  private:
   friend class DestinationRuleIndexBuilder;
+  friend class SnapshotDifference;
   Interned root_namespace_;
-  StringMap<NamespaceRulesPtr> namespaces_;
+  ByNamespace<NamespaceRulesPtr> namespaces_;
 };
 
 // Makes DestinationRuleIndexes. Keeps what it merged, so that a rule whose objects did not change keeps its
-// pointer, and a namespace none of whose objects did is not looked at. Owned by the mesh thread.
+// pointer, and a namespace none of whose objects did is not looked at. A value: copies share what they keep.
 class DestinationRuleIndexBuilder {
  public:
+  // `before`: the store of the last call; an empty one at first. What the two have in common is not looked
+  // at.
   std::shared_ptr<const DestinationRuleIndex> Build(const config::ObjectStore& store,
+                                                    const config::ObjectStore& before,
                                                     const model::Settings& settings,
                                                     std::vector<config::Diagnostic>* diagnostics);
 
@@ -64,13 +70,12 @@ class DestinationRuleIndexBuilder {
   struct Made {
     DestinationRulePtr rule;
     std::vector<config::Diagnostic> problems;
-    bool used = false;
   };
   struct Namespace {
-    std::vector<config::ConfigPtr> objects;  // by name
     absl::flat_hash_map<std::vector<const config::ConfigObject*>, Made> made;
     NamespaceRulesPtr rules;
   };
+  using NamespacePtr = std::shared_ptr<const Namespace>;
   // Objects that become one rule.
   struct Group {
     std::vector<config::ConfigPtr> objects;
@@ -80,16 +85,22 @@ class DestinationRuleIndexBuilder {
 
   // True where what was made of objects does not hold any more.
   bool ApplySettings(const model::Settings& settings);
-  void MakeNamespace(const Interned& ns, Namespace* out) const;
+  void UpdateNamespace(const Interned& ns, const config::ObjectStore& store, DestinationRuleIndex* index);
+  NamespacePtr MakeNamespace(const Interned& ns, std::vector<config::ConfigPtr> objects,
+                             const Namespace* before) const;
   static void AddTo(Groups* groups, std::string_view host, const config::ConfigPtr& object,
                     const std::set<std::string, std::less<>>& export_to);
-  NamespaceRules::ByHost MakeAll(const Groups& groups, Namespace* of) const;
-  const DestinationRulePtr& Make(const Group& group, Namespace* of) const;
+  // Rules that `before` (may be null) has are taken from there; all go into `of`.
+  NamespaceRules::ByHost MakeAll(const Groups& groups, const Namespace* before, Namespace* of) const;
+  const DestinationRulePtr& Find(const Group& group, const Namespace* before, Namespace* of) const;
+  Made Make(const Group& group) const;
 
   std::string domain_;
   Interned root_namespace_;
   bool private_by_default_ = false;
-  absl::flat_hash_map<Interned, Namespace> namespaces_;
+  ShardedMap<Interned, NamespacePtr> namespaces_;
+  SortedMap<Interned, std::vector<config::Diagnostic>> problems_;  // of the namespaces that have some
+  std::shared_ptr<const DestinationRuleIndex> last_;
 };
 
 }  // namespace fairlead::mesh

@@ -15,15 +15,15 @@ class DestinationRuleIndexTest : public MeshFixture {
  protected:
   // Names of the objects that a client in `ns` follows for web.svc, "a+b" where they are merged.
   std::string Followed(std::string_view ns, const LabelMap& labels = {}, bool outbound = true) {
-    const SidecarScopePtr scope = Build()->ScopeFor(ns, labels);
-    const DestinationRulePtr rule = scope->FindDestinationRule(kHost, "svc", labels, outbound);
+    const SidecarScopePtr scope = ScopeFor(*Build(), ns, labels);
+    const DestinationRulePtr rule = scope->imports->FindDestinationRule(kHost, labels, outbound);
     if (rule == nullptr) return "";
     std::vector<std::string> names;
     for (const config::ConfigPtr& object : rule->objects) names.push_back(object->name().str());
     return Join(names, "+");
   }
   DestinationRulePtr Rule(std::string_view ns) {
-    return Build()->ScopeFor(ns, {})->FindDestinationRule(kHost, "svc", {});
+    return ScopeFor(*Build(), ns)->imports->FindDestinationRule(kHost, {});
   }
 
   void SetUp() override { AddService("svc", "web", {80}); }

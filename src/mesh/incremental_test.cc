@@ -2,54 +2,13 @@
 #include <random>
 
 #include "mesh/mesh_fixture.h"
+#include "mesh/snapshot_text.h"
 
 // However a mesh came to be what it is, its snapshot is the one that a fresh start would give.
 namespace fairlead::mesh {
 namespace {
 
 constexpr const char* kNamespaces[] = {"istio-system", "a", "b", "c"};
-
-std::string Text(const VirtualServicePtr& v) {
-  return StrCat(v->object->ns().str(), "/", v->object->name().str(), " ", v->spec->ShortDebugString(), "\n");
-}
-
-std::string Text(const std::vector<DestinationRulePtr>& rules) {
-  std::string text;
-  for (const DestinationRulePtr& rule : rules)
-    StrAppend(&text, rule->ns.str(), " ", rule->spec->ShortDebugString(), "; ");
-  return text;
-}
-
-std::string Text(const SidecarScope& scope) {
-  std::string text =
-      StrCat("scope ", scope.ns.str(), " ", scope.object ? scope.object->name().str() : "", "\n");
-  for (const EgressListener& listener : scope.egress) {
-    StrAppend(&text, "listener ", Join(Names(listener.services), " "), "\n");
-    for (const VirtualServicePtr& v : listener.virtual_services) text += Text(v);
-  }
-  for (const model::ServicePtr& service : scope.services) {
-    StrAppend(&text, "service ", Names({service})[0]);
-    if (auto it = scope.destination_rules.find(service->hostname); it != scope.destination_rules.end()) {
-      StrAppend(&text, " ", Text(it->second));
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-std::string Text(const MeshSnapshot& snapshot, const std::vector<config::Diagnostic>& diagnostics) {
-  std::string text;
-  for (const char* ns : kNamespaces) {
-    for (const LabelMap& labels : {LabelMap{}, LabelMap{{"app", "x"}}}) {
-      text += Text(*snapshot.ScopeFor(ns, labels));
-      const PeerAuthentication policy = snapshot.peer_authentications->ForWorkload(ns, labels);
-      StrAppend(&text, "mtls ", static_cast<int>(policy.mode), " ", policy.ports.size(), "\n");
-    }
-    text += Text(*snapshot.DefaultScopeFor(ns));
-  }
-  for (const config::Diagnostic& d : diagnostics) StrAppend(&text, d.code, " ", d.path, " ", d.message, "\n");
-  return text;
-}
 
 class IncrementalTest : public MeshFixture {
  protected:
@@ -94,12 +53,12 @@ class IncrementalTest : public MeshFixture {
     Remove(kinds[Dice(4)], Namespace(), StrCat("o", Dice(3)));
   }
   void ChangeService() {
-    const size_t old = Dice(static_cast<int>(registry_.services.size()));
-    auto changed = std::make_shared<model::Service>(*registry_.services[old]);
+    const size_t old = Dice(static_cast<int>(services_.size()));
+    auto changed = std::make_shared<model::Service>(*services_[old]);
     changed->ports[0].port = 80 + Dice(2);
     ExportTo(changed, {Namespace(), Namespace()});
     changed->visibility.everywhere = Dice(2) == 0;
-    ReplaceService(registry_.services[old], changed);
+    ReplaceService(services_[old], changed);
   }
   void ChangeSettings() {
     auto& mesh = NewMeshConfig();
@@ -114,10 +73,13 @@ class IncrementalTest : public MeshFixture {
         [this] { ChangeSettings(); }};
     steps[Dice(std::size(steps))]();
   }
+  static std::string WholeText(const MeshSnapshot& snapshot, const SnapshotBuilder& builder) {
+    return StrCat(Text(snapshot, kNamespaces), Text(builder.diagnostics()));
+  }
   std::string FreshText() {
     SnapshotBuilder fresh(std::make_shared<model::Settings>(settings_));
     const SnapshotPtr snapshot = fresh.Build(store_, registry_);
-    return Text(*snapshot, fresh.diagnostics());
+    return WholeText(*snapshot, fresh);
   }
 
   std::mt19937 random_{20240101};
@@ -132,7 +94,7 @@ TEST_F(IncrementalTest, SnapshotsAreThoseOfAFreshStart) {
   for (int round = 0; round < 120; ++round) {
     for (int steps = 1 + Dice(3); steps > 0; --steps) Step();
     const SnapshotPtr snapshot = Build();
-    ASSERT_EQ(Text(*snapshot, builder_.diagnostics()), FreshText()) << "round " << round;
+    ASSERT_EQ(WholeText(*snapshot, builder_), FreshText()) << "round " << round;
   }
 }
 

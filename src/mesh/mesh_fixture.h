@@ -23,7 +23,9 @@
 #include "mesh/builder.h"
 #include "mesh/mesh_texts.h"
 #include "mesh/proxy_scope.h"
+#include "mesh/test_scope.h"
 #include "model/proxy.h"
+#include "model/proxy_class.h"
 #include "model/registry_output.h"
 
 // For tests: a mesh made by hand, of objects in protobuf text and of services as the registries would find
@@ -101,9 +103,21 @@ class MeshFixture : public testing::Test {
                 std::set<std::string, std::less<>> namespaces) {
     service->visibility = {.everywhere = false, .namespaces = std::move(namespaces)};
   }
-  void ReplaceService(const model::ServicePtr& old, model::ServicePtr now) {
-    std::replace(registry_.services.begin(), registry_.services.end(), old, now);
-    registry_.changes.services = true;
+  void ReplaceService(const model::ServicePtr old, model::ServicePtr now) {
+    std::replace(services_.begin(), services_.end(), old, now);
+    registry_.services.Erase(old);
+    registry_.services.Insert(now);
+    registry_.changes.services.push_back({old, std::move(now)});
+  }
+  void AddMadeService(const model::ServicePtr& service) {
+    services_.push_back(service);
+    registry_.services.Insert(service);
+    registry_.changes.services.push_back({nullptr, service});
+  }
+  void RemoveService(const model::ServicePtr service) {
+    std::erase(services_, service);
+    registry_.services.Erase(service);
+    registry_.changes.services.push_back({service, nullptr});
   }
 
   // A pod; its only container has the given named ports.
@@ -127,8 +141,9 @@ class MeshFixture : public testing::Test {
     instance.name = source->name();
     instance.addresses = {std::string(ip)};
     instance.sources = {source};
-    registry_.workloads.push_back(std::make_shared<const model::WorkloadInstance>(std::move(instance)));
-    registry_.changes.workloads.push_back({nullptr, registry_.workloads.back()});
+    workloads_.push_back(std::make_shared<const model::WorkloadInstance>(std::move(instance)));
+    registry_.workloads.Insert(workloads_.back());
+    registry_.changes.workloads.push_back({nullptr, workloads_.back()});
   }
   model::ProxyPtr MakeProxy(std::string_view ns, std::string_view name, std::string_view ip) {
     auto proxy = std::make_shared<model::Proxy>();
@@ -136,6 +151,7 @@ class MeshFixture : public testing::Test {
     proxy->ns = proxy->metadata.ns = ns;
     proxy->ip_addresses = {std::string(ip)};
     proxy->metadata.cluster_id = settings_.cluster_id;
+    proxy->cls = model::ClassOf(*proxy);
     return proxy;
   }
 
@@ -154,6 +170,9 @@ class MeshFixture : public testing::Test {
 
   config::ObjectStore store_;
   model::RegistryOutput registry_;
+  // In the order of their adding.
+  std::vector<model::ServicePtr> services_;
+  std::vector<std::shared_ptr<const model::WorkloadInstance>> workloads_;
   model::Settings settings_ = DefaultSettings();
   SnapshotBuilder builder_{std::make_shared<model::Settings>(settings_)};
 
@@ -179,8 +198,7 @@ class MeshFixture : public testing::Test {
       added.port = added.target_port = port;
       added.protocol = model::Protocol::kHttp;
     }
-    registry_.services.push_back(service);
-    registry_.changes.services = true;
+    AddMadeService(service);
     return service;
   }
 

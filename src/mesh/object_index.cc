@@ -2,18 +2,30 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
+
 namespace fairlead::mesh {
 
 using config::ConfigPtr;
 using config::Kind;
+
+namespace {
+
+bool Older(const ConfigPtr& a, const ConfigPtr& b) { return config::OlderFirst(*a, *b); }
+
+const ObjectIndex::List& NoObjects() {
+  static const auto* none = new ObjectIndex::List();
+  return *none;
+}
+
+}  // namespace
 
 std::vector<ConfigPtr> OldestFirst(const config::ObjectStore& store, Kind kind) {
   std::vector<ConfigPtr> objects;
   const config::ObjectStore::ByName& all = store.All(kind);
   objects.reserve(all.size());
   for (const auto& [name, object] : all) objects.push_back(object);
-  std::sort(objects.begin(), objects.end(),
-            [](const ConfigPtr& a, const ConfigPtr& b) { return config::OlderFirst(*a, *b); });
+  std::sort(objects.begin(), objects.end(), Older);
   return objects;
 }
 
@@ -41,29 +53,68 @@ const std::vector<Kind>& ObjectIndexBuilder::Kinds() {
   return *kinds;
 }
 
-std::shared_ptr<const ObjectIndex> ObjectIndexBuilder::Build(const config::ObjectStore& store,
-                                                             const std::vector<Kind>& changed,
-                                                             const ObjectIndex* previous) {
+std::shared_ptr<const ObjectIndex> ObjectIndexBuilder::Build(
+    const config::ObjectStore& store, const config::ObjectStore& before,
+    const std::shared_ptr<const ObjectIndex>& previous) {
   auto index =
       previous == nullptr ? std::make_shared<ObjectIndex>() : std::make_shared<ObjectIndex>(*previous);
-  for (Kind kind : changed) {
-    const auto slot = static_cast<size_t>(kind);
-    index->by_kind_[slot] = OldestFirst(store, kind);
-    index->by_namespace_[slot].clear();
-    for (const ConfigPtr& object : index->by_kind_[slot]) {
-      index->by_namespace_[slot][object->ns().str()].push_back(object);
-    }
+  bool changed = previous == nullptr;
+  for (Kind kind : Kinds()) {
+    auto& slot = index->kinds_[static_cast<size_t>(kind)];
+    OfKindPtr now = UpdateKind(store.All(kind), before.All(kind), slot);
+    if (now == slot) continue;
+    slot = std::move(now);
+    changed = true;
   }
-  return index;
+  return changed ? index : previous;
 }
 
-const std::vector<ConfigPtr>& ObjectIndex::Of(Kind kind) const { return by_kind_[static_cast<size_t>(kind)]; }
+ObjectIndexBuilder::OfKindPtr ObjectIndexBuilder::UpdateKind(const config::ObjectStore::ByName& all,
+                                                             const config::ObjectStore::ByName& before,
+                                                             const OfKindPtr& previous) {
+  absl::flat_hash_set<Interned> changed;
+  all.ForEachDifference(before, [&changed](const auto& name, const ConfigPtr*, const ConfigPtr*) {
+    changed.insert(name.first);
+  });
+  if (changed.empty()) return previous;
+  if (all.empty()) return nullptr;
+  auto made = std::make_shared<ObjectIndex::OfKind>();
+  if (previous != nullptr) made->namespaces = previous->namespaces;
+  for (const Interned& ns : changed) {
+    ObjectIndex::List objects;
+    for (auto it = all.LowerBound({ns, {}}); it != all.end() && it->first.first == ns; ++it)
+      objects.push_back(it->second);
+    if (objects.empty()) {
+      made->namespaces.Erase(ns);
+      continue;
+    }
+    std::sort(objects.begin(), objects.end(), Older);
+    made->namespaces[ns] = std::make_shared<const ObjectIndex::List>(std::move(objects));
+  }
+  return made;
+}
 
-const std::vector<ConfigPtr>& ObjectIndex::Of(Kind kind, std::string_view ns) const {
-  static const auto* none = new std::vector<ConfigPtr>();
-  const auto& by_namespace = by_namespace_[static_cast<size_t>(kind)];
-  auto it = by_namespace.find(ns);
-  return it == by_namespace.end() ? *none : it->second;
+const ObjectIndex::List& ObjectIndex::Of(Kind kind) const {
+  const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
+  if (of_kind == nullptr) return NoObjects();
+  absl::call_once(of_kind->sorted, [of_kind] {
+    for (const auto& [ns, list] : of_kind->namespaces)
+      of_kind->all.insert(of_kind->all.end(), list->begin(), list->end());
+    std::sort(of_kind->all.begin(), of_kind->all.end(), Older);
+  });
+  return of_kind->all;
+}
+
+const ObjectIndex::List& ObjectIndex::Of(Kind kind, std::string_view ns) const {
+  const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
+  const ListPtr* list = of_kind == nullptr ? nullptr : of_kind->namespaces.Find(ns);
+  return list == nullptr ? NoObjects() : **list;
+}
+
+ObjectIndex::ListPtr ObjectIndex::In(Kind kind, std::string_view ns) const {
+  const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
+  const ListPtr* list = of_kind == nullptr ? nullptr : of_kind->namespaces.Find(ns);
+  return list == nullptr ? nullptr : *list;
 }
 
 }  // namespace fairlead::mesh

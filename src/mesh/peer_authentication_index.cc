@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
@@ -25,14 +26,6 @@ MutualTlsMode ModeOf(const Spec::MutualTLS& mtls) {
 
 const Spec& SpecOf(const ConfigPtr& policy) { return policy->Spec<Spec>(); }
 
-bool Selects(const Spec& policy, const LabelMap& labels) {
-  for (const auto& [key, value] : policy.selector().match_labels()) {
-    auto it = labels.find(key);
-    if (it == labels.end() || it->second != value) return false;
-  }
-  return true;
-}
-
 void Inherit(MutualTlsMode mode, MutualTlsMode* effective) {
   if (mode != MutualTlsMode::kUnset) *effective = mode;
 }
@@ -48,65 +41,84 @@ config::Diagnostic Shadowed(const config::ConfigObject& policy, const config::Co
                             " is older and applies to the whole namespace too")};
 }
 
+NamespacePeerAuthentication::Selecting Digest(const Policy& policy) {
+  const Spec& spec = SpecOf(policy.object);
+  NamespacePeerAuthentication::Selecting digest;
+  digest.policy = policy.object;
+  digest.selector = policy.selector;
+  digest.mode = ModeOf(spec.mtls());
+  for (const auto& [port, mtls] : spec.port_level_mtls()) digest.ports.emplace_back(port, ModeOf(mtls));
+  std::sort(digest.ports.begin(), digest.ports.end());
+  return digest;
+}
+
+NamespacePeerAuthentication MakePart(const NamespacePolicies& policies, bool of_root,
+                                     std::vector<config::Diagnostic>* diagnostics) {
+  NamespacePeerAuthentication part;
+  for (const Policy& policy : policies.policies) {
+    if (!policy.ForAll()) {
+      // A policy with a selector never applies in the root namespace.
+      if (!of_root) part.selecting.push_back(Digest(policy));
+    } else if (part.for_all == nullptr) {
+      part.for_all = policy.object;
+      part.mode = ModeOf(SpecOf(policy.object).mtls());
+    } else {
+      diagnostics->push_back(Shadowed(*policy.object, *part.for_all));
+    }
+  }
+  return part;
+}
+
 }  // namespace
 
 std::shared_ptr<const PeerAuthenticationIndex> PeerAuthenticationIndexBuilder::Build(
-    const config::ObjectStore& store, const Interned& root_namespace,
+    const PolicyIndex& policies, const std::shared_ptr<const PeerAuthenticationIndex>& previous,
     std::vector<config::Diagnostic>* diagnostics) {
   auto index = std::make_shared<PeerAuthenticationIndex>();
-  index->root_namespace_ = root_namespace;
-  for (const ConfigPtr& policy : OldestFirst(store, config::Kind::kPeerAuthentication)) {
-    if (!SpecOf(policy).selector().match_labels().empty()) {
-      index->policies_[policy->ns().str()].push_back(policy);
-      continue;
+  for (const auto& [ns, of_namespace] : policies.All(config::Kind::kPeerAuthentication)) {
+    auto part = MakePart(*of_namespace, policies.root_namespace() == ns, diagnostics);
+    NamespacePeerAuthenticationPtr kept = previous == nullptr ? nullptr : previous->Namespace(ns);
+    if (kept == nullptr || *kept != part) {
+      kept = std::make_shared<const NamespacePeerAuthentication>(std::move(part));
     }
-    const auto [known, is_new] = index->namespace_policies_.try_emplace(policy->ns().str(), policy);
-    if (!is_new) diagnostics->push_back(Shadowed(*policy, *known->second));
+    index->namespaces_.emplace(ns, std::move(kept));
   }
+  index->mesh_ = index->Namespace(policies.root_namespace());
+  const bool same =
+      previous != nullptr && previous->mesh_ == index->mesh_ && previous->namespaces_ == index->namespaces_;
+  return same ? previous : index;
+}
+
+NamespacePeerAuthenticationPtr PeerAuthenticationIndex::Namespace(std::string_view ns) const {
+  const auto found = namespaces_.find(ns);
+  return found == namespaces_.end() ? nullptr : found->second;
+}
+
+MutualTlsMode ForNamespace(const NamespacePeerAuthenticationPtr& mesh,
+                           const NamespacePeerAuthenticationPtr& ns) {
   // An unset mode is PERMISSIVE in the root namespace's policy and the root's in other namespaces'.
-  auto root = index->namespace_policies_.find(root_namespace.str());
-  if (root != index->namespace_policies_.end()) {
-    index->mesh_mode_ = MutualTlsMode::kPermissive;
-    Inherit(ModeOf(SpecOf(root->second).mtls()), &index->mesh_mode_);
+  MutualTlsMode mode = MutualTlsMode::kUnset;
+  for (const auto* part : {mesh.get(), ns.get()}) {
+    if (part == nullptr || part->for_all == nullptr) continue;
+    if (mode == MutualTlsMode::kUnset) mode = MutualTlsMode::kPermissive;
+    Inherit(part->mode, &mode);
   }
-  for (const auto& [ns, policy] : index->namespace_policies_) {
-    if (root_namespace == ns) continue;
-    MutualTlsMode& mode = index->namespace_modes_[ns];
-    mode = index->mesh_mode_ == MutualTlsMode::kUnset ? MutualTlsMode::kPermissive : index->mesh_mode_;
-    Inherit(ModeOf(SpecOf(policy).mtls()), &mode);
-  }
-  return index;
+  return mode;
 }
 
-MutualTlsMode PeerAuthenticationIndex::ForNamespace(std::string_view ns) const {
-  auto it = namespace_modes_.find(ns);
-  return it == namespace_modes_.end() ? mesh_mode_ : it->second;
-}
-
-MutualTlsMode PeerAuthenticationIndex::ForService(const model::Service& service,
-                                                  const model::ServicePort& /*port*/) const {
-  if (service.mesh_external) return MutualTlsMode::kUnset;
-  const MutualTlsMode mode = ForNamespace(service.ns);
-  return mode == MutualTlsMode::kUnset ? MutualTlsMode::kPermissive : mode;
-}
-
-PeerAuthentication PeerAuthenticationIndex::ForWorkload(std::string_view ns, const LabelMap& labels) const {
+PeerAuthentication ForWorkload(const NamespacePeerAuthenticationPtr& mesh,
+                               const NamespacePeerAuthenticationPtr& ns, const LabelMap& labels) {
   PeerAuthentication effective;
-  Inherit(ForNamespace(ns), &effective.mode);
-  auto of_namespace = policies_.find(ns);
-  // A policy with a selector never applies in the root namespace.
-  if (of_namespace == policies_.end() || root_namespace_ == ns) return effective;
-  for (const ConfigPtr& policy : of_namespace->second) {
-    const Spec& spec = SpecOf(policy);
-    if (!Selects(spec, labels)) continue;
-    Inherit(ModeOf(spec.mtls()), &effective.mode);
-    for (const auto& [port, mtls] : spec.port_level_mtls()) {
-      MutualTlsMode mode = effective.mode;
-      Inherit(ModeOf(mtls), &mode);
-      effective.ports.emplace_back(port, mode);
-    }
-    std::sort(effective.ports.begin(), effective.ports.end());
-    break;
+  Inherit(ForNamespace(mesh, ns), &effective.mode);
+  if (ns == nullptr) return effective;
+  const auto own = std::find_if(ns->selecting.begin(), ns->selecting.end(), [&labels](const auto& policy) {
+    return SelectorMatches(policy.selector, labels);
+  });
+  if (own == ns->selecting.end()) return effective;
+  Inherit(own->mode, &effective.mode);
+  effective.ports = own->ports;
+  for (auto& [port, mode] : effective.ports) {
+    if (mode == MutualTlsMode::kUnset) mode = effective.mode;
   }
   return effective;
 }

@@ -73,14 +73,51 @@ TEST_F(PeerAuthenticationIndexTest, SelectorInTheRootNamespaceNeverApplies) {
   EXPECT_EQ(For("istio-system", {{"app", "web"}}).mode, MutualTlsMode::kPermissive);
 }
 
-TEST_F(PeerAuthenticationIndexTest, ServicesOutsideTheMeshHaveNoMode) {
+TEST_F(PeerAuthenticationIndexTest, PartsOfNamespacesAnswerAsTheIndexDoes) {
   PutPeerAuthentication("istio-system", "mesh", "mtls { mode: STRICT }");
-  const auto inside = AddService("a", "web", {80});
-  const auto outside = AddExternal("a", "example.com", {443});
-  outside->mesh_external = true;
-  const SnapshotPtr snapshot = Build();
-  EXPECT_EQ(snapshot->peer_authentications->ForService(*inside, inside->ports[0]), MutualTlsMode::kStrict);
-  EXPECT_EQ(snapshot->peer_authentications->ForService(*outside, outside->ports[0]), MutualTlsMode::kUnset);
+  PutPeerAuthentication("a", "workload",
+                        R"(selector { match_labels { key: "app" value: "web" } } mtls { mode: DISABLE })");
+  const auto index = Build()->peer_authentications;
+  const auto web = mesh::ForWorkload(index->Mesh(), index->Namespace("a"), {{"app", "web"}});
+  EXPECT_EQ(web.mode, MutualTlsMode::kDisable);
+  EXPECT_EQ(mesh::ForWorkload(nullptr, index->Namespace("a"), {}).mode, MutualTlsMode::kPermissive);
+  EXPECT_EQ(mesh::ForNamespace(index->Mesh(), index->Namespace("a")), MutualTlsMode::kStrict);
+  EXPECT_EQ(mesh::ForNamespace(index->Mesh(), nullptr), MutualTlsMode::kStrict);
+  EXPECT_EQ(mesh::ForNamespace(nullptr, nullptr), MutualTlsMode::kUnset);
+  EXPECT_EQ(index->Namespace("istio-system"), index->Mesh());
+  EXPECT_EQ(index->Namespace("b"), nullptr);
+}
+
+TEST_F(PeerAuthenticationIndexTest, PartsStayWhilePoliciesOfOtherNamespacesChange) {
+  PutPeerAuthentication("istio-system", "mesh", "mtls { mode: STRICT }");
+  PutPeerAuthentication("a", "p", "mtls { mode: DISABLE }");
+  PutPeerAuthentication("b", "p", "mtls { mode: DISABLE }");
+  const auto before = Build()->peer_authentications;
+  PutPeerAuthentication("b", "p", "mtls { mode: STRICT }");
+  const auto after = Build()->peer_authentications;
+  EXPECT_EQ(after->Mesh(), before->Mesh());
+  EXPECT_EQ(after->Namespace("a"), before->Namespace("a"));
+  EXPECT_NE(after->Namespace("b"), before->Namespace("b"));
+  Remove(config::Kind::kPeerAuthentication, "b", "p");
+  EXPECT_EQ(Build()->peer_authentications->Namespace("b"), nullptr);
+}
+
+TEST_F(PeerAuthenticationIndexTest, WhatNeverAppliesChangesNothing) {
+  PutPeerAuthentication("istio-system", "mesh", "mtls { mode: STRICT }");
+  PutPeerAuthentication("a", "old", "mtls { mode: DISABLE }", 2);
+  const auto before = Build()->peer_authentications;
+  PutPeerAuthentication("istio-system", "selected",
+                        R"(selector { match_labels { key: "app" value: "web" } } mtls { mode: STRICT })");
+  PutPeerAuthentication("a", "young", "mtls { mode: STRICT }", 1);
+  EXPECT_EQ(Build()->peer_authentications, before);
+}
+
+TEST_F(PeerAuthenticationIndexTest, AnotherRootNamespaceHasAnotherMeshPart) {
+  PutPeerAuthentication("config", "mesh", "mtls { mode: STRICT }");
+  EXPECT_EQ(For("a").mode, MutualTlsMode::kPermissive);
+  settings_.root_namespace = "config";
+  SetSettings();
+  EXPECT_EQ(For("a").mode, MutualTlsMode::kStrict);
 }
 
 }  // namespace

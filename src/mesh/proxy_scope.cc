@@ -1,11 +1,11 @@
 #include "mesh/proxy_scope.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
-#include "istio/mesh/v1alpha1/config.pb.h"
 #include "mesh/service_targets.h"
+#include "mesh/sidecar_scopes.h"
+#include "mesh/view.h"
 #include "model/workload_labels.h"
 
 namespace fairlead::mesh {
@@ -13,23 +13,23 @@ namespace {
 
 // The labels that the registries have for the proxy's workload: of its pod, else of the first ServiceEntry
 // endpoint at its address.
-bool FindRegistryLabels(const MeshSnapshot& snapshot, const model::Proxy& proxy, LabelMap* labels) {
-  if (!InOwnCluster(snapshot, proxy)) return false;
-  if (const model::WorkloadInstance* pod = FindPodOf(snapshot, proxy)) {
+bool FindRegistryLabels(View& view, const model::Proxy& proxy, LabelMap* labels) {
+  if (!InOwnCluster(view, proxy)) return false;
+  if (const model::WorkloadInstance* pod = FindPodOf(view, proxy)) {
     *labels =
         model::WithTopologyLabels(pod->sources.front()->meta().labels, pod->workload->cluster,
                                   pod->workload->locality, proxy.metadata.node_name, pod->workload->network);
     return true;
   }
-  const std::vector<model::ExternalTarget> external = FindExternalTargets(snapshot, proxy);
+  const std::vector<model::ExternalTarget> external = FindExternalTargets(view, proxy);
   if (external.empty()) return false;
   *labels = external.front().workload->labels;
   return true;
 }
 
-LabelMap FindLabels(const MeshSnapshot& snapshot, const model::Proxy& proxy) {
+LabelMap FindLabels(View& view, const model::Proxy& proxy) {
   LabelMap labels;
-  if (proxy.metadata.labels.contains(kTestVmLabel) || !FindRegistryLabels(snapshot, proxy, &labels)) {
+  if (proxy.metadata.labels.contains(kTestVmLabel) || !FindRegistryLabels(view, proxy, &labels)) {
     return proxy.metadata.labels;
   }
   labels.insert(proxy.metadata.static_labels.begin(),
@@ -49,61 +49,71 @@ model::Locality FindLocality(const model::Proxy& proxy, const LabelMap& labels) 
   return own.empty() ? proxy.node_locality : model::Locality::Parse(own);
 }
 
-bool TargetsStay(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy, const ProxyScopePtr& previous) {
-  return previous != nullptr && previous->proxy == proxy &&
-         previous->targets_revision == snapshot.targets_revision &&
-         (previous->endpoints == nullptr || previous->endpoints == snapshot.endpoints);
+// The Sidecar object that a proxy's workload goes by; null: none. Routers have none.
+config::ConfigPtr FindSidecar(View& view, const ProxyScope& scope) {
+  if (scope.proxy->type != model::ProxyType::kSidecar) return nullptr;
+  const std::string &ns = scope.proxy->ns, &root = view.settings()->root_namespace;
+  PolicyParts parts;
+  parts.root = view.PoliciesIn(config::Kind::kSidecar, root);
+  parts.in_root = ns == root;
+  if (!parts.in_root) parts.own = view.PoliciesIn(config::Kind::kSidecar, ns);
+  const auto chosen = SelectPolicies(config::Kind::kSidecar, parts, {ns, scope.labels});
+  return chosen.empty() ? nullptr : chosen.front();
 }
 
-void FindTargets(const MeshSnapshot& snapshot, ProxyScope* scope) {
-  const model::Proxy& proxy = *scope->proxy;
-  LabelMap labels = FindLabels(snapshot, proxy);
-  scope->locality = FindLocality(proxy, labels);
-  scope->labels = model::WithTopologyLabels(std::move(labels), proxy.metadata.cluster_id, scope->locality,
-                                            proxy.metadata.node_name, proxy.metadata.network);
-  FoundTargets found = FindServiceTargets(snapshot, proxy, scope->labels);
-  scope->targets = std::move(found.targets);
-  scope->endpoints = found.by_endpoints ? snapshot.endpoints : nullptr;
-  scope->targets_revision = snapshot.targets_revision;
-}
-
-DestinationRulePtr RuleOf(const ProxyScope& scope, const ServiceTarget& target) {
-  return scope.sidecar->FindDestinationRule(target.service->hostname, target.service->ns, scope.labels,
-                                            /*outbound=*/false);
-}
-
-// See ProxyScope::own_id.
 bool SameOwn(const ProxyScope& a, const ProxyScope& b) {
-  const auto same_rule = [&](const ServiceTarget& target) { return RuleOf(a, target) == RuleOf(b, target); };
-  return a.proxy == b.proxy && a.labels == b.labels && a.locality == b.locality && a.targets == b.targets &&
-         a.peer_authentication == b.peer_authentication && a.gateway == b.gateway &&
-         a.proxy_config == b.proxy_config && a.sidecar->object == b.sidecar->object &&
-         a.sidecar->outbound_traffic_policy == b.sidecar->outbound_traffic_policy &&
-         (a.sidecar == b.sidecar || std::all_of(a.targets.begin(), a.targets.end(), same_rule));
+  return a.labels == b.labels && a.locality == b.locality && a.slot == b.slot && *a.targets == *b.targets &&
+         *a.peer_authentication == *b.peer_authentication;
+}
+
+// An equal value that is there already.
+template <typename Value>
+std::shared_ptr<const Value> Kept(Value value, const std::shared_ptr<const Value>& before) {
+  if (before != nullptr && value == *before) return before;
+  return std::make_shared<const Value>(std::move(value));
+}
+
+// All but what the proxy sees.
+std::shared_ptr<ProxyScope> FindOwn(View& view, const model::ProxyPtr& proxy, const ProxyScope* before) {
+  auto scope = std::make_shared<ProxyScope>();
+  scope->proxy = proxy;
+  LabelMap labels = FindLabels(view, *proxy);
+  scope->locality = FindLocality(*proxy, labels);
+  scope->labels = model::WithTopologyLabels(std::move(labels), proxy->metadata.cluster_id, scope->locality,
+                                            proxy->metadata.node_name, proxy->metadata.network);
+  scope->targets = Kept(FindServiceTargets(view, *proxy, scope->labels), before ? before->targets : nullptr);
+  scope->peer_authentication =
+      Kept(ForWorkload(view.mesh_peer_authentication(), view.peer_authentication(proxy->ns), scope->labels),
+           before ? before->peer_authentication : nullptr);
+  return scope;
+}
+
+Interned SlotOf(const model::Proxy& proxy, const config::ConfigPtr& sidecar) {
+  if (sidecar == nullptr) return proxy.ns;
+  return StrCat(proxy.ns, "/", sidecar->ns().str(), "/", sidecar->name().str());
 }
 
 }  // namespace
 
 ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
-                                const ProxyScopePtr& previous) {
-  const bool targets_stay = TargetsStay(snapshot, proxy, previous);
-  if (targets_stay && previous->scopes_revision == snapshot.scopes_revision) return previous;
-  auto scope = targets_stay ? std::make_shared<ProxyScope>(*previous) : std::make_shared<ProxyScope>();
-  scope->proxy = proxy;
-  if (!targets_stay) FindTargets(snapshot, scope.get());
-  scope->sidecar = proxy->type == model::ProxyType::kSidecar ? snapshot.ScopeFor(proxy->ns, scope->labels)
-                                                             : snapshot.DefaultScopeFor(proxy->ns);
-  scope->peer_authentication = snapshot.peer_authentications->ForWorkload(proxy->ns, scope->labels);
-  scope->proxy_config = proxy->metadata.proxy_config;
-  if (scope->proxy_config == nullptr) {
-    scope->proxy_config = {snapshot.settings->mesh, &snapshot.settings->mesh->default_config()};
-  }
-  if (proxy->type == model::ProxyType::kRouter) {
-    scope->gateway = snapshot.gateways->Get(
-        AttachGateways(snapshot.objects->Of(config::Kind::kGateway), scope->labels, scope->targets));
-  }
-  scope->scopes_revision = snapshot.scopes_revision;
-  scope->own_id = previous != nullptr && SameOwn(*previous, *scope) ? previous->own_id : NextUniqueId();
+                                const ProxyScopePtr& previous, bool shadow) {
+  const World world{snapshot, nullptr, shadow};
+  const bool own_holds = previous != nullptr && previous->proxy == proxy && previous->own_reads != nullptr &&
+                         previous->own_reads->Hold(world);
+  if (own_holds && !shadow && previous->sidecar_reads->Hold(world)) return previous;
+  View view(world);
+  std::shared_ptr<ProxyScope> scope =
+      own_holds && !shadow ? std::make_shared<ProxyScope>(*previous) : FindOwn(view, proxy, previous.get());
+  const config::ConfigPtr sidecar =
+      own_holds && !shadow ? previous->sidecar->imports->object : FindSidecar(view, *scope);
+  const bool router = proxy->type != model::ProxyType::kSidecar;
+  SidecarScopes::Result found = snapshot.scopes->Get(world, sidecar, proxy->ns, router);
+  scope->sidecar = std::move(found.value);
+  scope->sidecar_reads = std::move(found.reads);
+  if (own_holds && !shadow) return scope;
+  scope->slot = SlotOf(*proxy, sidecar);
+  scope->own_reads = view.Take();
+  if (own_holds && !SameOwn(*scope, *previous)) ReportMismatch(StrCat("the scope of ", proxy->id));
   return scope;
 }
 

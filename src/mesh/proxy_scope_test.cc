@@ -17,7 +17,7 @@ class ProxyScopeTest : public MeshFixture {
   std::vector<std::string> Targets(const model::ProxyPtr& proxy) {
     std::vector<std::string> texts;
     const ProxyScopePtr scope = ComputeProxyScope(*Build(), proxy);
-    for (const ServiceTarget& target : scope->targets) {
+    for (const ServiceTarget& target : *scope->targets) {
       texts.push_back(
           StrCat(target.service->hostname.str(), ":", target.port->port, "->", target.target_port));
     }
@@ -177,16 +177,11 @@ TEST_F(ProxyScopeTest, FindsScopePolicyAndProxyConfig) {
   const SnapshotPtr snapshot = Build();
   const auto proxy = MakeProxy("a", "web-1", "10.0.0.1");
   const ProxyScopePtr scope = ComputeProxyScope(*snapshot, proxy);
-  EXPECT_EQ(scope->sidecar, snapshot->ScopeFor("a", {{"app", "web"}}));
-  EXPECT_NE(scope->sidecar->object, nullptr);
-  EXPECT_EQ(scope->peer_authentication.mode, MutualTlsMode::kStrict);
-  EXPECT_EQ(scope->proxy_config.get(), &settings_.mesh->default_config());
-  const auto router = With(proxy, [](model::Proxy* p) {
-    p->type = model::ProxyType::kRouter;
-    p->metadata.proxy_config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
-  });
-  EXPECT_EQ(ComputeProxyScope(*snapshot, router)->sidecar->object, nullptr);
-  EXPECT_EQ(ComputeProxyScope(*snapshot, router)->proxy_config, router->metadata.proxy_config);
+  EXPECT_EQ(scope->sidecar, ScopeFor(*snapshot, "a", {{"app", "web"}}));
+  EXPECT_NE(scope->sidecar->imports->object, nullptr);
+  EXPECT_EQ(scope->peer_authentication->mode, MutualTlsMode::kStrict);
+  const auto router = With(proxy, [](model::Proxy* p) { p->type = model::ProxyType::kRouter; });
+  EXPECT_EQ(ComputeProxyScope(*snapshot, router)->sidecar->imports->object, nullptr);
 }
 
 TEST_F(ProxyScopeTest, TakesOverWhatDidNotChange) {
@@ -200,13 +195,13 @@ TEST_F(ProxyScopeTest, TakesOverWhatDidNotChange) {
   PutVirtualService("a", "v", "hosts: 'x.com'");
   const ProxyScopePtr routed = ComputeProxyScope(*Build(), proxy, first);
   EXPECT_NE(routed->sidecar, first->sidecar);
-  EXPECT_EQ(routed->targets.size(), 1u);
+  EXPECT_EQ(routed->targets->size(), 1u);
   PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
   const ProxyScopePtr strict = ComputeProxyScope(*Build(), proxy, routed);
-  EXPECT_EQ(strict->peer_authentication.mode, MutualTlsMode::kStrict);
+  EXPECT_EQ(strict->peer_authentication->mode, MutualTlsMode::kStrict);
   EXPECT_EQ(strict->sidecar, routed->sidecar);
   AddService("a", "second", {81}, {{"app", "web"}});
-  EXPECT_EQ(ComputeProxyScope(*Build(), proxy, strict)->targets.size(), 2u);
+  EXPECT_EQ(ComputeProxyScope(*Build(), proxy, strict)->targets->size(), 2u);
   const auto other = MakeProxy("b", "web-1", "10.0.0.1");
   EXPECT_EQ(ComputeProxyScope(*Build(), other, strict)->proxy, other);
 }
@@ -216,7 +211,7 @@ TEST_F(ProxyScopeTest, FollowsEndpointsWhereTheTargetsCameFromThem) {
   AddPod("a", "web-1", "10.0.0.1", {{"app", "web"}});
   const auto proxy = MakeProxy("a", "web-1", "10.0.0.1");
   const ProxyScopePtr none = ComputeProxyScope(*Build(), proxy);
-  EXPECT_THAT(none->targets, IsEmpty());
+  EXPECT_THAT(*none->targets, IsEmpty());
   auto endpoints = std::make_shared<model::ServiceEndpoints>();
   endpoints->shards.resize(1);
   model::Endpoint& endpoint = endpoints->shards[0].endpoints.emplace_back();
@@ -224,7 +219,7 @@ TEST_F(ProxyScopeTest, FollowsEndpointsWhereTheTargetsCameFromThem) {
   endpoint.port_name = "http-80";
   registry_.endpoints[{service->hostname, "a"}] = endpoints;
   registry_.changes.endpoints = {{service->hostname, "a"}};
-  EXPECT_EQ(ComputeProxyScope(*Build(), proxy, none)->targets.size(), 1u);
+  EXPECT_EQ(ComputeProxyScope(*Build(), proxy, none)->targets->size(), 1u);
 }
 
 }  // namespace

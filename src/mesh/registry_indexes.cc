@@ -1,12 +1,35 @@
 #include "mesh/registry_indexes.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "istio/mesh/v1alpha1/network.pb.h"
 
 namespace fairlead::mesh {
 namespace {
+
+// What of an endpoint its service's clusters depend on, besides its identity.
+using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
+
+std::set<EndpointTraits> TraitsOf(const model::ServiceEndpoints& endpoints) {
+  std::set<EndpointTraits> traits;
+  for (const model::EndpointShard& shard : endpoints.shards) {
+    for (const model::Endpoint& endpoint : shard.endpoints) {
+      traits.emplace(endpoint.port_name, endpoint.service_port, endpoint.workload->tls_mode == "disabled",
+                     LabelOr(endpoint.workload->labels, "networking.istio.io/tunnel"));
+    }
+  }
+  return traits;
+}
+
+bool SameTraits(const model::ServiceEndpointsPtr& a, const model::ServiceEndpointsPtr& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr) return false;
+  return a->service_accounts == b->service_accounts && TraitsOf(*a) == TraitsOf(*b);
+}
+
+using WorkloadList = std::vector<WorkloadIndex::Workload>;
 
 bool IsPod(const model::WorkloadInstance& workload) {
   return !workload.sources.empty() && workload.sources.front()->kind() == config::Kind::kPod;
@@ -32,40 +55,67 @@ std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Build(const Endpoints
 std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Update(
     const EndpointIndex& previous, const Endpoints& endpoints,
     const std::vector<model::ServiceKey>& changed) {
-  auto index = std::make_shared<EndpointIndex>(previous);
-  NamePairMap<model::ServiceEndpointsPtr>::Editor edit(&index->by_service_);
-  for (const model::ServiceKey& service : changed) {
-    auto now = endpoints.find(service);
-    if (now == endpoints.end()) {
-      edit.Erase(service);
+  absl::flat_hash_map<Interned, std::shared_ptr<NamespaceEndpoints>> edited;
+  for (const auto& [host, ns] : changed) {
+    const model::ServiceEndpointsPtr* now = endpoints.Find(model::ServiceKey{host, ns});
+    const model::ServiceEndpointsPtr after = now == nullptr ? nullptr : *now;
+    std::shared_ptr<NamespaceEndpoints>& of_namespace = edited[ns];
+    const model::ServiceEndpointsPtr before_change = previous.Find(host, ns);
+    if (of_namespace == nullptr) {
+      if (before_change == after) continue;
+      const NamespaceEndpointsPtr before = previous.Namespace(ns);
+      of_namespace = before == nullptr ? std::make_shared<NamespaceEndpoints>()
+                                       : std::make_shared<NamespaceEndpoints>(*before);
+    }
+    if (!SameTraits(before_change, after)) of_namespace->traits_ = std::make_shared<const char>();
+    if (after == nullptr) {
+      of_namespace->by_host_.Erase(host);
     } else {
-      edit[service] = now->second;
+      of_namespace->by_host_[host] = after;
+    }
+  }
+  auto index = std::make_shared<EndpointIndex>(previous);
+  for (auto& [ns, of_namespace] : edited) {
+    if (of_namespace == nullptr) continue;
+    if (of_namespace->by_host_.empty()) {
+      index->namespaces_.Erase(ns);
+    } else {
+      index->namespaces_[ns] = std::move(of_namespace);
     }
   }
   return index;
 }
 
-model::ServiceEndpointsPtr EndpointIndex::Find(std::string_view hostname, std::string_view ns) const {
-  const model::ServiceEndpointsPtr* found = by_service_.Find(std::make_pair(hostname, ns));
+model::ServiceEndpointsPtr NamespaceEndpoints::Find(std::string_view hostname) const {
+  const model::ServiceEndpointsPtr* found = by_host_.Find(hostname);
   return found == nullptr ? nullptr : *found;
 }
 
+model::ServiceEndpointsPtr EndpointIndex::Find(std::string_view hostname, std::string_view ns) const {
+  const NamespaceEndpointsPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : (*of_namespace)->Find(hostname);
+}
+
+NamespaceEndpointsPtr EndpointIndex::Namespace(std::string_view ns) const {
+  const NamespaceEndpointsPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : *of_namespace;
+}
+
 std::shared_ptr<const ExternalTargetIndex> ExternalTargetIndexBuilder::Build(
-    const absl::flat_hash_map<Interned, std::vector<model::ExternalTarget>>& targets) {
+    const ShardedMap<Interned, std::vector<model::ExternalTarget>>& targets) {
   auto index = std::make_shared<ExternalTargetIndex>();
-  index->by_address_.reserve(targets.size());
-  for (const auto& [address, at_address] : targets) index->by_address_.emplace(address.str(), at_address);
+  index->by_address_ = targets;
   return index;
 }
 
 const std::vector<model::ExternalTarget>& ExternalTargetIndex::At(std::string_view ip) const {
   static const auto* none = new std::vector<model::ExternalTarget>();
-  auto it = by_address_.find(ip);
-  return it == by_address_.end() ? *none : it->second;
+  const std::vector<model::ExternalTarget>* targets = by_address_.Find(Interned(ip));
+  return targets == nullptr ? *none : *targets;
 }
 
 std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(
-    const std::vector<WorkloadIndex::Workload>& workloads) {
+    const ShardedSet<WorkloadIndex::Workload>& workloads) {
   std::vector<model::WorkloadChange> all;
   all.reserve(workloads.size());
   for (const WorkloadIndex::Workload& workload : workloads) all.push_back({nullptr, workload});
@@ -75,22 +125,29 @@ std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(
 std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
     const WorkloadIndex& previous, const std::vector<model::WorkloadChange>& changes) {
   auto index = std::make_shared<WorkloadIndex>(previous);
-  decltype(index->by_address_)::Editor by_address(&index->by_address_);
-  decltype(index->pods_)::Editor pods(&index->pods_);
+  auto& by_address = index->by_address_;
+  auto& pods = index->pods_;
   for (const auto& [before, after] : changes) {
     if (before == nullptr) continue;
     for (const std::string& address : before->addresses) {
-      std::vector<WorkloadIndex::Workload>& sharing = by_address[address];
-      std::erase(sharing, before);
-      if (sharing.empty()) by_address.Erase(address);
+      WorkloadIndex::Sharing& sharing = by_address[address];
+      auto rest = sharing == nullptr ? WorkloadList() : WorkloadList(*sharing);
+      std::erase(rest, before);
+      if (rest.empty()) {
+        by_address.Erase(address);
+      } else {
+        sharing = std::make_shared<const WorkloadList>(std::move(rest));
+      }
     }
     if (IsPod(*before)) pods.Erase(std::make_pair(before->workload->ns, before->name));
   }
   for (const auto& [before, after] : changes) {
     if (after == nullptr) continue;
     for (const std::string& address : after->addresses) {
-      std::vector<WorkloadIndex::Workload>& sharing = by_address[address];
-      sharing.insert(std::upper_bound(sharing.begin(), sharing.end(), after, PreferredByAddress), after);
+      WorkloadIndex::Sharing& sharing = by_address[address];
+      auto more = sharing == nullptr ? WorkloadList() : WorkloadList(*sharing);
+      more.insert(std::upper_bound(more.begin(), more.end(), after, PreferredByAddress), after);
+      sharing = std::make_shared<const WorkloadList>(std::move(more));
     }
     if (IsPod(*after)) pods[{after->workload->ns, after->name}] = after;
   }
@@ -98,8 +155,8 @@ std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
 }
 
 const model::WorkloadInstance* WorkloadIndex::FindByAddress(std::string_view ip) const {
-  const std::vector<Workload>* sharing = by_address_.Find(ip);
-  return sharing == nullptr ? nullptr : sharing->front().get();
+  const Sharing* sharing = by_address_.Find(ip);
+  return sharing == nullptr ? nullptr : (*sharing)->front().get();
 }
 
 const model::WorkloadInstance* WorkloadIndex::FindPod(std::string_view ns, std::string_view name) const {
@@ -107,18 +164,29 @@ const model::WorkloadInstance* WorkloadIndex::FindPod(std::string_view ns, std::
   return pod == nullptr ? nullptr : pod->get();
 }
 
+std::shared_ptr<const std::vector<WorkloadIndex::Workload>> WorkloadIndex::At(std::string_view ip) const {
+  const Sharing* sharing = by_address_.Find(ip);
+  return sharing == nullptr ? nullptr : *sharing;
+}
+
+WorkloadIndex::Workload WorkloadIndex::Pod(std::string_view ns, std::string_view name) const {
+  const Workload* pod = pods_.Find(std::make_pair(ns, name));
+  return pod == nullptr ? nullptr : *pod;
+}
+
 std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesByAddress(std::string_view ip) const {
   std::vector<const model::WorkloadInstance*> entries;
-  const std::vector<Workload>* sharing = by_address_.Find(ip);
+  const Sharing* sharing = by_address_.Find(ip);
   if (sharing == nullptr) return entries;
-  for (const Workload& workload : *sharing) {
+  for (const Workload& workload : **sharing) {
     if (!IsPod(*workload)) entries.push_back(workload.get());
   }
   return entries;
 }
 
-std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(std::vector<model::NetworkGateway> gateways,
-                                                               const model::Settings& settings) {
+std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(
+    std::vector<model::NetworkGateway> gateways, const model::Settings& settings,
+    const std::shared_ptr<const NetworkIndex>& last) {
   for (const auto& [network, spec] : settings.networks->networks()) {
     for (const auto& gateway : spec.gateways()) {
       if (gateway.address().empty()) continue;  // by service name: the registries know its addresses
@@ -131,6 +199,7 @@ std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(std::vector<model
   }
   std::sort(gateways.begin(), gateways.end());
   gateways.erase(std::unique(gateways.begin(), gateways.end()), gateways.end());
+  if (last != nullptr && last->gateways_ == gateways) return last;
   auto index = std::make_shared<NetworkIndex>();
   index->gateways_ = std::move(gateways);
   return index;

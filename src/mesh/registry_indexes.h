@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/sharded_map.h"
 #include "mesh/snapshot.h"
 #include "model/registry_output.h"
 #include "model/settings.h"
@@ -15,7 +15,7 @@ namespace fairlead::mesh {
 
 class EndpointIndexBuilder {
  public:
-  using Endpoints = absl::flat_hash_map<model::ServiceKey, model::ServiceEndpointsPtr>;
+  using Endpoints = ShardedMap<model::ServiceKey, model::ServiceEndpointsPtr>;
   static std::shared_ptr<const EndpointIndex> Build(const Endpoints& endpoints);
   // What `previous` becomes when the endpoints of the `changed` services are what they now are.
   static std::shared_ptr<const EndpointIndex> Update(const EndpointIndex& previous,
@@ -26,13 +26,13 @@ class EndpointIndexBuilder {
 class ExternalTargetIndexBuilder {
  public:
   static std::shared_ptr<const ExternalTargetIndex> Build(
-      const absl::flat_hash_map<Interned, std::vector<model::ExternalTarget>>& targets);
+      const ShardedMap<Interned, std::vector<model::ExternalTarget>>& targets);
 };
 
 class WorkloadIndexBuilder {
  public:
   static std::shared_ptr<const WorkloadIndex> Build(
-      const std::vector<std::shared_ptr<const model::WorkloadInstance>>& workloads);
+      const ShardedSet<std::shared_ptr<const model::WorkloadInstance>>& workloads);
   // What `previous` becomes by the changes.
   static std::shared_ptr<const WorkloadIndex> Update(const WorkloadIndex& previous,
                                                      const std::vector<model::WorkloadChange>& changes);
@@ -40,9 +40,11 @@ class WorkloadIndexBuilder {
 
 class NetworkIndexBuilder {
  public:
-  // Adds the gateways that MeshNetworks gives by address to those that the registries found.
+  // Adds the gateways that MeshNetworks gives by address to those that the registries found. `last` again
+  // (may be null) where it has the same.
   static std::shared_ptr<const NetworkIndex> Build(std::vector<model::NetworkGateway> gateways,
-                                                   const model::Settings& settings);
+                                                   const model::Settings& settings,
+                                                   const std::shared_ptr<const NetworkIndex>& last);
 };
 
 }  // namespace fairlead::mesh

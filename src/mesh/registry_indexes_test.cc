@@ -14,9 +14,10 @@ class RegistryIndexesTest : public MeshFixture {
  protected:
   // Removes the workload added last but `back`.
   void RemoveWorkload(size_t back) {
-    const auto gone = registry_.workloads.end() - 1 - static_cast<ptrdiff_t>(back);
+    const auto gone = workloads_.end() - 1 - static_cast<ptrdiff_t>(back);
     registry_.changes.workloads.push_back({*gone, nullptr});
-    registry_.workloads.erase(gone);
+    registry_.workloads.Erase(*gone);
+    workloads_.erase(gone);
   }
   void AddEntry(std::string_view ns, std::string_view name, std::string_view ip) {
     AddWorkload(Put(config::Kind::kWorkloadEntry, ns, name, istio::networking::v1alpha3::WorkloadEntry()), ip,

@@ -1,6 +1,7 @@
 #include "mesh/scope_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "mesh/egress_hosts.h"
-#include "mesh/host_map.h"
 #include "mesh/scope_services.h"
 #include "mesh/service_index.h"
 
@@ -52,122 +52,97 @@ OutboundPolicyPtr OutboundPolicy(const model::Settings& settings, const ConfigPt
   return PolicyWithMode(static_cast<api::OutboundTrafficPolicy::Mode>(mode));
 }
 
-// For each service that a virtual service has a host for, the virtual service with the most specific such
-// host; of several with the same host the first.
-void IndexMostSpecific(EgressListener* listener) {
-  if (listener->virtual_services.empty()) return;
-  HostMap<VirtualServicePtr> by_host;
-  for (const VirtualServicePtr& virtual_service : listener->virtual_services) {
-    for (const std::string& host : virtual_service->spec->hosts()) {
-      VirtualServicePtr& first = by_host[host];
-      if (first == nullptr) first = virtual_service;
-    }
-  }
-  for (const ServicePtr& service : listener->services) {
-    const VirtualServicePtr* best = by_host.FindMostSpecific(service->hostname);
-    if (best != nullptr) listener->most_specific_virtual_service.emplace(service->hostname, *best);
-  }
+// Whether a virtual service routes what is not HTTP: such routes are part of listeners.
+bool HasStreamRoutes(const VirtualServicePtr& virtual_service) {
+  return virtual_service->spec->tls_size() + virtual_service->spec->tcp_size() > 0;
 }
+
+using VirtualServices = std::vector<VirtualServicePtr>;
 
 class Builder {
  public:
-  Builder(std::string_view ns, ScopeReads* reads, ServiceVariants* variants)
-      : reads_(reads),
+  Builder(std::string_view ns, VisibleMesh* visible, ServiceVariants* variants)
+      : visible_(visible),
         variants_(variants),
-        scope_(std::make_shared<SidecarScope>()),
-        union_(scope_.get(), variants) {
-    scope_->ns = ns;
+        imports_(std::make_shared<ScopeImports>()),
+        union_(imports_.get(), variants) {
+    imports_->ns = ns;
   }
 
-  std::shared_ptr<SidecarScope> BuildForSidecar(const ConfigPtr& sidecar);
-  std::shared_ptr<SidecarScope> BuildForRouter();
+  SidecarScope BuildForSidecar(const ConfigPtr& sidecar);
+  SidecarScope BuildForRouter();
 
  private:
-  EgressListener DefaultListener() const;
-  EgressListener Listener(const api::IstioEgressListener& spec) const;
+  void AddListener(const EgressHosts& hosts, const api::IstioEgressListener* spec);
   std::vector<ServicePtr> Candidates(const EgressHosts& hosts) const;
   std::vector<ServicePtr> Import(const EgressHosts& hosts, const EgressListener& listener) const;
-  std::vector<VirtualServicePtr> ImportVirtualServices(const EgressHosts& hosts) const;
-  void AddDestinations(const EgressListener& listener);
+  VirtualServices ImportVirtualServices(const EgressHosts& hosts) const;
+  void AddDestinations(const EgressListener& listener, const VirtualServices& virtual_services);
   void AddDestination(const std::string& host, std::span<const uint32_t> ports,
                       const EgressListener& listener);
   bool Follows(const RouteDestination& destination) const;
   void SelectDestinationRules();
-  void ListNamespaces();
 
-  ScopeReads* reads_;
+  VisibleMesh* visible_;
   ServiceVariants* variants_;
-  std::shared_ptr<SidecarScope> scope_;
+  std::shared_ptr<ScopeImports> imports_;
+  std::vector<VirtualServices> virtual_services_;  // by egress listener
   ScopeServices union_;
 };
 
-std::shared_ptr<SidecarScope> Builder::BuildForSidecar(const ConfigPtr& sidecar) {
-  scope_->object = sidecar;
-  scope_->sidecar = sidecar == nullptr ? nullptr : &sidecar->Spec<api::Sidecar>();
-  if (scope_->sidecar == nullptr || scope_->sidecar->egress().empty()) {
-    scope_->egress.push_back(DefaultListener());
+SidecarScope Builder::BuildForSidecar(const ConfigPtr& sidecar) {
+  static const auto* everything = new std::vector<std::string>{"*/*"};
+  imports_->object = sidecar;
+  imports_->sidecar = sidecar == nullptr ? nullptr : &sidecar->Spec<api::Sidecar>();
+  if (imports_->sidecar == nullptr || imports_->sidecar->egress().empty()) {
+    AddListener(EgressHosts(*everything, imports_->ns), nullptr);
   } else {
-    for (const api::IstioEgressListener& spec : scope_->sidecar->egress())
-      scope_->egress.push_back(Listener(spec));
+    for (const api::IstioEgressListener& spec : imports_->sidecar->egress())
+      AddListener(EgressHosts(spec.hosts(), imports_->ns), &spec);
   }
   size_t expected = 0;
-  for (const EgressListener& listener : scope_->egress) expected += listener.services.size();
+  for (const EgressListener& listener : imports_->egress) expected += listener.services.size();
   union_.Reserve(expected);
-  for (const EgressListener& listener : scope_->egress) {
+  for (size_t i = 0; i < imports_->egress.size(); ++i) {
     // What is asked for by name goes before what routes lead to.
-    for (const ServicePtr& service : listener.services) union_.Add(service);
-    AddDestinations(listener);
+    for (const ServicePtr& service : imports_->egress[i].services) union_.Add(service);
+    AddDestinations(imports_->egress[i], virtual_services_[i]);
   }
-  scope_->outbound_traffic_policy = OutboundPolicy(reads_->settings(), sidecar);
+  imports_->outbound_traffic_policy = OutboundPolicy(visible_->settings(), sidecar);
   SelectDestinationRules();
-  ListNamespaces();
-  return std::move(scope_);
+  return {std::move(imports_), std::move(virtual_services_)};
 }
 
-std::shared_ptr<SidecarScope> Builder::BuildForRouter() {
-  const std::vector<ServicePtr> visible = reads_->VisibleServices();
+SidecarScope Builder::BuildForRouter() {
+  const std::vector<ServicePtr> visible = visible_->Services();
   union_.Reserve(visible.size());
   for (const ServicePtr& service : visible) union_.Add(service);
-  EgressListener listener;
-  listener.virtual_services = reads_->CompetingVirtualServices();
-  scope_->egress.push_back(std::move(listener));
+  imports_->egress.emplace_back();
+  virtual_services_.push_back(visible_->CompetingVirtualServices());
   SelectDestinationRules();
-  ListNamespaces();
-  return std::move(scope_);
+  return {std::move(imports_), std::move(virtual_services_)};
 }
 
-EgressListener Builder::DefaultListener() const {
-  static const auto* everything = new std::vector<std::string>{"*/*"};
-  const EgressHosts hosts(*everything, scope_->ns);
-  EgressListener listener;
-  listener.virtual_services = ImportVirtualServices(hosts);
+void Builder::AddListener(const EgressHosts& hosts, const api::IstioEgressListener* spec) {
+  EgressListener& listener = imports_->egress.emplace_back();
+  listener.spec = spec;
+  listener.match_port = spec != nullptr && NeedsPortMatch(*spec);
   listener.services = Import(hosts, listener);
-  IndexMostSpecific(&listener);
-  return listener;
-}
-
-EgressListener Builder::Listener(const api::IstioEgressListener& spec) const {
-  const EgressHosts hosts(spec.hosts(), scope_->ns);
-  EgressListener listener;
-  listener.spec = &spec;
-  listener.match_port = NeedsPortMatch(spec);
-  listener.virtual_services = ImportVirtualServices(hosts);
-  listener.services = Import(hosts, listener);
-  IndexMostSpecific(&listener);
-  return listener;
+  const VirtualServices& all = virtual_services_.emplace_back(ImportVirtualServices(hosts));
+  std::copy_if(all.begin(), all.end(), std::back_inserter(listener.stream_routes), HasStreamRoutes);
 }
 
 // All services that the hosts could mean: found one by one where each host names just one.
 std::vector<ServicePtr> Builder::Candidates(const EgressHosts& hosts) const {
   if (!hosts.all_exact()) {
     const auto from = hosts.Namespaces();
-    return from ? reads_->VisibleServices(*from) : reads_->VisibleServices();
+    return from ? visible_->Services(*from) : visible_->Services();
   }
   std::vector<ServicePtr> candidates;
   for (const auto& [ns, patterns] : hosts.by_namespace()) {
     for (const std::string& hostname : patterns.exact()) {
-      ServicePtr service = reads_->FindService(hostname, ns);
-      if (service != nullptr && service->visibility.VisibleIn(scope_->ns))
+      ServicePtr service = visible_->FindService(hostname, ns);
+      if (service != nullptr && service->visibility.VisibleIn(imports_->ns))
         candidates.push_back(std::move(service));
     }
   }
@@ -184,14 +159,13 @@ std::vector<ServicePtr> Builder::Import(const EgressHosts& hosts, const EgressLi
     if (service != nullptr) service = variants_->WithAliases(service, std::move(aliases));
     return service == nullptr;
   });
-  KeepOneNamespacePerHost(scope_->ns, &imported);
+  KeepOneNamespacePerHost(imports_->ns, &imported);
   return imported;
 }
 
-std::vector<VirtualServicePtr> Builder::ImportVirtualServices(const EgressHosts& hosts) const {
+VirtualServices Builder::ImportVirtualServices(const EgressHosts& hosts) const {
   const auto from = hosts.Namespaces();
-  std::vector<VirtualServicePtr> imported =
-      from ? reads_->VisibleVirtualServices(*from) : reads_->VisibleVirtualServices();
+  VirtualServices imported = from ? visible_->VirtualServices(*from) : visible_->VirtualServices();
   absl::flat_hash_set<const VirtualService*> known;
   std::erase_if(imported, [&](const VirtualServicePtr& candidate) {
     return !hosts.ImportsVirtualService(*candidate) || !known.insert(candidate.get()).second;
@@ -201,12 +175,12 @@ std::vector<VirtualServicePtr> Builder::ImportVirtualServices(const EgressHosts&
 
 bool Builder::Follows(const RouteDestination& destination) const {
   const auto& sources = destination.source_namespaces;
-  return sources.empty() || std::find(sources.begin(), sources.end(), scope_->ns.str()) != sources.end();
+  return sources.empty() || std::find(sources.begin(), sources.end(), imports_->ns.str()) != sources.end();
 }
 
-void Builder::AddDestinations(const EgressListener& listener) {
+void Builder::AddDestinations(const EgressListener& listener, const VirtualServices& virtual_services) {
   std::vector<uint32_t> ports;
-  for (const VirtualServicePtr& virtual_service : listener.virtual_services) {
+  for (const VirtualServicePtr& virtual_service : virtual_services) {
     const std::vector<RouteDestination>& all = virtual_service->destinations;
     for (auto first = all.begin(); first != all.end();) {
       ports.clear();
@@ -222,7 +196,7 @@ void Builder::AddDestinations(const EgressListener& listener) {
 
 void Builder::AddDestination(const std::string& host, std::span<const uint32_t> ports,
                              const EgressListener& listener) {
-  ServicePtr service = reads_->Destination(host);
+  ServicePtr service = visible_->Destination(host);
   if (service == nullptr) return;
   if (listener.match_port) {
     service = variants_->WithPort(service, listener.spec->port().number());
@@ -233,37 +207,21 @@ void Builder::AddDestination(const std::string& host, std::span<const uint32_t> 
 }
 
 void Builder::SelectDestinationRules() {
-  for (const ServicePtr& service : scope_->services) {
-    std::vector<DestinationRulePtr> rules = reads_->Rules(*service);
-    if (!rules.empty()) scope_->destination_rules.emplace(service->hostname, std::move(rules));
+  for (const ServicePtr& service : imports_->services) {
+    std::vector<DestinationRulePtr> rules = visible_->Rules(*service);
+    if (!rules.empty()) imports_->destination_rules.emplace(service->hostname, std::move(rules));
   }
-}
-
-void Builder::ListNamespaces() {
-  constexpr size_t kFew = 8;
-  absl::flat_hash_set<Interned> namespaces;
-  const auto add = [&namespaces](const std::vector<ServicePtr>& services) {
-    for (const ServicePtr& service : services) {
-      if (namespaces.size() <= kFew) namespaces.insert(service->ns);
-    }
-  };
-  add(scope_->services);
-  for (const EgressListener& listener : scope_->egress) add(listener.services);
-  if (namespaces.size() > kFew) return;
-  scope_->service_namespaces.assign(namespaces.begin(), namespaces.end());
-  std::sort(scope_->service_namespaces.begin(), scope_->service_namespaces.end());
 }
 
 }  // namespace
 
-std::shared_ptr<SidecarScope> BuildSidecarScope(const ConfigPtr& sidecar, std::string_view ns,
-                                                ScopeReads* reads, ServiceVariants* variants) {
-  return Builder(ns, reads, variants).BuildForSidecar(sidecar);
+SidecarScope BuildSidecarScope(const ConfigPtr& sidecar, std::string_view ns, VisibleMesh* visible,
+                               ServiceVariants* variants) {
+  return Builder(ns, visible, variants).BuildForSidecar(sidecar);
 }
 
-std::shared_ptr<SidecarScope> BuildRouterScope(std::string_view ns, ScopeReads* reads,
-                                               ServiceVariants* variants) {
-  return Builder(ns, reads, variants).BuildForRouter();
+SidecarScope BuildRouterScope(std::string_view ns, VisibleMesh* visible, ServiceVariants* variants) {
+  return Builder(ns, visible, variants).BuildForRouter();
 }
 
 }  // namespace fairlead::mesh

@@ -5,21 +5,20 @@
 #include <string_view>
 
 #include "config/object.h"
-#include "mesh/scope_reads.h"
 #include "mesh/service_variants.h"
 #include "mesh/sidecar_scope.h"
+#include "mesh/visible_mesh.h"
 
 namespace fairlead::mesh {
 
 // The scope that a Sidecar object (null: none) makes for its workloads in `ns`. Thread-safe. A pure function
 // of them and of what it reads, but for the pointers of services that it cuts down, which come from
 // `variants`.
-std::shared_ptr<SidecarScope> BuildSidecarScope(const config::ConfigPtr& sidecar, std::string_view ns,
-                                                ScopeReads* reads, ServiceVariants* variants);
+SidecarScope BuildSidecarScope(const config::ConfigPtr& sidecar, std::string_view ns, VisibleMesh* visible,
+                               ServiceVariants* variants);
 
 // The scope of routers in `ns`: all that is visible there.
-std::shared_ptr<SidecarScope> BuildRouterScope(std::string_view ns, ScopeReads* reads,
-                                               ServiceVariants* variants);
+SidecarScope BuildRouterScope(std::string_view ns, VisibleMesh* visible, ServiceVariants* variants);
 
 }  // namespace fairlead::mesh
 

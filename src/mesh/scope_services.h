@@ -24,7 +24,7 @@ model::ServicePtr BestVisible(const std::vector<model::ServicePtr>& candidates, 
 class ScopeServices {
  public:
   // The scope's services and services_by_host are filled; it and `variants` must outlive this.
-  ScopeServices(SidecarScope* scope, ServiceVariants* variants) : scope_(scope), variants_(variants) {}
+  ScopeServices(ScopeImports* scope, ServiceVariants* variants) : scope_(scope), variants_(variants) {}
 
   void Reserve(size_t count);
   void Add(const model::ServicePtr& service);
@@ -32,7 +32,7 @@ class ScopeServices {
  private:
   void Replace(size_t position, const model::ServicePtr& service);
 
-  SidecarScope* scope_;
+  ScopeImports* scope_;
   ServiceVariants* variants_;
   absl::flat_hash_map<Interned, size_t> positions_;  // in scope_->services, by hostname
 };

@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
 namespace fairlead::mesh {
 namespace {
 
@@ -13,6 +16,10 @@ using model::ServicePtr;
 const ServiceIndex::Services& NoServices() {
   static const auto* none = new ServiceIndex::Services();
   return *none;
+}
+
+std::string_view SourceName(const model::Service& service) {
+  return service.source == nullptr ? std::string_view() : service.source->name().str();
 }
 
 std::string SelectorPair(std::string_view key, std::string_view value) { return StrCat(key, "=", value); }
@@ -71,53 +78,46 @@ bool ServiceBefore(const ServicePtr& a, const ServicePtr& b) {
   if (!(a->ns == b->ns)) return a->ns < b->ns;
   if (a->registry != b->registry) return a->registry < b->registry;
   if (!(a->hostname == b->hostname)) return a->hostname < b->hostname;
-  return a->address < b->address;
+  if (a->address != b->address) return a->address < b->address;
+  return SourceName(*a) < SourceName(*b);
 }
 
-// Which services are new or gone since the last call.
-ServiceIndexBuilder::Change ServiceIndexBuilder::TakeChange(const ServiceIndex::Services& services) {
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ShardedSet<ServicePtr>& services) {
   Change change;
-  const size_t both = std::min(known_.size(), services.size());
-  for (size_t i = 0; i < both; ++i) {
-    if (known_[i] == services[i]) continue;
-    change.gone.push_back(known_[i]);
-    change.fresh.push_back(services[i]);
-    known_[i] = services[i];
+  change.fresh.assign(services.begin(), services.end());
+  return Apply(ServiceIndex(), change);
+}
+
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Update(
+    const ServiceIndex& previous, const std::vector<model::ServiceChange>& changes) {
+  Change change;
+  for (const auto& [before, after] : changes) {
+    if (before != nullptr) change.gone.push_back(before);
+    if (after != nullptr) change.fresh.push_back(after);
   }
-  change.gone.insert(change.gone.end(), known_.begin() + both, known_.end());
-  change.fresh.insert(change.fresh.end(), services.begin() + both, services.end());
-  known_.resize(both);
-  known_.insert(known_.end(), services.begin() + both, services.end());
-  // Those that only moved are in both.
+  // Those that came and went again are in both.
   const absl::flat_hash_set<ServicePtr> gone(change.gone.begin(), change.gone.end());
   const absl::flat_hash_set<ServicePtr> fresh(change.fresh.begin(), change.fresh.end());
   std::erase_if(change.gone, [&fresh](const ServicePtr& service) { return fresh.contains(service); });
   std::erase_if(change.fresh, [&gone](const ServicePtr& service) { return gone.contains(service); });
-  return change;
+  return Apply(previous, change);
 }
 
-std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Build(const ServiceIndex::Services& services) {
-  const Change change = TakeChange(services);
-  changed_namespaces_.clear();
-  if (last_ != nullptr && change.empty()) return last_;
-  auto index = last_ == nullptr ? std::make_shared<ServiceIndex>() : std::make_shared<ServiceIndex>(*last_);
+std::shared_ptr<const ServiceIndex> ServiceIndexBuilder::Apply(const ServiceIndex& previous,
+                                                               const Change& change) {
+  auto index = std::make_shared<ServiceIndex>(previous);
   index->all_ = Changed(index->all_.get(), change, ServiceBefore);
   ChangeVisible(change, index.get());
   absl::flat_hash_map<Interned, Change> by_namespace;
   for (const ServicePtr& service : change.gone) by_namespace[service->ns].gone.push_back(service);
   for (const ServicePtr& service : change.fresh) by_namespace[service->ns].fresh.push_back(service);
-  HostEditor hosts(&index->by_host_);
-  for (const auto& [ns, of_namespace] : by_namespace) {
-    ChangeNamespace(ns, of_namespace, index.get(), &hosts);
-    changed_namespaces_.push_back(ns);
-  }
-  last_ = index;
+  for (const auto& [ns, of_namespace] : by_namespace) ChangeNamespace(ns, of_namespace, index.get());
   return index;
 }
 
 void ServiceIndexBuilder::ChangeVisible(const Change& change, ServiceIndex* index) {
   Change everywhere;
-  StringMap<Change> exported;
+  absl::flat_hash_map<Interned, Change> exported;
   const auto sort_out = [&](const ServiceIndex::Services& services, auto which) {
     for (const ServicePtr& service : services) {
       if (service->visibility.everywhere) {
@@ -133,49 +133,58 @@ void ServiceIndexBuilder::ChangeVisible(const Change& change, ServiceIndex* inde
     index->everywhere_ = Changed(index->everywhere_.get(), everywhere, ServiceBefore);
   }
   for (const auto& [ns, to_namespace] : exported) {
-    ServiceIndex::List& list = index->exported_[ns];
-    list = Changed(list.get(), to_namespace, ServiceBefore);
-    if (list == nullptr) index->exported_.erase(ns);
+    const ServiceIndex::List* before = index->exported_.Find(ns);
+    auto list = Changed(before == nullptr ? nullptr : before->get(), to_namespace, ServiceBefore);
+    if (list == nullptr) {
+      index->exported_.Erase(ns);
+    } else {
+      index->exported_[ns] = std::move(list);
+    }
   }
 }
 
-void ServiceIndexBuilder::ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index,
-                                          HostEditor* hosts) {
-  const auto before = index->namespaces_.find(ns);
-  const auto all =
-      Changed(before == index->namespaces_.end() ? nullptr : &before->second->all, change, ServiceBefore);
-  for (const auto& [host, service] : ChooseByHost(change, all.get())) {
-    ServiceIndex::Services& of_host = (*hosts)[host];
-    auto place = std::lower_bound(of_host.begin(), of_host.end(), ns,
-                                  [](const ServicePtr& s, const Interned& n) { return s->ns < n; });
-    if (place != of_host.end() && (*place)->ns == ns) place = of_host.erase(place);
-    if (service != nullptr) of_host.insert(place, service);
-    if (of_host.empty()) hosts->Erase(host);
-  }
+void ServiceIndexBuilder::ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index) {
+  const NamespaceServicesPtr before = index->Namespace(ns);
+  const auto all = Changed(before == nullptr ? nullptr : &before->all, change, ServiceBefore);
+  for (const auto& [host, service] : ChooseByHost(change, all.get())) SetHost(host, ns, service, index);
   if (all == nullptr) {
-    index->namespaces_.erase(before);
+    index->namespaces_.Erase(ns);
   } else {
-    index->namespaces_[ns.str()] =
+    index->namespaces_[ns] =
         std::make_shared<const NamespaceServices>(NamespaceServices{*all, IndexSelectors(*all)});
+  }
+}
+
+void ServiceIndexBuilder::SetHost(const Interned& host, const Interned& ns, const ServicePtr& service,
+                                  ServiceIndex* index) {
+  ServiceIndex::Services of_host = index->ByHost(host);
+  auto place = std::lower_bound(of_host.begin(), of_host.end(), ns,
+                                [](const ServicePtr& s, const Interned& n) { return s->ns < n; });
+  const bool known = place != of_host.end() && (*place)->ns == ns;
+  if (known ? *place == service : service == nullptr) return;
+  if (known) place = of_host.erase(place);
+  if (service != nullptr) of_host.insert(place, service);
+  if (of_host.empty()) {
+    index->by_host_.Erase(host);
+  } else {
+    index->by_host_[host] = std::make_shared<const ServiceIndex::Services>(std::move(of_host));
   }
 }
 
 const ServiceIndex::Services& ServiceIndex::All() const { return all_ == nullptr ? NoServices() : *all_; }
 
-ServiceIndex::Services ServiceIndex::Selecting(std::string_view ns, const LabelMap& labels) const {
-  Services selecting;
-  const NamespaceServicesPtr of_namespace = Namespace(ns);
-  if (of_namespace == nullptr) return selecting;
+ServiceIndex::Services NamespaceServices::Selecting(const LabelMap& labels) const {
+  ServiceIndex::Services selecting;
   std::vector<uint32_t> positions;
   for (const auto& [key, value] : labels) {
-    auto it = of_namespace->by_selector_pair.find(SelectorPair(key, value));
-    if (it == of_namespace->by_selector_pair.end()) continue;
+    auto it = by_selector_pair.find(SelectorPair(key, value));
+    if (it == by_selector_pair.end()) continue;
     for (uint32_t position : it->second) {
-      if (SelectorMatches(of_namespace->all[position]->selector, labels)) positions.push_back(position);
+      if (SelectorMatches(all[position]->selector, labels)) positions.push_back(position);
     }
   }
   std::sort(positions.begin(), positions.end());
-  for (uint32_t position : positions) selecting.push_back(of_namespace->all[position]);
+  for (uint32_t position : positions) selecting.push_back(all[position]);
   return selecting;
 }
 
@@ -187,28 +196,31 @@ model::ServicePtr ServiceIndex::Find(std::string_view hostname, std::string_view
 }
 
 const ServiceIndex::Services& ServiceIndex::ByHost(std::string_view hostname) const {
-  const Services* of_host = by_host_.Find(hostname);
-  return of_host == nullptr ? NoServices() : *of_host;
+  const List* of_host = by_host_.Find(hostname);
+  return of_host == nullptr ? NoServices() : **of_host;
+}
+
+ServiceIndex::List ServiceIndex::Host(std::string_view hostname) const {
+  const List* of_host = by_host_.Find(hostname);
+  return of_host == nullptr ? nullptr : *of_host;
 }
 
 NamespaceServicesPtr ServiceIndex::Namespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? nullptr : it->second;
+  const NamespaceServicesPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? nullptr : *of_namespace;
 }
 
 const ServiceIndex::Services& ServiceIndex::InNamespace(std::string_view ns) const {
-  const auto it = namespaces_.find(ns);
-  return it == namespaces_.end() ? NoServices() : it->second->all;
+  const NamespaceServicesPtr* of_namespace = namespaces_.Find(ns);
+  return of_namespace == nullptr ? NoServices() : (*of_namespace)->all;
 }
 
 ServiceIndex::Services ServiceIndex::VisibleIn(std::string_view ns) const {
-  const auto exported = exported_.find(ns);
+  const List* exported = exported_.Find(ns);
   Services visible;
-  visible.reserve((exported == exported_.end() ? 0 : exported->second->size()) +
+  visible.reserve((exported == nullptr ? 0 : (*exported)->size()) +
                   (everywhere_ == nullptr ? 0 : everywhere_->size()));
-  if (exported != exported_.end()) {
-    visible.insert(visible.end(), exported->second->begin(), exported->second->end());
-  }
+  if (exported != nullptr) visible.insert(visible.end(), (*exported)->begin(), (*exported)->end());
   if (everywhere_ != nullptr) visible.insert(visible.end(), everywhere_->begin(), everywhere_->end());
   return visible;
 }

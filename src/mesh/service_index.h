@@ -4,40 +4,35 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "base/interned.h"
+#include "base/sharded_map.h"
 #include "mesh/snapshot.h"
 #include "mesh/sorted_list.h"
+#include "model/registry_output.h"
 #include "model/service.h"
 
 namespace fairlead::mesh {
 
 // Istio's order of services: older first, then name, then namespace (Istio: SortServicesByCreationTime); what
-// that leaves open is settled by registry, hostname and address.
+// that leaves open is settled by registry, hostname, address and the name of the object.
 bool ServiceBefore(const model::ServicePtr& a, const model::ServicePtr& b);
 
-// Makes ServiceIndexes. Finds out by itself which services are new or gone, and shares the rest with the last
-// index. Owned by the mesh thread.
+// Makes ServiceIndexes. Pure functions.
 class ServiceIndexBuilder {
  public:
-  // `services`: in any order; quickest where those that stay are mostly where they were. The same index again
-  // where they are the same.
-  std::shared_ptr<const ServiceIndex> Build(const std::vector<model::ServicePtr>& services);
-  // The namespaces whose services the last Build changed, in no order.
-  const std::vector<Interned>& changed_namespaces() const { return changed_namespaces_; }
+  static std::shared_ptr<const ServiceIndex> Build(const ShardedSet<model::ServicePtr>& services);
+  // What `previous` becomes by the changes.
+  static std::shared_ptr<const ServiceIndex> Update(const ServiceIndex& previous,
+                                                    const std::vector<model::ServiceChange>& changes);
 
  private:
   using Change = ListChange<model::ServicePtr>;
-  using HostEditor = decltype(ServiceIndex::by_host_)::Editor;
-  Change TakeChange(const std::vector<model::ServicePtr>& services);
+  static std::shared_ptr<const ServiceIndex> Apply(const ServiceIndex& previous, const Change& change);
   static void ChangeVisible(const Change& change, ServiceIndex* index);
-  static void ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index,
-                              HostEditor* hosts);
-
-  std::vector<model::ServicePtr> known_;  // as Build had them last
-  std::shared_ptr<const ServiceIndex> last_;
-  std::vector<Interned> changed_namespaces_;
+  static void ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index);
+  // From now on `service` counts for a host in `ns`; null: none does.
+  static void SetHost(const Interned& host, const Interned& ns, const model::ServicePtr& service,
+                      ServiceIndex* index);
 };
 
 }  // namespace fairlead::mesh

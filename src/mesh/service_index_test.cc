@@ -22,6 +22,17 @@ TEST_F(ServiceIndexTest, OrdersByAgeThenNameThenNamespace) {
                           "web.a.svc.cluster.local/a:80", "web.b.svc.cluster.local/b:80"));
 }
 
+TEST_F(ServiceIndexTest, ServicesOfOneHostAreInTheOrderOfTheirObjects) {
+  for (const char* name : {"c", "a", "b"}) {
+    auto service = std::make_shared<model::Service>(*AddExternal("z", "api.example.com", {80}));
+    service->source = PutDestinationRule("z", name, "host: 'x'");
+    service->ports[0].port = 80 + name[0] - 'a';
+    ReplaceService(services_.back(), service);
+  }
+  EXPECT_THAT(Names(Build()->services->All()),
+              ElementsAre("api.example.com/z:80", "api.example.com/z:81", "api.example.com/z:82"));
+}
+
 TEST_F(ServiceIndexTest, ShowsExportedServicesFirst) {
   AddService("a", "everywhere", {80});
   ExportTo(AddService("a", "private", {80}), {"a"});
@@ -55,11 +66,12 @@ TEST_F(ServiceIndexTest, FindsTheServicesThatSelectLabels) {
   AddService("a", "none", {80});
   AddService("b", "elsewhere", {80}, {{"app", "web"}});
   const auto index = Build()->services;
-  EXPECT_THAT(Names(index->Selecting("a", {{"app", "web"}, {"tier", "front"}, {"x", "y"}})),
+  EXPECT_THAT(Names(index->Namespace("a")->Selecting({{"app", "web"}, {"tier", "front"}, {"x", "y"}})),
               ElementsAre("app.a.svc.cluster.local/a:80", "both.a.svc.cluster.local/a:80",
                           "tier.a.svc.cluster.local/a:80"));
-  EXPECT_THAT(Names(index->Selecting("a", {{"app", "web"}})), ElementsAre("app.a.svc.cluster.local/a:80"));
-  EXPECT_THAT(index->Selecting("a", {}), IsEmpty());
+  EXPECT_THAT(Names(index->Namespace("a")->Selecting({{"app", "web"}})),
+              ElementsAre("app.a.svc.cluster.local/a:80"));
+  EXPECT_THAT(index->Namespace("a")->Selecting({}), IsEmpty());
 }
 
 TEST_F(ServiceIndexTest, OldestEntryOfOneHostWins) {
@@ -84,7 +96,7 @@ TEST_F(ServiceIndexTest, EndpointIndexSharesWhatDidNotChange) {
   EXPECT_EQ(before->endpoints->Find("a.example", "b"), nullptr);
 
   registry_.endpoints[{"a.example", "a"}] = of(3);
-  registry_.endpoints.erase({"b.example", "b"});
+  registry_.endpoints.Erase(model::ServiceKey("b.example", "b"));
   registry_.changes.endpoints = {{"a.example", "a"}, {"b.example", "b"}};
   const SnapshotPtr after = Build();
   EXPECT_EQ(after->endpoints->Find("a.example", "a")->shards[0].endpoints[0].weight, 3u);

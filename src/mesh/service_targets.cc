@@ -67,12 +67,20 @@ void AddForPod(const ServicePtr& service, const config::PodSpec& pod, Targets* t
   of_service.AppendTo(targets);
 }
 
+// The Kubernetes services of a namespace that select a workload with these labels, in order.
+std::vector<ServicePtr> Selecting(View& view, const Interned& ns, const LabelMap& labels) {
+  const NamespaceServicesPtr of_namespace = view.Services(ns);
+  return of_namespace == nullptr ? std::vector<ServicePtr>() : of_namespace->Selecting(labels);
+}
+
 // The endpoints of a namespace's Kubernetes services at the proxy's address: for services without selector.
-void AddByEndpoints(const MeshSnapshot& snapshot, const model::Proxy& proxy, Targets* targets) {
+void AddByEndpoints(View& view, const model::Proxy& proxy, Targets* targets) {
   const Interned own_address = proxy.ip_addresses.front();
-  for (const ServicePtr& service : snapshot.services->InNamespace(proxy.metadata.ns)) {
+  const NamespaceServicesPtr of_namespace = view.Services(proxy.metadata.ns);
+  if (of_namespace == nullptr) return;
+  for (const ServicePtr& service : of_namespace->all) {
     if (service->registry != model::Registry::kKubernetes) continue;
-    const model::ServiceEndpointsPtr endpoints = snapshot.endpoints->Find(service->hostname, service->ns);
+    const model::ServiceEndpointsPtr endpoints = view.Endpoints(service->hostname, service->ns);
     if (endpoints == nullptr) continue;
     for (const model::EndpointShard& shard : endpoints->shards) {
       if (shard.registry != static_cast<uint8_t>(model::Registry::kKubernetes)) continue;
@@ -87,10 +95,10 @@ void AddByEndpoints(const MeshSnapshot& snapshot, const model::Proxy& proxy, Tar
 
 // A proxy whose pod is not known (yet) says enough of it in its metadata. All or nothing: a port that cannot
 // be found leaves the proxy without any.
-Targets FindByMetadata(const MeshSnapshot& snapshot, const model::Proxy& proxy, const LabelMap& labels) {
+Targets FindByMetadata(View& view, const model::Proxy& proxy, const LabelMap& labels) {
   Targets targets;
   if (labels.empty()) return targets;
-  for (const ServicePtr& service : snapshot.services->Selecting(proxy.ns, labels)) {
+  for (const ServicePtr& service : Selecting(view, proxy.ns, labels)) {
     ServiceTargets of_service(service);
     for (const ServicePortSpec& port : SpecOf(service).ports) {
       const model::ServicePort* service_port = service->FindPortByName(port.name);
@@ -113,8 +121,8 @@ Targets FindByMetadata(const MeshSnapshot& snapshot, const model::Proxy& proxy, 
 
 // The workload entry that a proxy is: of those with its address the one of its name, else the first of its
 // namespace, else the first.
-const model::WorkloadInstance* FindEntryOf(const MeshSnapshot& snapshot, const model::Proxy& proxy) {
-  auto entries = snapshot.workloads->EntriesByAddress(proxy.ip_addresses.front());
+const model::WorkloadInstance* FindEntryOf(View& view, const model::Proxy& proxy) {
+  auto entries = view.WorkloadEntriesAt(proxy.ip_addresses.front());
   std::erase_if(entries,
                 [](const model::WorkloadInstance* entry) { return entry->workload->labels.empty(); });
   if (entries.empty()) return nullptr;
@@ -141,10 +149,10 @@ std::optional<uint32_t> EntryPort(const ServicePortSpec& port,
   return port.port;
 }
 
-Targets FindForEntry(const MeshSnapshot& snapshot, const model::WorkloadInstance& entry) {
+Targets FindForEntry(View& view, const model::WorkloadInstance& entry) {
   Targets targets;
   const auto& spec = entry.sources.front()->Spec<istio::networking::v1alpha3::WorkloadEntry>();
-  for (const ServicePtr& service : snapshot.services->Selecting(entry.workload->ns, entry.workload->labels)) {
+  for (const ServicePtr& service : Selecting(view, entry.workload->ns, entry.workload->labels)) {
     if (service->resolution != model::Resolution::kClientSideLb) continue;
     for (const model::ServicePort& port : service->ports) {
       if (port.protocol == Protocol::kUdp) continue;
@@ -160,60 +168,53 @@ Targets FindForEntry(const MeshSnapshot& snapshot, const model::WorkloadInstance
   return targets;
 }
 
-FoundTargets FindKubernetesTargets(const MeshSnapshot& snapshot, const model::Proxy& proxy,
-                                   const LabelMap& labels) {
-  if (const model::WorkloadInstance* entry = FindEntryOf(snapshot, proxy))
-    return {FindForEntry(snapshot, *entry)};
-  const model::WorkloadInstance* pod = FindPodOf(snapshot, proxy);
+Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
+  if (const model::WorkloadInstance* entry = FindEntryOf(view, proxy)) return FindForEntry(view, *entry);
+  const model::WorkloadInstance* pod = FindPodOf(view, proxy);
   if (pod == nullptr || proxy.metadata.labels.contains(kTestVmLabel))
-    return {FindByMetadata(snapshot, proxy, labels)};
-  FoundTargets found;
+    return FindByMetadata(view, proxy, labels);
+  Targets found;
   const config::ConfigObject& object = *pod->sources.front();
-  const auto selecting = snapshot.services->Selecting(object.ns(), object.meta().labels);
-  for (const ServicePtr& service : selecting)
-    AddForPod(service, object.Spec<config::PodSpec>(), &found.targets);
-  found.by_endpoints = selecting.empty();
-  if (found.by_endpoints) AddByEndpoints(snapshot, proxy, &found.targets);
+  const auto selecting = Selecting(view, object.ns(), object.meta().labels);
+  for (const ServicePtr& service : selecting) AddForPod(service, object.Spec<config::PodSpec>(), &found);
+  if (selecting.empty()) AddByEndpoints(view, proxy, &found);
   return found;
 }
 
 }  // namespace
 
-std::vector<model::ExternalTarget> FindExternalTargets(const MeshSnapshot& snapshot,
-                                                       const model::Proxy& proxy) {
+std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::Proxy& proxy) {
   std::vector<model::ExternalTarget> found;
   const std::string& ns = proxy.metadata.ns;
   for (const std::string& ip : proxy.ip_addresses) {
-    for (const model::ExternalTarget& target : snapshot.external_targets->At(ip)) {
+    for (const model::ExternalTarget& target : view.ExternalTargetsAt(ip)) {
       if (ns.empty() || target.service->ns == ns) found.push_back(target);
     }
   }
   return found;
 }
 
-FoundTargets FindServiceTargets(const MeshSnapshot& snapshot, const model::Proxy& proxy,
-                                const LabelMap& labels) {
-  FoundTargets found;
-  if (InOwnCluster(snapshot, proxy)) found = FindKubernetesTargets(snapshot, proxy, labels);
-  Targets& targets = found.targets;
-  for (const model::ExternalTarget& target : FindExternalTargets(snapshot, proxy)) {
+std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
+  Targets targets;
+  if (InOwnCluster(view, proxy)) targets = FindKubernetesTargets(view, proxy, labels);
+  for (const model::ExternalTarget& target : FindExternalTargets(view, proxy)) {
     targets.push_back({target.service, target.port, target.target_port});
   }
   std::stable_sort(targets.begin(), targets.end(), [](const ServiceTarget& a, const ServiceTarget& b) {
     const model::Service &x = *a.service, &y = *b.service;
     return x.creation_time != y.creation_time ? x.creation_time < y.creation_time : x.hostname < y.hostname;
   });
-  return found;
+  return targets;
 }
 
-const model::WorkloadInstance* FindPodOf(const MeshSnapshot& snapshot, const model::Proxy& proxy) {
+const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy) {
   const size_t dot = proxy.id.find('.');
   if (dot == std::string::npos || proxy.id.substr(dot + 1) != proxy.metadata.ns) return nullptr;
-  return snapshot.workloads->FindPod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot));
+  return view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot));
 }
 
-bool InOwnCluster(const MeshSnapshot& snapshot, const model::Proxy& proxy) {
-  return proxy.metadata.cluster_id.empty() || proxy.metadata.cluster_id == snapshot.settings->cluster_id;
+bool InOwnCluster(View& view, const model::Proxy& proxy) {
+  return proxy.metadata.cluster_id.empty() || proxy.metadata.cluster_id == view.settings()->cluster_id;
 }
 
 }  // namespace fairlead::mesh

@@ -5,35 +5,29 @@
 #include <vector>
 
 #include "base/labels.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/service_target.h"
+#include "mesh/view.h"
 
 namespace fairlead::mesh {
 
 // A proxy whose metadata has this label is a pod that plays a virtual machine: its pod does not count.
 inline constexpr std::string_view kTestVmLabel = "istio.io/test-vm";
 
-struct FoundTargets {
-  std::vector<ServiceTarget> targets;
-  bool by_endpoints = false;  // the answer depends on the endpoints of Kubernetes services
-};
-
 // The services that a proxy's workload serves, in Istio's order: by age and hostname, ports in the service's
 // order, one entry for each port and protocol of the workload. Kubernetes services are found by the workload
 // entry with its address, else by its pod, else by what its metadata says; ServiceEntries by the addresses of
 // their endpoints. Source: Istio's GetProxyServiceTargets.
-FoundTargets FindServiceTargets(const MeshSnapshot& snapshot, const model::Proxy& proxy,
-                                const LabelMap& labels);
+std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels);
 
 // What ServiceEntries have at the proxy's addresses, in its metadata's namespace (in all, where that is
 // empty).
-std::vector<model::ExternalTarget> FindExternalTargets(const MeshSnapshot& snapshot,
-                                                       const model::Proxy& proxy);
+std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::Proxy& proxy);
 
 // The pod that a proxy's id names, if it is in the namespace that its metadata says; null if there is none.
-const model::WorkloadInstance* FindPodOf(const MeshSnapshot& snapshot, const model::Proxy& proxy);
+const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy);
 
 // Whether a proxy belongs to the cluster whose objects these are.
-bool InOwnCluster(const MeshSnapshot& snapshot, const model::Proxy& proxy);
+bool InOwnCluster(View& view, const model::Proxy& proxy);
 
 }  // namespace fairlead::mesh
 

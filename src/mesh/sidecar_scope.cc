@@ -18,26 +18,15 @@ bool Selects(const istio::networking::v1alpha3::DestinationRule& rule, const Lab
 
 }  // namespace
 
-bool SidecarScope::HasIngressListeners() const { return sidecar != nullptr && !sidecar->ingress().empty(); }
+bool ScopeImports::HasIngressListeners() const { return sidecar != nullptr && !sidecar->ingress().empty(); }
 
-bool SidecarScope::HasOwnEgress() const { return !sidecar->egress().empty(); }
-
-model::ServicePtr SidecarScope::FindService(std::string_view hostname) const {
+model::ServicePtr ScopeImports::FindService(std::string_view hostname) const {
   auto it = services_by_host.find(hostname);
   return it == services_by_host.end() ? nullptr : it->second;
 }
 
-const EgressListener* SidecarScope::FindEgress(uint32_t port, std::string_view bind) const {
-  for (const EgressListener& listener : egress) {
-    if (listener.spec == nullptr || !listener.spec->has_port()) return &listener;
-    if (listener.spec->port().number() == port && (port != 0 || listener.spec->bind() == bind))
-      return &listener;
-  }
-  return nullptr;
-}
-
-DestinationRulePtr SidecarScope::FindDestinationRule(std::string_view host, std::string_view /*service_ns*/,
-                                                     const LabelMap& workload_labels, bool outbound) const {
+DestinationRulePtr ScopeImports::FindDestinationRule(std::string_view host, const LabelMap& workload_labels,
+                                                     bool outbound) const {
   auto it = destination_rules.find(host);
   if (it == destination_rules.end()) return nullptr;
   DestinationRulePtr for_all;
@@ -51,7 +40,7 @@ DestinationRulePtr SidecarScope::FindDestinationRule(std::string_view host, std:
   return for_all;
 }
 
-bool SidecarScope::RuleDependsOnLabels(std::string_view host) const {
+bool ScopeImports::RuleDependsOnLabels(std::string_view host) const {
   auto it = destination_rules.find(host);
   if (it == destination_rules.end()) return false;
   return std::any_of(it->second.begin(), it->second.end(), [this](const DestinationRulePtr& rule) {

@@ -10,7 +10,6 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "base/strings.h"
-#include "base/unique_id.h"
 #include "config/object.h"
 #include "mesh/routing_objects.h"
 #include "model/service.h"
@@ -28,30 +27,27 @@ namespace fairlead::mesh {
 template <typename Value>
 using HostnameMap = absl::flat_hash_map<std::string_view, Value, StringViewHash, StringViewEqual>;
 
-// One egress listener of a Sidecar with what its hosts import; the default scope has one, for everything
-// visible.
+// One egress listener of a Sidecar with what its hosts import, but for HTTP routes; the default scope has
+// one, for everything visible.
 struct EgressListener {
   const istio::networking::v1alpha3::IstioEgressListener* spec = nullptr;  // null in the default scope
   bool match_port = false;                  // services are cut down to the listener's port
   std::vector<model::ServicePtr> services;  // in Istio's order (age, then hostname); a host may occur twice
-  std::vector<VirtualServicePtr> virtual_services;  // in Istio's order (age, then name and namespace)
-  // For each service that some virtual service's host covers: the one that covers it best.
-  HostnameMap<VirtualServicePtr> most_specific_virtual_service;
+  std::vector<VirtualServicePtr>
+      stream_routes;  // the virtual services with TCP or TLS routes, in Istio's order
+
+  friend bool operator==(const EgressListener&, const EgressListener&) = default;
 };
 
-// What the workloads that one Sidecar object (or none) selects in a namespace may see. Shared by all of them.
-// Immutable, thread-safe to read. Source: Istio's SidecarScope; API: istio.networking.v1alpha3.Sidecar.
-class SidecarScope {
+// What the workloads that one Sidecar object (or none) selects in a namespace may see, but for HTTP routes:
+// what clusters, endpoints and listeners are made from. Shared by all of them, and by successive scopes that
+// differ in HTTP routes alone. Immutable, thread-safe to read. Source: Istio's SidecarScope; API:
+// istio.networking.v1alpha3.Sidecar.
+class ScopeImports {
  public:
-  SidecarScope() = default;
-  SidecarScope(const SidecarScope&) = delete;
-  SidecarScope& operator=(const SidecarScope&) = delete;
-
-  // Unlike that of any other scope of the process.
-  const uint64_t id = NextUniqueId();
-  // Scopes with one number agree in everything but the HTTP routes of their virtual services: in what
-  // clusters, endpoints and listeners are made from. 0: not known to agree with any other.
-  uint64_t imports_id = 0;
+  ScopeImports() = default;
+  ScopeImports(const ScopeImports&) = delete;
+  ScopeImports& operator=(const ScopeImports&) = delete;
 
   Interned ns;                                                    // where it takes effect
   config::ConfigPtr object;                                       // the Sidecar; null for the default scope
@@ -61,36 +57,41 @@ class SidecarScope {
   // imports, and the destinations of the virtual services.
   std::vector<model::ServicePtr> services;
   HostnameMap<model::ServicePtr> services_by_host;
-  // Where all these services live, sorted; empty where that is more than a few namespaces.
-  std::vector<Interned> service_namespaces;
   // The Sidecar's, else the mesh's. Null only for routers.
   std::shared_ptr<const istio::networking::v1alpha3::OutboundTrafficPolicy> outbound_traffic_policy;
+  // Rules by the hostname of each imported service, in lookup order (filled by the builder).
+  HostnameMap<std::vector<DestinationRulePtr>> destination_rules;
 
   bool HasIngressListeners() const;
-  bool HasEgressListeners() const { return sidecar != nullptr && HasOwnEgress(); }
-
   // Null where the host is not imported.
   model::ServicePtr FindService(std::string_view hostname) const;
-  // The listener that serves a port, or (port 0) a unix domain socket path; the catch-all one where none
-  // does. Null only if there is no catch-all either.
-  const EgressListener* FindEgress(uint32_t port, std::string_view bind) const;
-
   // The rule for an imported service as a client with `workload_labels` in this scope sees it; null if none.
   // Lookup order: client namespace, service namespace, root namespace; a workloadSelector that matches first.
   // `outbound` false: as the server side looks it up (inbound clusters), where workloadSelectors do not
   // count.
-  DestinationRulePtr FindDestinationRule(std::string_view host, std::string_view service_ns,
-                                         const LabelMap& workload_labels, bool outbound = true) const;
-
+  DestinationRulePtr FindDestinationRule(std::string_view host, const LabelMap& workload_labels,
+                                         bool outbound = true) const;
   // Whether that lookup's answer depends on the labels: a rule with a workloadSelector is among the
   // candidates.
   bool RuleDependsOnLabels(std::string_view host) const;
 
-  // Rules by the hostname of each imported service, in lookup order (filled by the builder).
-  HostnameMap<std::vector<DestinationRulePtr>> destination_rules;
+  // By content: everything else follows from what is compared.
+  friend bool operator==(const ScopeImports& a, const ScopeImports& b) {
+    return a.ns == b.ns && a.object == b.object && a.outbound_traffic_policy == b.outbound_traffic_policy &&
+           a.services == b.services && a.destination_rules == b.destination_rules && a.egress == b.egress;
+  }
+};
+using ScopeImportsPtr = std::shared_ptr<const ScopeImports>;
 
- private:
-  bool HasOwnEgress() const;
+// All that such workloads may see. Immutable, thread-safe to read.
+struct SidecarScope {
+  ScopeImportsPtr imports;  // never null
+  // The virtual services of each egress listener, in Istio's order (age, then name and namespace).
+  std::vector<std::vector<VirtualServicePtr>> virtual_services;
+
+  friend bool operator==(const SidecarScope& a, const SidecarScope& b) {
+    return (a.imports == b.imports || *a.imports == *b.imports) && a.virtual_services == b.virtual_services;
+  }
 };
 using SidecarScopePtr = std::shared_ptr<const SidecarScope>;
 

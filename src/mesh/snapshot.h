@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/hash/hash.h"
 #include "base/interned.h"
 #include "base/labels.h"
 #include "base/sharded_map.h"
 #include "base/strings.h"
+#include "base/unique_id.h"
 #include "config/object.h"
 #include "mesh/name_pair.h"
 #include "mesh/peer_authentication.h"
@@ -38,13 +40,24 @@ struct NamespaceServices {
   // Positions in `all` of services with a selector, each by one pair of it ("key=value"): the one that is
   // rarest here.
   StringMap<std::vector<uint32_t>> by_selector_pair;
+
+  // The Kubernetes services that select a workload with these labels, in order.
+  std::vector<model::ServicePtr> Selecting(const LabelMap& labels) const;
 };
 using NamespaceServicesPtr = std::shared_ptr<const NamespaceServices>;
+
+class SnapshotDifference;  // snapshot_diff.cc
+
+// What an index has of each namespace, by its name. A part is null where there is nothing, and keeps its
+// pointer from snapshot to snapshot while its content stays.
+template <typename Part>
+using ByNamespace = ShardedMap<Interned, Part, StringViewHash, StringViewEqual, 64>;
 
 // Services by host and namespace. Successors share the parts in which nothing changed.
 class ServiceIndex {
  public:
   using Services = std::vector<model::ServicePtr>;
+  using List = std::shared_ptr<const Services>;
 
   // All services in Istio's order: older first, then name, then namespace.
   const Services& All() const;
@@ -52,34 +65,54 @@ class ServiceIndex {
   model::ServicePtr Find(std::string_view hostname, std::string_view ns) const;
   // Find's answers for every namespace, in order of the namespaces; empty where the host is unknown.
   const Services& ByHost(std::string_view hostname) const;
+  // The same; null where the host is unknown.
+  List Host(std::string_view hostname) const;
   // All services that live in a namespace, in order.
   const Services& InNamespace(std::string_view ns) const;
   // The same; null where there are none. What Find says of a namespace depends on nothing else.
   NamespaceServicesPtr Namespace(std::string_view ns) const;
-  // The Kubernetes services of a namespace that select a workload with these labels, in order.
-  Services Selecting(std::string_view ns, const LabelMap& labels) const;
   // The services that a workload of `ns` may see: first those exported to it by name (its own private ones
   // included), then those that everybody sees, both in order.
   Services VisibleIn(std::string_view ns) const;
 
  private:
   friend class ServiceIndexBuilder;
-  using List = std::shared_ptr<const Services>;
-  List all_, everywhere_;     // null: empty
-  StringMap<List> exported_;  // to a namespace
-  StringMap<NamespaceServicesPtr> namespaces_;
-  ShardedMap<Interned, Services, StringViewHash, StringViewEqual> by_host_;
+  friend class SnapshotDifference;
+  List all_, everywhere_;       // null: empty
+  ByNamespace<List> exported_;  // to a namespace
+  ByNamespace<NamespaceServicesPtr> namespaces_;
+  ShardedMap<Interned, List, StringViewHash, StringViewEqual> by_host_;
 };
+
+// The endpoints of the services that live in one namespace. Immutable; snapshots share it while none of them
+// changes.
+class NamespaceEndpoints {
+ public:
+  // Null where the service has no endpoints.
+  model::ServiceEndpointsPtr Find(std::string_view hostname) const;
+  // Stays the same while, for all these services, their clients' clusters do that do not list endpoints: the
+  // identities of the endpoints, and whether they take mutual TLS and tunnels.
+  const std::shared_ptr<const void>& traits() const { return traits_; }
+
+ private:
+  friend class EndpointIndexBuilder;
+  std::shared_ptr<const void> traits_;
+  ShardedMap<Interned, model::ServiceEndpointsPtr, StringViewHash, StringViewEqual, 64> by_host_;
+};
+using NamespaceEndpointsPtr = std::shared_ptr<const NamespaceEndpoints>;
 
 // Endpoints by service. Successors share the parts in which nothing changed.
 class EndpointIndex {
  public:
   // Null where the service has no endpoints.
   model::ServiceEndpointsPtr Find(std::string_view hostname, std::string_view ns) const;
+  // Null where no service of the namespace has endpoints.
+  NamespaceEndpointsPtr Namespace(std::string_view ns) const;
 
  private:
   friend class EndpointIndexBuilder;
-  NamePairMap<model::ServiceEndpointsPtr> by_service_;  // by (hostname, namespace)
+  friend class SnapshotDifference;
+  ByNamespace<NamespaceEndpointsPtr> namespaces_;
 };
 
 // By address, the ServiceEntries' services that are served there.
@@ -89,7 +122,7 @@ class ExternalTargetIndex {
 
  private:
   friend class ExternalTargetIndexBuilder;
-  StringMap<std::vector<model::ExternalTarget>> by_address_;
+  ShardedMap<Interned, std::vector<model::ExternalTarget>> by_address_;
 };
 
 // Pods and workload entries. Successors share the parts in which nothing changed.
@@ -100,12 +133,17 @@ class WorkloadIndex {
   // A pod or workload entry; pods before entries, pods of the host network last. Null if there is none.
   const model::WorkloadInstance* FindByAddress(std::string_view ip) const;
   const model::WorkloadInstance* FindPod(std::string_view ns, std::string_view name) const;
+  // What the answers for an address, or for a pod, depend on; null where there is none.
+  std::shared_ptr<const std::vector<Workload>> At(std::string_view ip) const;
+  Workload Pod(std::string_view ns, std::string_view name) const;
   // The workload entries with an address, by namespace and name.
   std::vector<const model::WorkloadInstance*> EntriesByAddress(std::string_view ip) const;
 
  private:
   friend class WorkloadIndexBuilder;
-  ShardedMap<std::string, std::vector<Workload>, StringViewHash, StringViewEqual> by_address_;
+  friend class SnapshotDifference;
+  using Sharing = std::shared_ptr<const std::vector<Workload>>;
+  ShardedMap<std::string, Sharing, StringViewHash, StringViewEqual> by_address_;
   NamePairMap<Workload> pods_;  // by (namespace, name)
 };
 
@@ -127,13 +165,27 @@ class NetworkIndex {
 // EnvoyFilter, WasmPlugin, …) start from.
 class ObjectIndex {
  public:
-  const std::vector<config::ConfigPtr>& Of(config::Kind kind, std::string_view ns) const;
-  const std::vector<config::ConfigPtr>& Of(config::Kind kind) const;
+  using List = std::vector<config::ConfigPtr>;
+  using ListPtr = std::shared_ptr<const List>;
+
+  const List& Of(config::Kind kind, std::string_view ns) const;
+  // The same; null where there are none.
+  ListPtr In(config::Kind kind, std::string_view ns) const;
+  // Those of all namespaces: sorted when they are asked for first.
+  const List& Of(config::Kind kind) const;
+  // What that answer depends on; null where there are none.
+  std::shared_ptr<const void> All(config::Kind kind) const { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
   friend class ObjectIndexBuilder;
-  std::array<std::vector<config::ConfigPtr>, config::KindCount()> by_kind_;
-  std::array<StringMap<std::vector<config::ConfigPtr>>, config::KindCount()> by_namespace_;
+  friend class SnapshotDifference;
+  // Shared by all snapshots between two changes of the kind.
+  struct OfKind {
+    ByNamespace<ListPtr> namespaces;
+    mutable absl::once_flag sorted;
+    mutable List all;
+  };
+  std::array<std::shared_ptr<const OfKind>, config::KindCount()> kinds_;  // null: none
 };
 
 // All VirtualServices, and which a namespace sees. Successors share the parts in which nothing changed.
@@ -141,6 +193,7 @@ class VirtualServiceIndex {
  public:
   using List = std::vector<VirtualServicePtr>;
   using ListPtr = std::shared_ptr<const List>;
+  using ListsByName = ShardedMap<std::string, ListPtr, StringViewHash, StringViewEqual, 64>;
 
   const List& All() const;  // oldest first
   // Those for `gateway` ("mesh" or "namespace/name") that `ns` sees, in the order in which they compete: its
@@ -155,41 +208,23 @@ class VirtualServiceIndex {
 
  private:
   friend class VirtualServiceIndexBuilder;
-  ListPtr all_;                    // null: empty
-  StringMap<ListPtr> everywhere_;  // by gateway
-  StringMap<ListPtr> own_;         // by "gateway namespace"
-  StringMap<ListPtr> exported_;    // likewise
-  StringMap<ListPtr> of_mesh_in_;  // by the namespace where they live
+  friend class SnapshotDifference;
+  ListPtr all_;                      // null: empty
+  ListsByName everywhere_;           // by gateway
+  ListsByName own_;                  // by "gateway namespace"
+  ListsByName exported_;             // likewise
+  ByNamespace<ListPtr> of_mesh_in_;  // by the namespace where they live
 };
 
 // DestinationRules by namespace and host (destination_rule_index.h); lookups go through SidecarScope.
 class DestinationRuleIndex;
 
-class MergedGatewayCache;  // merged_gateway.h
-
-// Of each sort of input the revision of the snapshot in which it last changed: snapshots with one number
-// agree in it. 0 in snapshots that no SnapshotBuilder made.
-struct InputRevisions {
-  uint64_t settings = 0, services = 0, endpoints = 0, networks = 0, peer_authentications = 0, objects = 0;
-  // The part of `endpoints` that clusters are made from: whose identities they have, whether they take mutual
-  // TLS and tunnels; all of it for services that are resolved by DNS.
-  uint64_t endpoint_traits = 0;
-  // The part of it that belongs to services without load balancing (headless ones), whose clients connect to
-  // the endpoints themselves.
-  uint64_t passthrough_endpoints = 0;
-};
-
-// Of the services that live in one namespace, and their endpoints: parts of InputRevisions.
-struct NamespaceRevisions {
-  uint64_t services = 0, endpoints = 0, endpoint_traits = 0, passthrough_endpoints = 0;
-};
+class PolicyIndex;    // policy_index.h
+class SidecarScopes;  // sidecar_scopes.h
 
 struct MeshSnapshot {
-  uint64_t revision = 0;  // rises by one with every publication of a process
-  InputRevisions revisions;
-  // By namespace; 0 where nothing ever was.
-  ShardedMap<Interned, NamespaceRevisions, absl::Hash<Interned>, std::equal_to<Interned>, 64>
-      namespace_revisions;
+  uint64_t id = NextUniqueId();  // unlike that of any other snapshot of the process
+  uint64_t revision = 0;         // rises with every snapshot of the process; for logs
   model::SettingsPtr settings;
   std::shared_ptr<const ServiceIndex> services;
   std::shared_ptr<const EndpointIndex> endpoints;
@@ -198,27 +233,11 @@ struct MeshSnapshot {
   std::shared_ptr<const NetworkIndex> networks;
   std::shared_ptr<const VirtualServiceIndex> virtual_services;
   std::shared_ptr<const DestinationRuleIndex> destination_rules;
-  std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;
+  std::shared_ptr<const PolicyIndex> policies;  // what selects workloads, by kind and namespace
+  std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;  // made from `policies`
   std::shared_ptr<const ObjectIndex> objects;  // the policy kinds, gateways, Gateway API kinds, secrets
-
-  // The scope of a workload of `ns`: chosen by Sidecar selectors, made on first use and kept with the
-  // snapshot (and handed on to the next one while its parts are unchanged). Thread-safe.
-  SidecarScopePtr ScopeFor(std::string_view ns, const LabelMap& labels) const;
-  // For routers: everything visible in their namespace, whatever Sidecars say.
-  SidecarScopePtr DefaultScopeFor(std::string_view ns) const;
-
-  // The revisions of what is there for a scope: of services and endpoints only those of the namespaces whose
-  // services it sees count.
-  InputRevisions RevisionsFor(const SidecarScope& scope) const;
-
-  // Snapshots with one number agree in what the answer depends on: which services a workload has; what it
-  // sees and which policies hold for it.
-  uint64_t targets_revision = 0;
-  uint64_t scopes_revision = 0;
-
-  class ScopeCache;  // scope_cache.h
-  std::shared_ptr<ScopeCache> scopes;
-  std::shared_ptr<MergedGatewayCache> gateways;
+  // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
+  std::shared_ptr<SidecarScopes> scopes;
 };
 using SnapshotPtr = std::shared_ptr<const MeshSnapshot>;
 

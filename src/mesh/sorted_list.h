@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-
 namespace fairlead::mesh {
 
 // What becomes of a sorted list: entries that leave it and entries that join it, in any order.
@@ -17,8 +15,23 @@ struct ListChange {
   bool empty() const { return gone.empty() && fresh.empty(); }
 };
 
+// The places in a sorted list of the entries that leave it, in order. One may be there several times.
+template <typename Ptr, typename Order>
+std::vector<size_t> PlacesOf(const std::vector<Ptr>& entries, const std::vector<Ptr>& list, Order order) {
+  std::vector<size_t> places;
+  for (const Ptr& entry : entries) {
+    const auto [first, last] = std::equal_range(list.begin(), list.end(), entry, order);
+    for (auto at = first; at != last; ++at) {
+      if (*at == entry) places.push_back(static_cast<size_t>(at - list.begin()));
+    }
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
 // The list after a change. `before` (may be null: empty) must be sorted by `order`. Null where nothing is
-// left. Costs a copy of the pointers; a look at entries only for those that join.
+// left. Costs a copy of the pointers; a look at entries only for those that leave or join.
 template <typename Ptr, typename Order>
 std::shared_ptr<const std::vector<Ptr>> Changed(const std::vector<Ptr>* before, const ListChange<Ptr>& change,
                                                 Order order) {
@@ -27,13 +40,14 @@ std::shared_ptr<const std::vector<Ptr>> Changed(const std::vector<Ptr>* before, 
   auto after = std::make_shared<std::vector<Ptr>>();
   const size_t old = before == nullptr ? 0 : before->size();
   after->reserve(old + change.fresh.size());
-  if (change.gone.empty()) {
-    if (before != nullptr) *after = *before;
-  } else {
-    absl::flat_hash_set<const void*> gone;
-    for (const Ptr& entry : change.gone) gone.insert(entry.get());
-    std::copy_if(before->begin(), before->end(), std::back_inserter(*after),
-                 [&gone](const Ptr& entry) { return !gone.contains(entry.get()); });
+  if (before != nullptr) {
+    auto next = before->begin();
+    for (size_t place : PlacesOf(change.gone, *before, order)) {
+      const auto gone = before->begin() + static_cast<ptrdiff_t>(place);
+      after->insert(after->end(), next, gone);
+      next = gone + 1;
+    }
+    after->insert(after->end(), next, before->end());
   }
   if (change.fresh.size() * kFew < old) {
     for (const Ptr& entry : change.fresh)

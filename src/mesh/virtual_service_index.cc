@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -40,7 +41,7 @@ config::Diagnostic RouteProblem(const ConfigPtr& root, int route, std::string co
 }
 
 // The kinds of lists in an index.
-enum class Lists : uint8_t { kEverywhere, kOwn, kExported, kOfMeshIn };
+enum class Lists : uint8_t { kEverywhere, kOwn, kExported };
 
 std::string GroupKey(std::string_view ns, std::string_view gateway) { return StrCat(gateway, " ", ns); }
 
@@ -49,10 +50,10 @@ const VirtualServiceIndex::List* NoList() {
   return none;
 }
 
-const VirtualServiceIndex::List* FindList(const StringMap<VirtualServiceIndex::ListPtr>& lists,
+const VirtualServiceIndex::List* FindList(const VirtualServiceIndex::ListsByName& lists,
                                           std::string_view key) {
-  auto it = lists.find(key);
-  return it == lists.end() ? NoList() : it->second.get();
+  const VirtualServiceIndex::ListPtr* list = lists.Find(key);
+  return list == nullptr ? NoList() : list->get();
 }
 
 bool Older(const VirtualServicePtr& a, const VirtualServicePtr& b) {
@@ -65,7 +66,6 @@ template <typename File>
 void FileInto(const VirtualServicePtr& virtual_service, File file) {
   const model::Visibility& visibility = virtual_service->visibility;
   const std::string_view home = virtual_service->object->ns();
-  if (virtual_service->for_mesh) file(Lists::kOfMeshIn, std::string(home));
   for (const std::string& gateway : virtual_service->gateways) {
     if (visibility.everywhere) file(Lists::kEverywhere, gateway);
     for (const std::string& ns : visibility.namespaces) {
@@ -109,32 +109,27 @@ void MergeDelegates(const ConfigPtr& root, const std::vector<ConfigPtr>& delegat
 }  // namespace
 
 std::shared_ptr<const VirtualServiceIndex> VirtualServiceIndexBuilder::Build(
-    const config::ObjectStore& store, const model::Settings& settings,
+    const config::ObjectStore& store, const config::ObjectStore& before, const model::Settings& settings,
     std::vector<config::Diagnostic>* diagnostics) {
-  const bool anew = ApplySettings(settings);
   Change change;
-  std::vector<Made> made;
-  const config::ObjectStore::ByName& objects = store.All(config::Kind::kVirtualService);
-  made.reserve(objects.size());
-  auto known = made_.begin();
-  const auto forget = [&change](const Made& gone) {
-    if (gone.virtual_service != nullptr) change.gone.push_back(gone.virtual_service);
-  };
-  // Both are in order of namespace and name.
-  const auto before = [](const ConfigPtr& a, const ConfigPtr& b) {
-    return a->ns() == b->ns() ? a->name() < b->name() : a->ns() < b->ns();
-  };
-  for (const auto& [name, object] : objects) {
-    for (; known != made_.end() && known->object != object && before(known->object, object); ++known)
-      forget(*known);
-    const bool same_name =
-        known != made_.end() && (known->object == object || !before(object, known->object));
-    made.push_back(same_name ? std::move(*known++) : Made());
-    if (anew && same_name) forget(std::exchange(made.back(), {}));
-    Update(object, store, &made.back(), &change, diagnostics);
+  const auto& objects = store.All(config::Kind::kVirtualService);
+  const auto& known = before.All(config::Kind::kVirtualService);
+  if (ApplySettings(settings)) {
+    for (const auto& [name, object] : known) Update(name, nullptr, store, &change);
+    for (const auto& [name, object] : objects) Update(name, object, store, &change);
+  } else {
+    objects.ForEachDifference(known, [&](const Name& name, const ConfigPtr*, const ConfigPtr* object) {
+      Update(name, object == nullptr ? nullptr : *object, store, &change);
+    });
+    // Their delegates may have changed. A copy: Update changes the original.
+    const auto delegating = delegating_;
+    for (const auto& [name, object] : delegating) Update(name, object, store, &change);
   }
-  for (; known != made_.end(); ++known) forget(*known);
-  made_ = std::move(made);
+  for (const auto& [name, object] : delegating_) {
+    const Made& made = *made_.Find(name);
+    diagnostics->insert(diagnostics->end(), made.missing.begin(), made.missing.end());
+    diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
+  }
   if (last_ != nullptr && change.empty()) return last_;
   auto index = last_ == nullptr ? std::make_shared<VirtualServiceIndex>()
                                 : std::make_shared<VirtualServiceIndex>(*last_);
@@ -143,25 +138,44 @@ std::shared_ptr<const VirtualServiceIndex> VirtualServiceIndexBuilder::Build(
   return index;
 }
 
-void VirtualServiceIndexBuilder::Update(const ConfigPtr& object, const config::ObjectStore& store, Made* made,
-                                        Change* change, std::vector<config::Diagnostic>* diagnostics) const {
-  const bool same = made->object == object;
-  if (!same || made->delegates) {
-    const VirtualServicePtr before = made->virtual_service;
-    DelegateList delegates;
-    if (!same) made->delegates = !IsDelegate(object) && HasDelegatingRoutes(object);
-    if (made->delegates) delegates = FindDelegates(object, store, diagnostics);
-    if (IsDelegate(object)) {
-      *made = {object, nullptr, false, {}};
-    } else if (!same || before->delegates != delegates) {
-      Make(object, std::move(delegates), made);
-    }
-    if (made->virtual_service != before) {
-      if (before != nullptr) change->gone.push_back(before);
-      if (made->virtual_service != nullptr) change->fresh.push_back(made->virtual_service);
-    }
+void VirtualServiceIndexBuilder::Update(const Name& name, const ConfigPtr& object,
+                                        const config::ObjectStore& store, Change* change) {
+  const Made* known = made_.Find(name);
+  const VirtualServicePtr before = known == nullptr ? nullptr : known->virtual_service;
+  Made made;
+  if (object != nullptr) made = MakeOrKeep(object, store, known);
+  if (made.virtual_service != before) {
+    if (before != nullptr) change->gone.push_back(before);
+    if (made.virtual_service != nullptr) change->fresh.push_back(made.virtual_service);
   }
-  diagnostics->insert(diagnostics->end(), made->problems.begin(), made->problems.end());
+  if (made.delegates) {
+    delegating_.Set(name, object);
+  } else {
+    delegating_.Erase(name);
+  }
+  if (object == nullptr) {
+    made_.Erase(name);
+  } else {
+    made_[name] = std::move(made);
+  }
+}
+
+VirtualServiceIndexBuilder::Made VirtualServiceIndexBuilder::MakeOrKeep(const ConfigPtr& object,
+                                                                        const config::ObjectStore& store,
+                                                                        const Made* before) const {
+  Made made;
+  made.object = object;
+  if (IsDelegate(object)) return made;
+  made.delegates = HasDelegatingRoutes(object);
+  DelegateList delegates;
+  if (made.delegates) delegates = FindDelegates(object, store, &made.missing);
+  if (before != nullptr && before->object == object && before->virtual_service->delegates == delegates) {
+    made.virtual_service = before->virtual_service;
+    made.problems = before->problems;
+  } else {
+    Make(std::move(delegates), &made);
+  }
+  return made;
 }
 
 bool VirtualServiceIndexBuilder::ApplySettings(const model::Settings& settings) {
@@ -208,8 +222,8 @@ VirtualServiceIndexBuilder::DelegateList VirtualServiceIndexBuilder::FindDelegat
   return delegates;
 }
 
-void VirtualServiceIndexBuilder::Make(const ConfigPtr& root, DelegateList delegates, Made* out) const {
-  std::vector<config::Diagnostic> problems;
+void VirtualServiceIndexBuilder::Make(DelegateList delegates, Made* out) const {
+  const ConfigPtr& root = out->object;
   auto made = std::make_shared<VirtualService>();
   made->object = root;
   made->gateway_semantics = SemanticsOf(root) == "gateway";
@@ -217,7 +231,7 @@ void VirtualServiceIndexBuilder::Make(const ConfigPtr& root, DelegateList delega
   if (!made->gateway_semantics) {
     auto spec = std::make_shared<api::VirtualService>(*made->spec);
     const bool changed = QualifyNames(root->ns(), domain_, spec.get());
-    if (!delegates.empty()) MergeDelegates(root, delegates, domain_, spec.get(), &problems);
+    if (!delegates.empty()) MergeDelegates(root, delegates, domain_, spec.get(), &out->problems);
     if (changed || !delegates.empty()) made->spec = std::move(spec);
   }
   made->delegates = std::move(delegates);
@@ -226,9 +240,7 @@ void VirtualServiceIndexBuilder::Make(const ConfigPtr& root, DelegateList delega
   made->for_mesh = std::find(made->gateways.begin(), made->gateways.end(), "mesh") != made->gateways.end();
   made->visibility = ResolveExportTo(made->spec->export_to(), default_export_to_, root->ns());
   made->destinations = CollectDestinations(*made->spec);
-  out->object = root;
   out->virtual_service = std::move(made);
-  out->problems = std::move(problems);
 }
 
 void VirtualServiceIndexBuilder::ChangeLists(const Change& change, VirtualServiceIndex* index) {
@@ -242,22 +254,38 @@ void VirtualServiceIndexBuilder::ChangeLists(const Change& change, VirtualServic
     });
   }
   index->all_ = Changed(index->all_.get(), change, Older);
+  ChangeOfMesh(change, index);
   const auto of_kind = [index](Lists kind) -> auto& {
     switch (kind) {
       case Lists::kEverywhere:
         return index->everywhere_;
       case Lists::kOwn:
         return index->own_;
-      case Lists::kExported:
-        return index->exported_;
       default:
-        return index->of_mesh_in_;
+        return index->exported_;
     }
   };
   for (const auto& [name, of_list] : lists) {
     VirtualServiceIndex::ListPtr& list = of_kind(name.first)[name.second];
     list = Changed(list.get(), of_list, Older);
-    if (list == nullptr) of_kind(name.first).erase(name.second);
+    if (list == nullptr) of_kind(name.first).Erase(name.second);
+  }
+}
+
+void VirtualServiceIndexBuilder::ChangeOfMesh(const Change& change, VirtualServiceIndex* index) {
+  absl::flat_hash_map<Interned, Change> namespaces;
+  for (const auto which : {&Change::gone, &Change::fresh}) {
+    for (const VirtualServicePtr& one : change.*which) {
+      if (one->for_mesh) (namespaces[one->object->ns()].*which).push_back(one);
+    }
+  }
+  for (const auto& [ns, of_namespace] : namespaces) {
+    VirtualServiceIndex::ListPtr list = Changed(index->OfMeshIn(ns).get(), of_namespace, Older);
+    if (list == nullptr) {
+      index->of_mesh_in_.Erase(ns);
+    } else {
+      index->of_mesh_in_[ns] = std::move(list);
+    }
   }
 }
 
@@ -266,8 +294,8 @@ const VirtualServiceIndex::List& VirtualServiceIndex::All() const {
 }
 
 VirtualServiceIndex::ListPtr VirtualServiceIndex::OfMeshIn(std::string_view ns) const {
-  const auto it = of_mesh_in_.find(ns);
-  return it == of_mesh_in_.end() ? nullptr : it->second;
+  const ListPtr* list = of_mesh_in_.Find(ns);
+  return list == nullptr ? nullptr : *list;
 }
 
 std::array<const VirtualServiceIndex::List*, 3> VirtualServiceIndex::GroupsFor(

@@ -3,8 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
 #include "config/diagnostic.h"
 #include "config/store.h"
 #include "mesh/snapshot.h"
@@ -18,15 +21,19 @@ class HTTPRoute;
 namespace fairlead::mesh {
 
 // Makes VirtualServiceIndexes. Keeps what it made, so that a VirtualService whose object, delegates and
-// defaults did not change keeps its pointer, and what lists only such is shared with the last index. Owned by
-// the mesh thread.
+// defaults did not change keeps its pointer, and what lists only such is shared with the last index. A value:
+// copies share what they keep.
 class VirtualServiceIndexBuilder {
  public:
+  // `before`: the store of the last call; an empty one at first. Of what the two have in common only objects
+  // that delegate are looked at.
   std::shared_ptr<const VirtualServiceIndex> Build(const config::ObjectStore& store,
+                                                   const config::ObjectStore& before,
                                                    const model::Settings& settings,
                                                    std::vector<config::Diagnostic>* diagnostics);
 
  private:
+  using Name = std::pair<Interned, Interned>;
   using DelegateList = std::vector<config::ConfigPtr>;
   using Change = ListChange<VirtualServicePtr>;
 
@@ -34,13 +41,16 @@ class VirtualServiceIndexBuilder {
     config::ConfigPtr object;
     VirtualServicePtr virtual_service;         // null where the object is a delegate
     bool delegates = false;                    // some route does
-    std::vector<config::Diagnostic> problems;  // with delegates' routes
+    std::vector<config::Diagnostic> problems;  // of delegates' routes
+    std::vector<config::Diagnostic> missing;   // delegates that cannot be used
   };
 
-  // Brings `made` to what the object is now, and notes what that changes.
-  void Update(const config::ConfigPtr& object, const config::ObjectStore& store, Made* made, Change* change,
-              std::vector<config::Diagnostic>* diagnostics) const;
-  void Make(const config::ConfigPtr& root, DelegateList delegates, Made* made) const;
+  // What is made of an object now, and what that changes. A null object: nothing.
+  void Update(const Name& name, const config::ConfigPtr& object, const config::ObjectStore& store,
+              Change* change);
+  Made MakeOrKeep(const config::ConfigPtr& object, const config::ObjectStore& store,
+                  const Made* before) const;
+  void Make(DelegateList delegates, Made* made) const;
   // The delegates of the routes of `root` that name one, null for those that cannot be used.
   DelegateList FindDelegates(const config::ConfigPtr& root, const config::ObjectStore& store,
                              std::vector<config::Diagnostic>* diagnostics) const;
@@ -51,10 +61,12 @@ class VirtualServiceIndexBuilder {
   // True where what was made of objects does not hold any more.
   bool ApplySettings(const model::Settings& settings);
   static void ChangeLists(const Change& change, VirtualServiceIndex* index);
+  static void ChangeOfMesh(const Change& change, VirtualServiceIndex* index);
 
   std::string domain_;
   std::vector<std::string> default_export_to_;
-  std::vector<Made> made_;  // by namespace and name, as the store has them
+  ShardedMap<Name, Made> made_;
+  SortedMap<Name, config::ConfigPtr> delegating_;  // the objects that delegate
   std::shared_ptr<const VirtualServiceIndex> last_;
 };
 

@@ -166,5 +166,15 @@ TEST_F(VirtualServiceIndexTest, GatewayApiRoutesGoFirstInTheirNamespace) {
   EXPECT_EQ(index->All()[1]->spec->hosts(0), "short") << "its names are qualified already";
 }
 
+TEST_F(VirtualServiceIndexTest, AGatewayNamedTwiceLeavesNothingBehind) {
+  PutVirtualService("a", "other", "hosts: 'x' gateways: 'g' gateways: 'h'");
+  PutVirtualService("a", "twice", "hosts: 'x' gateways: 'g' gateways: 'g'");
+  EXPECT_EQ(Build()->virtual_services->VisibleIn("b", "a/g").size(), 3u);
+  PutVirtualService("a", "twice", "hosts: 'y' gateways: 'g' gateways: 'g'");
+  EXPECT_EQ(Build()->virtual_services->VisibleIn("b", "a/g").size(), 3u);
+  Remove(config::Kind::kVirtualService, "a", "twice");
+  EXPECT_THAT(Names(Build()->virtual_services->VisibleIn("b", "a/g")), ElementsAre("a/other"));
+}
+
 }  // namespace
 }  // namespace fairlead::mesh

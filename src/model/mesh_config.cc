@@ -10,6 +10,7 @@
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
+#include "model/settings_parts.h"
 
 namespace fairlead::model {
 namespace {
@@ -140,15 +141,24 @@ std::shared_ptr<const MeshNetworks> ReadMeshNetworks(Node root, Report& report) 
 }
 
 SettingsPtr MakeSettings(std::shared_ptr<const MeshConfig> mesh, std::shared_ptr<const MeshNetworks> networks,
+                         const SettingsOptions& options, const SettingsPtr& previous) {
+  Settings settings;
+  settings.mesh = mesh != nullptr ? std::move(mesh) : DefaultMeshConfig();
+  settings.networks = networks != nullptr ? std::move(networks) : std::make_shared<const MeshNetworks>();
+  settings.domain = options.domain;
+  settings.cluster_id = options.cluster_id;
+  settings.system_namespace = options.system_namespace;
+  settings.root_namespace = settings.mesh->root_namespace();
+  settings.trust_domain = settings.mesh->trust_domain();
+  return WithPrevious(std::move(settings), previous);
+}
+
+SettingsPtr MakeSettings(std::shared_ptr<const MeshConfig> mesh, std::shared_ptr<const MeshNetworks> networks,
                          std::string_view domain, std::string_view cluster_id) {
-  auto settings = std::make_shared<Settings>();
-  settings->mesh = mesh != nullptr ? std::move(mesh) : DefaultMeshConfig();
-  settings->networks = networks != nullptr ? std::move(networks) : std::make_shared<const MeshNetworks>();
-  settings->domain = domain;
-  settings->cluster_id = cluster_id;
-  settings->root_namespace = settings->mesh->root_namespace();
-  settings->trust_domain = settings->mesh->trust_domain();
-  return settings;
+  SettingsOptions options;
+  options.domain = domain;
+  options.cluster_id = cluster_id;
+  return MakeSettings(std::move(mesh), std::move(networks), options);
 }
 
 }  // namespace fairlead::model

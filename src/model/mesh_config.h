@@ -2,6 +2,7 @@
 #define FAIRLEAD_MODEL_MESH_CONFIG_H_
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,7 +54,16 @@ std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> ReadMeshNetworks(conf
 bool MergeProxyConfig(config::Node node, const config::FieldPath& path, config::Report& report,
                       istio::mesh::v1alpha1::ProxyConfig* proxy);
 
-// Settings of what was parsed; null arguments stand for the defaults.
+// What the settings are besides the mesh's own files.
+struct SettingsOptions {
+  std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
+};
+
+// Settings of what was parsed; null messages stand for the defaults. What did not change since `previous`
+// (may be null) keeps its pointer, the settings themselves included.
+SettingsPtr MakeSettings(std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh,
+                         std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks,
+                         const SettingsOptions& options, const SettingsPtr& previous = nullptr);
 SettingsPtr MakeSettings(std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh,
                          std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks,
                          std::string_view domain, std::string_view cluster_id);

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "envoy/config/core/v3/base.pb.h"
 #include "google/protobuf/struct.pb.h"
+#include "model/proxy_class.h"
 
 namespace fairlead::model {
 namespace {
@@ -111,6 +112,7 @@ absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node) {
   proxy->version = ParseIstioVersion(proxy->metadata.istio_version);
   proxy->extensions = Extensions(node);
   SetAddressFamilies(*proxy);
+  proxy->cls = ClassOf(*proxy);
   return ProxyPtr(std::move(proxy));
 }
 

@@ -87,6 +87,9 @@ class ExtensionSet {
   const std::set<std::string, std::less<>> names_;
 };
 
+struct ProxyClass;  // proxy_class.h
+using ProxyClassPtr = std::shared_ptr<const ProxyClass>;
+
 // One connected proxy as it describes itself in its first request; immutable. What the mesh adds (locality
 // and labels of its pod, its services, its Sidecar) is in mesh::ProxyScope.
 struct Proxy {
@@ -102,9 +105,7 @@ struct Proxy {
   IstioVersion version;
   ProxyMetadata metadata;
   std::shared_ptr<const ExtensionSet> extensions;
-
-  // Whether the proxy can run an extension, by its Envoy name ("istio.stats").
-  bool HasExtension(std::string_view name) const { return extensions == nullptr || extensions->Has(name); }
+  ProxyClassPtr cls;  // what of all this matters to what it is sent; set by ParseProxy
 };
 using ProxyPtr = std::shared_ptr<const Proxy>;
 

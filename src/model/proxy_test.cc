@@ -4,6 +4,7 @@
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "model/proxy_class.h"
 
 namespace fairlead::model {
 namespace {
@@ -103,16 +104,16 @@ TEST(ParseIstioVersion, UnreadableOnesCountAsTheNewest) {
 }
 
 TEST(ParseProxy, ExtensionsTellWhatAProxyCanRun) {
-  EXPECT_TRUE(Parse("{}")->HasExtension("istio.stats")) << "one that lists none is an istio-proxy";
+  EXPECT_TRUE(Parse("{}")->cls->HasExtension("istio.stats")) << "one that lists none is an istio-proxy";
   auto node = NodeWith(kId);
   node.add_extensions()->set_name("envoy.filters.http.router");
   auto* disabled = node.add_extensions();
   disabled->set_name("envoy.filters.http.lua");
   disabled->set_disabled(true);
   const ProxyPtr stock = *ParseProxy(node);
-  EXPECT_TRUE(stock->HasExtension("envoy.filters.http.router"));
-  EXPECT_FALSE(stock->HasExtension("istio.stats"));
-  EXPECT_FALSE(stock->HasExtension("envoy.filters.http.lua"));
+  EXPECT_TRUE(stock->cls->HasExtension("envoy.filters.http.router"));
+  EXPECT_FALSE(stock->cls->HasExtension("istio.stats"));
+  EXPECT_FALSE(stock->cls->HasExtension("envoy.filters.http.lua"));
 }
 
 TEST(ExtensionSet, EqualListsAreOneObjectAsLongAsSomebodyHoldsIt) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/interned.h"
+#include "base/sharded_map.h"
 #include "config/diagnostic.h"
 #include "model/endpoint.h"
 #include "model/service.h"
@@ -22,9 +22,14 @@ struct WorkloadChange {
   std::shared_ptr<const WorkloadInstance> before, after;
 };
 
+// A service that is new (no before), gone (no after) or replaced.
+struct ServiceChange {
+  ServicePtr before, after;
+};
+
 // What an Apply changed in the RegistryOutput, so that whoever indexes it need not compare everything.
 struct RegistryChanges {
-  bool services = false;  // some service is new, changed or gone
+  std::vector<ServiceChange> services;  // each service at most once
   bool external_targets = false;
   bool network_gateways = false;
   bool diagnostics = false;
@@ -42,14 +47,15 @@ struct ExternalTarget {
 };
 
 // What the registries found out of a mesh's objects: plain values, pointers kept where nothing changed.
+// Copies share what they have in common.
 struct RegistryOutput {
-  std::vector<ServicePtr> services;  // any order; unique by (source, hostname, address)
-  absl::flat_hash_map<ServiceKey, ServiceEndpointsPtr> endpoints;
-  std::vector<std::shared_ptr<const WorkloadInstance>> workloads;  // any order
+  ShardedSet<ServicePtr> services;  // unique by (source, hostname, address)
+  ShardedMap<ServiceKey, ServiceEndpointsPtr> endpoints;
+  ShardedSet<std::shared_ptr<const WorkloadInstance>> workloads;
   // By address, which of the ServiceEntries' services are served there, as GetProxyServiceTargets of Istio's
   // registry finds them: in the order of the services' hosts. Kubernetes services are matched to pods by
   // their selectors.
-  absl::flat_hash_map<Interned, std::vector<ExternalTarget>> external_targets;
+  ShardedMap<Interned, std::vector<ExternalTarget>> external_targets;
   std::vector<NetworkGateway> network_gateways;
   std::vector<config::Diagnostic> diagnostics;
   RegistryChanges changes;  // of the last Apply

@@ -13,12 +13,12 @@ std::optional<IpAddress> AddressOf(std::string_view address_or_range) {
 
 }  // namespace
 
-AddressView AddressViewOf(const Proxy& proxy, std::string_view cluster_id) {
+AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id) {
   AddressView view;
-  view.ipv4 = proxy.supports_ipv4;
-  view.ipv6 = proxy.supports_ipv6;
-  view.own_cluster = proxy.metadata.cluster_id == cluster_id;
-  view.auto_allocated = proxy.metadata.dns_capture || proxy.type == ProxyType::kWaypoint;
+  view.ipv4 = proxy.ipv4;
+  view.ipv6 = proxy.ipv6;
+  view.own_cluster = proxy.cluster_id == cluster_id;
+  view.auto_allocated = proxy.dns_capture || proxy.type == ProxyType::kWaypoint;
   return view;
 }
 

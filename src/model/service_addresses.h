@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/proxy.h"
+#include "model/proxy_class.h"
 #include "model/service.h"
 
 // Which of a service's addresses a client uses. Source: Istio's Service.GetAddressForProxy and
@@ -28,7 +28,7 @@ struct AddressView {
 };
 
 // `cluster_id`: the cluster that the services' virtual IPs belong to.
-AddressView AddressViewOf(const Proxy& proxy, std::string_view cluster_id);
+AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id);
 
 // Where a service has no address at all.
 inline constexpr std::string_view kUnspecifiedAddress = "0.0.0.0";

@@ -76,9 +76,9 @@ TEST(AddressViewOf, ReadsTheProxy) {
   proxy.supports_ipv4 = true;
   proxy.metadata.cluster_id = "east";
   proxy.metadata.dns_capture = true;
-  EXPECT_EQ(AddressViewOf(proxy, "east"),
+  EXPECT_EQ(AddressViewOf(*ClassOf(proxy), "east"),
             (AddressView{.ipv4 = true, .ipv6 = false, .own_cluster = true, .auto_allocated = true}));
-  EXPECT_FALSE(AddressViewOf(proxy, "west").own_cluster);
+  EXPECT_FALSE(AddressViewOf(*ClassOf(proxy), "west").own_cluster);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #ifndef FAIRLEAD_MODEL_SETTINGS_H_
 #define FAIRLEAD_MODEL_SETTINGS_H_
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -11,10 +14,27 @@ class MeshNetworks;
 
 namespace fairlead::model {
 
+// The parts of MeshConfig, by who reads them: the table of fields is in settings_parts.cc.
+enum class SettingsPart : uint8_t {
+  kRegistries,     // registry/: services, workloads and who sees them
+  kIndexes,        // mesh/: who sees routing objects, which namespace is the root
+  kScopes,         // mesh/: scopes of Sidecars
+  kProxyConfig,    // the ProxyConfig of proxies that bring none
+  kEndpoints,      // gen/endpoint
+  kClusters,       // gen/cluster
+  kListeners,      // gen/listener
+  kRoutes,         // gen/route
+  kTelemetry,      // gen/telemetry
+  kAuthorization,  // gen/security
+};
+inline constexpr size_t kSettingsPartCount = 10;
+
+using MeshConfigPtr = std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig>;
+
 // The mesh-wide settings: MeshConfig over istiod's defaults, and what was started with. Immutable; a change
-// makes a new object, and equal settings keep their pointer.
+// makes a new object, and equal settings keep their pointer (WithPrevious, in settings_parts.h).
 struct Settings {
-  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh;        // never null; defaults filled in
+  MeshConfigPtr mesh;                                                   // never null; defaults filled in
   std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks;  // never null; may be empty
   std::string domain = "cluster.local";                                 // --domain
   std::string cluster_id = "Kubernetes";                                // --clusterID
@@ -23,11 +43,19 @@ struct Settings {
   // network of everything that does not say otherwise. Not the same as MeshConfig's rootNamespace.
   std::string system_namespace = "istio-system";
   std::string trust_domain = "cluster.local";  // of MeshConfig
+
+  // MeshConfig cut down to what one consumer reads. Its pointer stays from one settings to the next while
+  // these fields are equal. Settings that WithPrevious did not make have no parts: the whole stands for each.
+  const MeshConfigPtr& Part(SettingsPart part) const {
+    const MeshConfigPtr& own = parts[static_cast<size_t>(part)];
+    return own == nullptr ? mesh : own;
+  }
+  std::array<MeshConfigPtr, kSettingsPartCount> parts;  // of WithPrevious
 };
 using SettingsPtr = std::shared_ptr<const Settings>;
 
 // istiod's MeshConfig before a user's file is merged over it (Istio: mesh.DefaultMeshConfig).
-std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> DefaultMeshConfig();
+MeshConfigPtr DefaultMeshConfig();
 
 }  // namespace fairlead::model
 

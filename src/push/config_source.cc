@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "envoy/config/core/v3/config_source.pb.h"
+#include "gen/naming/config_source.h"
 #include "proto/messages.h"
 
 namespace fairlead::push {
@@ -119,6 +120,8 @@ xds::ResourcePtr SourceRewriter::Rewritten(const xds::ResourcePtr& resource) con
   const std::string bytes = any.SerializeAsString();
   changed->any = bytes;
   changed->hash = StableHash(bytes);
+  changed->references = resource->references;
+  changed->origins = resource->origins;
   return changed;
 }
 
@@ -141,23 +144,9 @@ xds::ResourceSetPtr SourceRewriter::Rewrite(const xds::ResourceSetPtr& resources
   return std::make_shared<xds::ResourceSet>(std::move(parts));
 }
 
-SourceOf SourceThrough(std::string cluster, Transport transport) {
-  return [cluster = std::move(cluster), transport](xds::TypeId, std::string_view, ConfigSource* out) {
-    auto* api = out->mutable_api_config_source();
-    api->set_transport_api_version(envoy::config::core::v3::V3);
-    out->set_resource_api_version(envoy::config::core::v3::V3);
-    if (transport == Transport::kRest) {
-      api->set_api_type(envoy::config::core::v3::ApiConfigSource::REST);
-      api->add_cluster_names(cluster);
-      api->mutable_refresh_delay()->set_seconds(1);
-      api->mutable_request_timeout()->set_seconds(30);
-      return;
-    }
-    api->set_api_type(transport == Transport::kGrpc ? envoy::config::core::v3::ApiConfigSource::GRPC
-                                                    : envoy::config::core::v3::ApiConfigSource::DELTA_GRPC);
-    api->set_set_node_on_first_message_only(true);
-    api->add_grpc_services()->mutable_envoy_grpc()->set_cluster_name(cluster);
-  };
+SourceOf SourceThrough(std::string_view cluster, Transport transport) {
+  const model::ConfigSource source{transport, cluster};
+  return [source](xds::TypeId, std::string_view, ConfigSource* out) { gen::SetConfigSource(source, out); };
 }
 
 }  // namespace fairlead::push

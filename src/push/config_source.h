@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "model/config_source.h"
 #include "xds/resource_set.h"
 
 namespace envoy::config::core::v3 {
@@ -37,8 +38,8 @@ class SourceRewriter {
 
 // The source of a proxy that asks over streams of one type, or by REST, through the cluster of its bootstrap
 // that leads to the control plane.
-enum class Transport { kGrpc, kDeltaGrpc, kRest };
-SourceOf SourceThrough(std::string cluster, Transport transport);
+using Transport = model::ConfigSource::Kind;
+SourceOf SourceThrough(std::string_view cluster, Transport transport);
 
 }  // namespace fairlead::push
 

@@ -24,7 +24,7 @@ Generators MakeGenerators() {
   At(TypeId::kEndpoint, &all) = gen::NewEndpointGenerator();
   At(TypeId::kListener, &all) = gen::NewListenerGenerator();
   At(TypeId::kRoute, &all) = gen::NewRouteGenerator();
-  At(TypeId::kVirtualHost, &all) = gen::NewVirtualHostGenerator(At(TypeId::kRoute, &all).get());
+  At(TypeId::kVirtualHost, &all) = gen::NewVirtualHostGenerator();
   At(TypeId::kNameTable, &all) = gen::NewNameTableGenerator();
   return all;
 }

@@ -1,7 +1,7 @@
 #ifndef FAIRLEAD_PUSH_GENERATORS_H_
 #define FAIRLEAD_PUSH_GENERATORS_H_
 
-#include "push/epoch.h"
+#include "push/part_cache.h"
 
 // Which generators there are.
 namespace fairlead::push {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "push/push_metrics.h"
 
 namespace fairlead::push {
@@ -31,48 +32,61 @@ void CountInbound(const config::ObjectChange& change) {
 
 class MeshThread::SourceSink : public source::Sink {
  public:
-  SourceSink(MeshThread* owner, std::string name) : owner_(owner), name_(std::move(name)) {}
+  SourceSink(MeshThread* owner, size_t number, std::string name)
+      : owner_(owner), number_(number), name_(std::move(name)) {}
   void OnChanges(std::vector<config::ObjectChange> changes) override {
-    owner_->OnChanges(std::move(changes));
+    owner_->OnChanges(number_, std::move(changes));
+  }
+  void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) override {
+    owner_->Replace(number_, kind, objects);
   }
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
     owner_->OnDiagnostics(name_, std::move(diagnostics));
   }
+  void Synced(config::Kind kind) override { owner_->Synced(name_, kind); }
   void OnSynced() override { owner_->OnSynced(name_); }
 
  private:
   MeshThread* const owner_;
+  const size_t number_;
   const std::string name_;
 };
 
 MeshThread::MeshThread(MeshThreadOptions options, std::unique_ptr<MeshModel> model, Publish publish)
-    : options_(options),
-      model_(std::move(model)),
+    : model_(std::move(model)),
       publish_(std::move(publish)),
-      debounce_(options.debounce) {}
+      pending_(options.debounce, options.debounce_endpoints) {}
 
 MeshThread::~MeshThread() { Stop(); }
 
-source::Sink* MeshThread::AddSource(std::string name) {
+source::Sink* MeshThread::AddSource(std::string name, std::set<config::Kind> kinds) {
   std::lock_guard lock(mutex_);
-  unsynced_.insert(name);
-  sinks_.push_back(std::make_unique<SourceSink>(this, std::move(name)));
+  unsynced_[name] = std::move(kinds);
+  const size_t number = ownership_.AddSource(name);
+  sinks_.push_back(std::make_unique<SourceSink>(this, number, std::move(name)));
   return sinks_.back().get();
 }
 
-void MeshThread::OnChanges(std::vector<config::ObjectChange> changes) {
-  if (changes.empty()) return;
+void MeshThread::OnChanges(size_t source, std::vector<config::ObjectChange> changes) {
   for (const config::ObjectChange& change : changes) CountInbound(change);
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  for (config::ObjectChange& change : changes) {
-    const bool waits = options_.debounce_endpoints || change.key.kind != config::Kind::kEndpointSlice;
-    if (waits) debounce_.OnChange(now);
-    Batch& batch = waits ? pending_ : pending_endpoints_;
-    if (batch.empty()) batch.reasons.first = now;
-    const config::ObjectKey key = change.key;
-    batch.changes.insert_or_assign(key, std::move(change));
-  }
+  const size_t revision = ownership_.revision();
+  AddChanges(ownership_.Change(source, std::move(changes)));
+  diagnostics_changed_ |= ownership_.revision() != revision;
+}
+
+void MeshThread::Replace(size_t source, config::Kind kind, const std::vector<config::ConfigPtr>& objects) {
+  std::lock_guard lock(mutex_);
+  const size_t revision = ownership_.revision();
+  std::vector<config::ObjectChange> changes = ownership_.Replace(source, kind, objects);
+  for (const config::ObjectChange& change : changes) CountInbound(change);
+  AddChanges(std::move(changes));
+  diagnostics_changed_ |= ownership_.revision() != revision;
+}
+
+// REQUIRES: mutex_ held.
+void MeshThread::AddChanges(std::vector<config::ObjectChange> changes) {
+  pending_.Add(std::move(changes), Clock::now());
   wake_.notify_one();
 }
 
@@ -80,6 +94,14 @@ void MeshThread::OnDiagnostics(const std::string& source, std::vector<config::Di
   std::lock_guard lock(mutex_);
   diagnostics_[source] = std::move(diagnostics);
   diagnostics_changed_ = true;
+  wake_.notify_one();
+}
+
+void MeshThread::Synced(const std::string& source, config::Kind kind) {
+  std::lock_guard lock(mutex_);
+  const auto awaited = unsynced_.find(source);
+  if (awaited == unsynced_.end() || awaited->second.erase(kind) == 0 || !awaited->second.empty()) return;
+  unsynced_.erase(awaited);
   wake_.notify_one();
 }
 
@@ -91,25 +113,18 @@ void MeshThread::OnSynced(const std::string& source) {
 
 void MeshThread::SetSettings(model::SettingsPtr settings) {
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  debounce_.OnChange(now);
-  if (pending_.empty()) pending_.reasons.first = now;
-  pending_.settings = std::move(settings);
+  pending_.SetSettings(std::move(settings), Clock::now());
   wake_.notify_one();
 }
 
 void MeshThread::PushAll() {
   std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  debounce_.OnChange(now);
-  if (pending_.empty()) pending_.reasons.first = now;
-  pending_.reasons.everything = true;
-  pending_.reasons.Add(Reason::kDebug);
+  pending_.PushAll(Clock::now());
   wake_.notify_one();
 }
 
 void MeshThread::Start() {
-  thread_ = std::thread([this] {
+  thread_ = RequireThread([this] {
     pthread_setname_np(pthread_self(), "mesh");
     Run();
   });
@@ -131,7 +146,9 @@ bool MeshThread::Ready() const {
 
 std::vector<std::string> MeshThread::Unsynced() const {
   std::lock_guard lock(mutex_);
-  return {unsynced_.begin(), unsynced_.end()};
+  std::vector<std::string> names;
+  for (const auto& [source, kinds] : unsynced_) names.push_back(source);
+  return names;
 }
 
 // Waits until there is something to do; false: stop.
@@ -139,10 +156,9 @@ bool MeshThread::WaitForWork(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     if (stopping_) return false;
     if (diagnostics_changed_) return true;
-    const auto due = debounce_.Due();
+    const auto due = pending_.Due();
     if (unsynced_.empty()) {
-      if (!ready_ || !pending_endpoints_.empty())
-        return true;  // what existed at the start is no burst to wait for
+      if (!ready_) return true;  // what existed at the start is no burst to wait for
       if (due && *due <= Clock::now()) return true;
     }
     if (due && unsynced_.empty()) {
@@ -153,41 +169,29 @@ bool MeshThread::WaitForWork(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// REQUIRES: mutex_ held.
-MeshThread::Batch MeshThread::TakeDue() {
-  if (!unsynced_.empty()) return {};
-  Batch batch = std::exchange(pending_endpoints_, {});
-  const auto due = debounce_.Due();
-  if (!due || (ready_ && *due > Clock::now())) return batch;
-  const Clock::time_point first = debounce_.Take();
-  Batch waited = std::exchange(pending_, {});
-  waited.reasons.first = batch.empty() ? first : std::min(first, batch.reasons.first);
-  waited.changes.merge(batch.changes);  // the kinds of the two are disjoint
-  return waited;
-}
-
 void MeshThread::Run() {
   std::unique_lock lock(mutex_);
   while (WaitForWork(lock)) {
     const bool starting = unsynced_.empty() && !ready_;
-    Batch batch = TakeDue();
+    Publication publication;
+    if (unsynced_.empty()) publication = pending_.Take(Clock::now(), starting);
     const bool log = std::exchange(diagnostics_changed_, false);
     lock.unlock();
-    if (starting || !batch.empty()) Handle(std::move(batch));
+    if (starting || !publication.empty()) Handle(std::move(publication));
     if (log) LogDiagnostics();
     lock.lock();
     if (starting) ready_ = true;
   }
 }
 
-void MeshThread::Handle(Batch batch) {
+void MeshThread::Handle(Publication publication) {
   const Clock::time_point start = Clock::now();
   std::vector<config::ObjectChange> changes;
-  changes.reserve(batch.changes.size());
-  for (auto& [key, change] : batch.changes) changes.push_back(std::move(change));
-  Reasons reasons = batch.reasons;
+  changes.reserve(publication.changes.size());
+  for (auto& [key, change] : publication.changes) changes.push_back(std::move(change));
+  Reasons reasons = publication.reasons;
   if (reasons.first == Clock::time_point{}) reasons.first = start;
-  mesh::SnapshotPtr snapshot = model_->Update(changes, batch.settings, &reasons);
+  mesh::SnapshotPtr snapshot = model_->Update(changes, publication.settings, &reasons);
   const Clock::time_point built = Clock::now();
   Metrics().snapshot_time.Observe(Seconds(built - start));
   if (snapshot == nullptr && reasons.everything) snapshot = published_;
@@ -212,6 +216,8 @@ void MeshThread::LogDiagnostics() {
     for (const auto& [source, list] : diagnostics_) {
       for (const auto& diagnostic : list) now.emplace(config::ToText(diagnostic), diagnostic.severity);
     }
+    for (const auto& diagnostic : ownership_.Diagnostics())
+      now.emplace(config::ToText(diagnostic), diagnostic.severity);
   }
   for (const auto& diagnostic : model_->Diagnostics())
     now.emplace(config::ToText(diagnostic), diagnostic.severity);

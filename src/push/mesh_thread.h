@@ -17,7 +17,9 @@
 #include "mesh/snapshot.h"
 #include "model/settings.h"
 #include "push/debounce.h"
+#include "push/pending_changes.h"
 #include "push/reason.h"
+#include "source/ownership.h"
 #include "source/source.h"
 
 namespace fairlead::push {
@@ -50,8 +52,9 @@ class MeshThread {
   MeshThread(MeshThreadOptions options, std::unique_ptr<MeshModel> model, Publish publish);
   ~MeshThread();
 
-  // A sink for one more source; valid as long as this. To be called before Start.
-  source::Sink* AddSource(std::string name);
+  // A sink for one more source; valid as long as this. To be called before Start. Of two sources that have
+  // one object the one added first wins. A source that announces kinds has synced when it has of each.
+  source::Sink* AddSource(std::string name, std::set<config::Kind> kinds = {});
   // Mesh settings: needed once before anything is published, later whenever they change. Thread-safe.
   void SetSettings(model::SettingsPtr settings);
   // Everything is published again, changed or not, and with it what does change (Istio's debug trigger).
@@ -66,34 +69,29 @@ class MeshThread {
 
  private:
   class SourceSink;
-  struct Batch {
-    std::map<config::ObjectKey, config::ObjectChange> changes;
-    model::SettingsPtr settings;
-    Reasons reasons;
-    bool empty() const { return changes.empty() && settings == nullptr && !reasons.everything; }
-  };
 
-  void OnChanges(std::vector<config::ObjectChange> changes);
+  void OnChanges(size_t source, std::vector<config::ObjectChange> changes);
+  void Replace(size_t source, config::Kind kind, const std::vector<config::ConfigPtr>& objects);
+  void AddChanges(std::vector<config::ObjectChange> changes);
   void OnDiagnostics(const std::string& source, std::vector<config::Diagnostic> diagnostics);
+  void Synced(const std::string& source, config::Kind kind);
   void OnSynced(const std::string& source);
   void Run();
   bool WaitForWork(std::unique_lock<std::mutex>& lock);
-  Batch TakeDue();
-  void Handle(Batch batch);
+  void Handle(Publication publication);
   void LogDiagnostics();
 
-  const MeshThreadOptions options_;
   const std::unique_ptr<MeshModel> model_;
   const Publish publish_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::unique_ptr<SourceSink>> sinks_;
-  std::set<std::string> unsynced_;
+  std::map<std::string, std::set<config::Kind>> unsynced_;  // by source the kinds that are awaited
+  source::Ownership ownership_;
   std::map<std::string, std::vector<config::Diagnostic>> diagnostics_;  // by source
   bool diagnostics_changed_ = false;
-  Batch pending_, pending_endpoints_;
-  Debounce debounce_;
+  PendingChanges pending_;
   bool ready_ = false, stopping_ = false;
   std::thread thread_;
 

@@ -148,8 +148,8 @@ class EndpointDebounce : public MeshThreadTest {
     thread.Start();
     sink->OnSynced();
     Await(1);
-    sink->OnChanges(
-        {Changed(config::Kind::kVirtualService, "a"), Changed(config::Kind::kEndpointSlice, "e")});
+    sink->OnChanges({Changed(config::Kind::kVirtualService, "a")});
+    sink->OnChanges({Changed(config::Kind::kEndpointSlice, "e")});
     Await(2);
   }
 };
@@ -168,6 +168,43 @@ TEST_F(EndpointDebounce, EndpointsDoNotWait) {
 // PILOT_ENABLE_EDS_DEBOUNCE=true
 TEST_F(EndpointsDebounced, EndpointsWaitWithTheOthers) {
   EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("a", "e"));
+}
+
+// One write of a pod and of its endpoints is one publication.
+TEST_F(MeshThreadTest, WhatIsHandedOverTogetherIsPublishedTogether) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  sink->OnChanges({Changed(config::Kind::kPod, "p"), Changed(config::Kind::kEndpointSlice, "e")});
+  Await(2);
+  EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("p", "e"));
+}
+
+TEST_F(MeshThreadTest, ARelistIsWhatDiffersAndASourceSyncsByKinds) {
+  source::Sink* other = thread.AddSource("two", {config::Kind::kService, config::Kind::kSecret});
+  thread.Start();
+  sink->OnSynced();
+  other->Replace(config::Kind::kService, {Changed(config::Kind::kService, "a").object});
+  other->Synced(config::Kind::kService);
+  EXPECT_EQ(thread.Unsynced(), std::vector<std::string>{"two"});
+  other->Synced(config::Kind::kSecret);
+  Await(1);
+  EXPECT_THAT(log.batches[0], testing::ElementsAre("a"));
+  other->Replace(config::Kind::kService, {Changed(config::Kind::kService, "b").object});
+  Await(2);
+  EXPECT_THAT(log.batches[1], testing::UnorderedElementsAre("-a", "b"));
+}
+
+TEST_F(MeshThreadTest, AnObjectBelongsToTheSourceThatBroughtIt) {
+  source::Sink* other = thread.AddSource("two");
+  thread.Start();
+  sink->OnChanges({Changed(config::Kind::kService, "a")});
+  sink->OnSynced();
+  other->OnSynced();
+  Await(1);
+  other->OnChanges({Changed(config::Kind::kService, "a", true), Changed(config::Kind::kService, "b")});
+  Await(2);
+  EXPECT_THAT(log.batches[1], testing::ElementsAre("b"));
 }
 
 // A wish to push all rides with what else there is, and needs no change.

@@ -10,24 +10,29 @@ namespace {
 // A type of the table whose rules are those of objects: one may ask for all of them or by name, a response
 // holds all, and they refer to nothing.
 constexpr xds::TypeId kStandIn = xds::TypeId::kNameTable;
+constexpr size_t kMostTypes = 500;  // that one client asks for; there are about a hundred
 
 }  // namespace
 
-ObjectSubscriptions::OfType& ObjectSubscriptions::At(std::string_view url) {
-  if (const auto at = subscribed_.find(url); at != subscribed_.end()) return at->second;
+ObjectSubscriptions::OfType* ObjectSubscriptions::At(std::string_view url) {
+  if (const auto at = subscribed_.find(url); at != subscribed_.end()) return &at->second;
+  if (subscribed_.size() >= kMostTypes || url.size() > limits_.name_length) return nullptr;
   gen::Generator* const generator = types_->Find(url);
-  xds::StreamCore core(framing_, xds::MaskOf(kStandIn), StrCat(nonce_prefix_, subscribed_.size(), "-"));
+  xds::StreamCore core(framing_, xds::MaskOf(kStandIn), StrCat(nonce_prefix_, subscribed_.size(), "-"),
+                       xds::Answers::kWhatDiffers, limits_);
   const std::string_view label = generator == nullptr ? "unknown" : url;  // clients do not make up metrics
-  return subscribed_.try_emplace(std::string(url), std::move(core), generator, MetricsOfType(label, label))
-      .first->second;
+  return &subscribed_.try_emplace(std::string(url), std::move(core), generator, MetricsOfType(label, label))
+              .first->second;
 }
 
-std::pair<ObjectSubscriptions::OfType*, xds::Verdict::Kind> ObjectSubscriptions::OnRequest(
+std::pair<ObjectSubscriptions::OfType*, xds::Verdict> ObjectSubscriptions::OnRequest(
     const xds::Request& request) {
-  OfType& type = At(request.type_url);
+  OfType* const type = At(request.type_url);
+  if (type == nullptr)
+    return {nullptr, {xds::Verdict::kTooMuch, kStandIn, StrCat("types, of at most ", kMostTypes)}};
   xds::Request inner = request;
   inner.type_url = xds::InfoOf(kStandIn).url;
-  return {&type, type.core.OnRequest(inner).kind};
+  return {type, type->core.OnRequest(inner)};
 }
 
 void ObjectSubscriptions::OnChange() {
@@ -38,14 +43,21 @@ void ObjectSubscriptions::OnResend() {
   for (auto& [url, type] : subscribed_) type.core.OnResend();
 }
 
-std::optional<ObjectSubscriptions::Offer> ObjectSubscriptions::Next(Epoch* epoch,
-                                                                    const mesh::ProxyScope& scope,
-                                                                    bool shadow) {
+void ObjectSubscriptions::AddReads(std::vector<mesh::ReadsPtr>* reads) const {
+  for (const auto& [url, type] : subscribed_) {
+    reads->insert(reads->end(), type.made.reads.begin(), type.made.reads.end());
+    reads->insert(reads->end(), type.made.more_reads.begin(), type.made.more_reads.end());
+  }
+}
+
+std::optional<ObjectSubscriptions::Offer> ObjectSubscriptions::Next(PartCache* parts,
+                                                                    const mesh::World& world) {
   for (auto& [url, type] : subscribed_) {
     while (const auto wanted = type.core.Next()) {
       const xds::ResourceSetPtr now =
           type.generator == nullptr ? xds::ResourceSet::Empty()
-                                    : epoch->Make(*type.generator, scope, wanted->names, &type.made, shadow);
+          : wanted->part            ? parts->MakeSome(*type.generator, world, *wanted->names, &type.made)
+                                    : parts->Make(*type.generator, world, wanted->names, &type.made);
       auto response = type.core.Offer(kStandIn, now);
       if (!response) continue;
       response->url = url;

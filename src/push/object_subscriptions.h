@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "push/epoch.h"
 #include "push/object_types.h"
+#include "push/part_cache.h"
 #include "push/push_metrics.h"
 #include "push/stream_report.h"
 #include "xds/stream_core.h"
@@ -21,8 +21,9 @@ namespace fairlead::push {
 class ObjectSubscriptions {
  public:
   // `types` must outlive it. `nonce_prefix` as for xds::StreamCore.
-  ObjectSubscriptions(xds::Framing framing, std::string nonce_prefix, const ObjectTypes* types)
-      : framing_(framing), nonce_prefix_(std::move(nonce_prefix)), types_(types) {}
+  ObjectSubscriptions(xds::Framing framing, std::string nonce_prefix, const ObjectTypes* types,
+                      const xds::Limits& limits)
+      : framing_(framing), nonce_prefix_(std::move(nonce_prefix)), types_(types), limits_(limits) {}
 
   struct OfType {
     explicit OfType(xds::StreamCore protocol, gen::Generator* of, PushMetrics::OfType counters)
@@ -34,8 +35,8 @@ class ObjectSubscriptions {
     TypeTimes times = {};
   };
 
-  // The type that the request is of, and what it meant.
-  std::pair<OfType*, xds::Verdict::Kind> OnRequest(const xds::Request& request);
+  // The type that the request is of, and what it meant. Null where the client asks for too many types.
+  std::pair<OfType*, xds::Verdict> OnRequest(const xds::Request& request);
   void OnChange();
   void OnResend();
 
@@ -44,16 +45,19 @@ class ObjectSubscriptions {
     xds::Response response;
     OfType* type;
   };
-  std::optional<Offer> Next(Epoch* epoch, const mesh::ProxyScope& scope, bool shadow);
+  std::optional<Offer> Next(PartCache* parts, const mesh::World& world);
+  // Adds what the objects that were sent were made from.
+  void AddReads(std::vector<mesh::ReadsPtr>* reads) const;
 
   std::vector<StreamReport::OfObjects> Report() const;
 
  private:
-  OfType& At(std::string_view url);
+  OfType* At(std::string_view url);  // null: there are too many
 
   const xds::Framing framing_;
   const std::string nonce_prefix_;
   const ObjectTypes* const types_;
+  const xds::Limits limits_;
   std::map<std::string, OfType, std::less<>> subscribed_;  // by URL
 };
 

@@ -38,7 +38,6 @@ class FakeMesh {
     return it == texts_.end() ? Texts() : it->second;
   }
   std::atomic<int> generated{0};
-  std::atomic<uint64_t> stamp{0};  // what the generators say their results were made from; 0: they do not say
 
  private:
   mutable std::mutex mutex_;
@@ -49,12 +48,12 @@ class FakeMesh {
 class FakeGenerator : public gen::Generator {
  public:
   FakeGenerator(FakeMesh* mesh, xds::TypeId type) : mesh_(mesh), type_(type) {}
-  std::vector<cache::ResourcePtr> Generate(const gen::Request& request) override {
+  gen::Resources Generate(mesh::View& view, const gen::Names* names, size_t /*part*/) override {
     ++mesh_->generated;
-    std::vector<cache::ResourcePtr> made;
+    view.settings();  // each publication has its own, see EmptySnapshot
+    gen::Resources made;
     for (const auto& [name, content] : mesh_->Of(type_)) {
-      if (request.names != nullptr && !std::binary_search(request.names->begin(), request.names->end(), name))
-        continue;
+      if (names != nullptr && !std::binary_search(names->begin(), names->end(), name)) continue;
       google::protobuf::Any any;
       any.set_type_url(std::string(xds::InfoOf(type_).url));
       any.set_value(StrCat(name, "=", content));
@@ -66,12 +65,7 @@ class FakeGenerator : public gen::Generator {
     }
     return made;
   }
-  std::optional<std::string> PartKey(const gen::Request&, size_t) override { return "all"; }
-  gen::PartStamp Stamp(const gen::Request&, size_t) const override {
-    const uint64_t stamp = mesh_->stamp;
-    return {stamp == 0 ? 0u : 1u, 0, stamp};
-  }
-  void Sweep() override {}
+  void Sweep(Clock::time_point /*now*/) override {}
 
  private:
   FakeMesh* const mesh_;
@@ -88,7 +82,8 @@ inline Generators MakeFakeGenerators(FakeMesh* mesh) {
 
 inline PusherOptions MakeFakeOptions() {
   PusherOptions options;
-  options.scope = [](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&) {
+  options.scope = [](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&,
+                     bool /*shadow*/) {
     auto scope = std::make_shared<mesh::ProxyScope>();
     scope->proxy = proxy;
     return scope;
@@ -96,7 +91,12 @@ inline PusherOptions MakeFakeOptions() {
   return options;
 }
 
-inline mesh::SnapshotPtr EmptySnapshot() { return std::make_shared<mesh::MeshSnapshot>(); }
+// With settings unlike those of any other: all that the fake generators make is to be made anew.
+inline mesh::SnapshotPtr EmptySnapshot() {
+  auto snapshot = std::make_shared<mesh::MeshSnapshot>();
+  snapshot->settings = std::make_shared<model::Settings>();
+  return snapshot;
+}
 
 inline Reasons BecauseOf(Reason reason) {
   Reasons reasons;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/label_values.h"
 #include "base/strings.h"
 
 namespace fairlead::push {
@@ -48,7 +49,7 @@ std::string CodeName(int code) {
       "NotFound", "AlreadyExists",  "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
       "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
       "DataLoss", "Unauthenticated"};
-  if (code < 0 || code >= static_cast<int>(std::size(kNames))) return StrCat("Code(", code, ")");
+  if (code < 0 || code >= static_cast<int>(std::size(kNames))) return std::string(metrics::kOtherValues);
   return std::string(kNames[code]);
 }
 
@@ -101,14 +102,16 @@ PushMetrics::OfType MetricsOfType(std::string_view label, std::string_view url) 
 }
 
 metrics::Gauge& ConnectedProxies(std::string_view istio_version) {
-  return GetGauge("pilot_xds", "Proxies connected.", {{"version", std::string(istio_version)}});
+  static auto* versions = new metrics::LabelValues(64, 64);
+  return GetGauge("pilot_xds", "Proxies connected.", {{"version", versions->Of(istio_version)}});
 }
 
 void CountReject(xds::TypeId type, std::string_view node, int code) {
   Metrics().Of(type).rejects.Add();
   if (type > xds::TypeId::kRoute) return;
+  static auto* nodes = new metrics::LabelValues(500, 256);
   GetGauge(StrCat("pilot_xds_", xds::InfoOf(type).metric, "_reject"), "Rejections by proxy.",
-           {{"node", std::string(node)}, {"err", CodeName(code)}})
+           {{"node", nodes->Of(node)}, {"err", CodeName(code)}})
       .Add(1);
 }
 

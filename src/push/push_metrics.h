@@ -47,10 +47,11 @@ PushMetrics& Metrics();
 
 // Of a type that is not in the table, looked up at each call. `label`: as istiod's metrics name it.
 PushMetrics::OfType MetricsOfType(std::string_view label, std::string_view url);
-// The gauge of connected proxies of one Istio version.
+// The gauge of connected proxies of one Istio version; of those beyond the first 64, and of more than 64
+// bytes, together.
 metrics::Gauge& ConnectedProxies(std::string_view istio_version);
-// Counts a rejection by type and by the node that rejects (pilot_xds_cds_reject and its like); `code` is a
-// google.rpc.Code.
+// Counts a rejection by type and by the node that rejects (pilot_xds_cds_reject and its like), one of the
+// first 500 that do; `code` is a google.rpc.Code.
 void CountReject(xds::TypeId type, std::string_view node, int code);
 
 template <typename Duration>

@@ -90,6 +90,24 @@ TEST_F(PushMetricsTest, ARejectionOfAnEarlierResponseIsCountedToo) {
   EXPECT_EQ(pusher->Report().at(0).Of(TypeId::kCluster).status.error, "") << "it is not about the last one";
 }
 
+// Versions and names are what clients say that nobody has authenticated.
+TEST(PushMetrics, LabelsOfClientsAreBounded) {
+  const auto series = [](std::string_view of) {
+    const std::string text = metrics::ToText();
+    size_t count = 0;
+    for (size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;
+    return count;
+  };
+  for (int i = 0; i < 1000; ++i) {
+    ConnectedProxies(StrCat("1.", i)).Add(1);
+    CountReject(TypeId::kEndpoint, StrCat("pod-", i, ".a"), i);
+  }
+  EXPECT_EQ(series("\npilot_xds{version="), 65u);
+  EXPECT_LE(series("\npilot_xds_eds_reject{"), 501u);
+  EXPECT_GE(ConnectedProxies("other").Value(), 936);
+  EXPECT_EQ(&ConnectedProxies("another"), &ConnectedProxies("other"));
+}
+
 class NoModel : public MeshModel {
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange>, const model::SettingsPtr&,
                            Reasons*) override {

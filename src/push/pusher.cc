@@ -9,6 +9,9 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "mesh/sidecar_scopes.h"
 #include "push/push_metrics.h"
 #include "push/shutdown.h"
 
@@ -16,10 +19,9 @@ namespace fairlead::push {
 namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
-constexpr int kTidyEvery = 4, kLookForQuietEvery = 20;  // rounds of housekeeping
+constexpr int kTidyEvery = 4, kLookForQuietEvery = 20, kSweepEvery = 12;  // rounds of housekeeping
 // So much that was freed goes back to the system at once.
 constexpr size_t kReturnFrom = 8 << 20;
-constexpr size_t kRememberedStarts = 256;
 
 LogScope ads_log("ads");
 
@@ -33,10 +35,10 @@ Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants v
       served_(ServedTypes(generators_)),
       admission_(options_.max_streams_per_second),
       executor_("push", options_.threads),
-      housekeeper_([this] {
+      housekeeper_(RequireThread([this] {
         pthread_setname_np(pthread_self(), "housekeeper");
         KeepHouse();
-      }) {}
+      })) {}
 
 Pusher::~Pusher() { Stop(); }
 
@@ -45,30 +47,59 @@ std::vector<StreamPtr> Pusher::Streams() const {
   return {streams_.begin(), streams_.end()};
 }
 
-void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons) {
-  const uint64_t number = newest_number_.load() + 1;  // only one thread publishes
-  const EpochPtr last = Newest();
-  PublicationLog log = last == nullptr ? PublicationLog() : last->log();
-  for (size_t i = 0; i < kReasonCount; ++i) log.counts[i] += reasons.counts[i];
-  if (reasons.everything) log.everything = number;
-  auto epoch = std::make_shared<Epoch>(number, std::move(snapshot), log);
-  EpochPtr old;  // freed outside the lock
-  {
+Track* Pusher::FindTrack(std::string_view name) {
+  if (name == kLiveTrack) return &live_;
+  std::lock_guard lock(mutex_);
+  const auto at = tracks_.find(name);
+  return at == tracks_.end() ? nullptr : at->second.get();
+}
+
+void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::string_view name) {
+  Track* track = FindTrack(name);
+  if (track == nullptr) {
     std::lock_guard lock(mutex_);
-    old = std::exchange(newest_, std::move(epoch));
-    starts_.push_back(reasons.first);
-    if (starts_.size() > kRememberedStarts) starts_.pop_front();
-    newest_number_.store(number, std::memory_order_release);
+    track = tracks_.emplace(name, std::make_unique<Track>(std::string(name))).first->second.get();
   }
-  for (const StreamPtr& stream : Streams()) stream->OnPublished();
-  const auto sweep = [](const auto& generators) {
+  const Track::Published published = track->Publish(std::move(snapshot), reasons);
+  std::optional<std::vector<StreamPtr>> concerned;
+  if (published.before != nullptr && !reasons.everything && !options_.shadow) {
+    concerned = track->interests().ConcernedBy(*published.before->snapshot, *published.now->snapshot);
+  }
+  for (const StreamPtr& stream : concerned ? *concerned : Streams()) stream->OnPublished();
+}
+
+absl::Status Pusher::Move(uint64_t number, std::string_view name) {
+  Track* const track = FindTrack(name);
+  if (track == nullptr || track->number() == 0) {
+    return absl::NotFoundError(StrCat("nothing was published on the track ", name));
+  }
+  for (const StreamPtr& stream : Streams()) {
+    if (stream->number() != number) continue;
+    stream->Follow(track);
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(StrCat("there is no stream ", number));
+}
+
+// What shadow mode found is an internal error.
+void Pusher::CountMismatches() {
+  const uint64_t now = mesh::MismatchCount();
+  const uint64_t before = mismatches_.exchange(now);
+  if (now > before) Metrics().internal_errors.Add(static_cast<double>(now - before));
+}
+
+void Pusher::SweepCaches(Clock::time_point now) {
+  const auto sweep = [now](const auto& generators) {
     for (const auto& generator : generators) {
-      if (generator != nullptr) generator->Sweep();
+      if (generator != nullptr) generator->Sweep(now);
     }
   };
+  parts_.Sweep(now);
   sweep(generators_);
   for (const auto& [name, generators] : variants_) sweep(generators);
   sweep(objects_.generators);
+  if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr)
+    snapshot->scopes->Sweep(now);
 }
 
 gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const {
@@ -76,25 +107,6 @@ gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy
   const auto variant = variants_.find(proxy.metadata.generator);
   const bool own = variant != variants_.end() && variant->second[index] != nullptr;
   return own ? *variant->second[index] : *generators_[index];
-}
-
-EpochPtr Pusher::Newest() const {
-  std::lock_guard lock(mutex_);
-  return newest_;
-}
-
-Reasons Pusher::ReasonsSince(const Epoch& epoch, EpochPtr* newest) const {
-  std::lock_guard lock(mutex_);
-  *newest = newest_;
-  Reasons since;
-  for (size_t i = 0; i < kReasonCount; ++i)
-    since.counts[i] = newest_->log().counts[i] - epoch.log().counts[i];
-  since.everything = newest_->log().everything > epoch.number();
-  // Not in order: endpoints overtake what is waited for.
-  const auto missed =
-      static_cast<ptrdiff_t>(std::min<uint64_t>(newest_->number() - epoch.number(), starts_.size()));
-  if (missed > 0) since.first = *std::min_element(starts_.end() - missed, starts_.end());
-  return since;
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {
@@ -105,6 +117,7 @@ StreamPtr Pusher::Open(StreamOptions options) {
 }
 
 void Pusher::Forget(const StreamPtr& stream) {
+  stream->ForgetInterests();
   std::lock_guard lock(mutex_);
   streams_.erase(stream);
 }
@@ -137,21 +150,28 @@ std::vector<StreamReport> Pusher::Report() const {
 }
 
 mesh::SnapshotPtr Pusher::Snapshot() const {
-  const EpochPtr newest = Newest();
-  return newest == nullptr ? nullptr : newest->snapshot_ptr();
+  const EpochPtr newest = live_.Newest();
+  return newest == nullptr ? nullptr : newest->snapshot;
 }
 
 bool View::Serves(xds::TypeId type) const { return (pusher_->served_ & xds::MaskOf(type)) != 0; }
 
 xds::ResourceSetPtr View::Make(xds::TypeId type, const xds::NameSetPtr& names) const {
   Made nothing;
-  return epoch_->Make(pusher_->GeneratorFor(type, *scope->proxy), *scope, names, &nothing, /*shadow=*/false);
+  return pusher_->parts_.Make(pusher_->GeneratorFor(type, *scope->proxy), {*snapshot_, scope.get()}, names,
+                              &nothing);
 }
 
 std::optional<View> Pusher::ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const {
-  const EpochPtr newest = Newest();
+  mesh::SnapshotPtr newest = Snapshot();
   if (newest == nullptr) return std::nullopt;
-  return View(this, newest, options_.scope(newest->snapshot(), proxy, previous));
+  return ViewIn(std::move(newest), proxy, previous);
+}
+
+View Pusher::ViewIn(mesh::SnapshotPtr snapshot, const model::ProxyPtr& proxy,
+                    const mesh::ProxyScopePtr& previous) const {
+  mesh::ProxyScopePtr scope = options_.scope(*snapshot, proxy, previous, options_.shadow);
+  return View(this, std::move(snapshot), std::move(scope));
 }
 
 void Pusher::Admit(const StreamPtr& stream) {
@@ -187,6 +207,7 @@ void Pusher::KeepHouse() {
         stream->CheckQuiet(now);
       }
       if (++round % kTidyEvery == 0) Tidy(round % kLookForQuietEvery == 0);
+      if (round % kSweepEvery == 0) SweepCaches(now);
       next_round = now + kHousekeeping;
     }
     lock.lock();
@@ -203,7 +224,7 @@ void Pusher::Tidy(bool look_for_quiet) {
   dropped_bytes_ += xds::ResourceList::DropIdleBodies();
   bool due = dropped_bytes_ >= kReturnFrom;
   if (look_for_quiet) {
-    const uint64_t work = newest_number_.load() + last_stream_.load();
+    const uint64_t work = live_.number() + last_stream_.load();
     const bool quiet = std::exchange(seen_work_, work) == work;
     if (quiet && std::exchange(tidied_work_, work) != work) due = true;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,12 +16,15 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "base/executor.h"
 #include "mesh/proxy_scope.h"
+#include "mesh/view.h"
 #include "push/admission.h"
-#include "push/epoch.h"
 #include "push/object_types.h"
+#include "push/part_cache.h"
 #include "push/stream.h"
+#include "push/track.h"
 
 namespace fairlead::push {
 
@@ -34,12 +38,12 @@ struct PusherOptions {
   // How long a stream is to be idle before its client is sent what it goes on asking for although nothing
   // refers to it any more (see xds::StreamCore::HoldsBack).
   Clock::duration time_to_let_go = std::chrono::seconds(2);
-  // Whether everything is made anew at each publication and compared with what should not have changed
-  // (Epoch::Make): for tests.
+  // Whether every publication concerns everybody, and everything is made anew and compared with what was made
+  // before and should still hold: for tests.
   bool shadow = false;
   // mesh::ComputeProxyScope, or a test's own.
   std::function<mesh::ProxyScopePtr(const mesh::MeshSnapshot&, const model::ProxyPtr&,
-                                    const mesh::ProxyScopePtr& previous)>
+                                    const mesh::ProxyScopePtr& previous, bool shadow)>
       scope;
   // Null: every peer may act as any proxy, and is nobody.
   std::shared_ptr<const Authorizer> authorizer = nullptr;
@@ -47,14 +51,15 @@ struct PusherOptions {
   // Who answers inspections: ControlPlane.identifier in their responses; "": not said.
   std::string control_plane = {};
   double max_streams_per_second = 0;  // see Admission
+  xds::Limits limits = {};
 };
 
 // One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its
 // pusher.
 class View {
  public:
-  View(const class Pusher* pusher, EpochPtr epoch, mesh::ProxyScopePtr proxy_scope)
-      : scope(std::move(proxy_scope)), pusher_(pusher), epoch_(std::move(epoch)) {}
+  View(const class Pusher* pusher, mesh::SnapshotPtr snapshot, mesh::ProxyScopePtr proxy_scope)
+      : scope(std::move(proxy_scope)), pusher_(pusher), snapshot_(std::move(snapshot)) {}
   bool Serves(xds::TypeId type) const;
   // REQUIRES: Serves(type). `names` null: everything.
   xds::ResourceSetPtr Make(xds::TypeId type, const xds::NameSetPtr& names) const;
@@ -62,7 +67,7 @@ class View {
 
  private:
   const Pusher* pusher_;
-  EpochPtr epoch_;
+  mesh::SnapshotPtr snapshot_;
 };
 
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
@@ -73,8 +78,12 @@ class Pusher {
          ObjectTypes objects = {});
   ~Pusher();  // as Stop()
 
-  // The next snapshot: every stream is brought to it. To be called from one thread.
-  void Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons);
+  // The next snapshot of a track, which is made if it is new: the streams that follow it and that the change
+  // concerns are brought to it. To be called from one thread.
+  void Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::string_view track = kLiveTrack);
+  // Lets a stream follow another track from now on. NotFound where there is no such stream, or nothing was
+  // published on the track yet.
+  absl::Status Move(uint64_t stream, std::string_view track);
   // A new stream. The caller keeps it until it has called OnClosed.
   StreamPtr Open(StreamOptions options);
   StreamPtr Open(xds::Framing framing, std::string peer) {
@@ -90,6 +99,9 @@ class Pusher {
   mesh::SnapshotPtr Snapshot() const;
   // A proxy in the newest snapshot; nothing before the first. `previous` may be its scope in an earlier one.
   std::optional<View> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
+  // A proxy in any snapshot.
+  View ViewIn(mesh::SnapshotPtr snapshot, const model::ProxyPtr& proxy,
+              const mesh::ProxyScopePtr& previous) const;
   // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
   void Excuse(Clock::duration lost);
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
@@ -98,10 +110,6 @@ class Pusher {
  private:
   friend class Stream;
   friend class View;
-  EpochPtr Newest() const;
-  // Why a stream goes from its epoch to the newest, with which `newest` is set: all that the publications in
-  // between were for.
-  Reasons ReasonsSince(const Epoch& epoch, EpochPtr* newest) const;
   gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
   bool Stopping() const;
   void Forget(const StreamPtr& stream);
@@ -109,6 +117,9 @@ class Pusher {
   void Admit(const StreamPtr& stream);
   void KeepHouse();
   void Tidy(bool look_for_quiet);
+  void SweepCaches(Clock::time_point now);
+  void CountMismatches();
+  Track* FindTrack(std::string_view name);  // null: none
   std::vector<StreamPtr> Streams() const;
 
   const PusherOptions options_;
@@ -118,12 +129,14 @@ class Pusher {
   const uint32_t served_;
   Admission admission_;
 
+  Track live_{std::string(kLiveTrack)};
+  mutable PartCache parts_;  // a memory of what was made, which changes no answer
+
   mutable std::mutex mutex_;
-  EpochPtr newest_;                         // guarded by mutex_
-  std::deque<Clock::time_point> starts_;    // of the last ones, newest_'s last; guarded by mutex_
-  std::atomic<uint64_t> newest_number_{0};  // of newest_
-  absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
+  std::map<std::string, std::unique_ptr<Track>, std::less<>> tracks_;  // but live_; guarded by mutex_
+  absl::flat_hash_set<StreamPtr> streams_;                             // guarded by mutex_
   Traffic traffic_;
+  std::atomic<uint64_t> mismatches_{mesh::MismatchCount()};      // as counted last
   std::atomic<uint64_t> last_stream_{0};                         // the number of streams so far
   std::deque<std::pair<Clock::time_point, StreamPtr>> delayed_;  // by time to begin; guarded by mutex_
   bool stopping_ = false;                                        // guarded by mutex_

@@ -55,39 +55,62 @@ TEST_F(PusherTest, ARequestIsAnsweredAndAChangePushed) {
 }
 
 TEST_F(PusherTest, WhatWasMadeFromTheSameIsNotMadeAgain) {
-  mesh.stamp = 1;
   auto pusher = Make();
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  const mesh::SnapshotPtr same = EmptySnapshot();
+  pusher->Publish(same, BecauseOf(Reason::kConfig));
   auto proxy = Connect(pusher.get());
   proxy->Ask(TypeId::kCluster);
   proxy->Await(0);
   const int generated = mesh.generated;
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  pusher->Publish(same, BecauseOf(Reason::kConfig));
   mesh.Put(TypeId::kEndpoint, "e", "1");
   proxy->Ask(TypeId::kEndpoint, {"e"});  // answered after the publication was taken over
   proxy->Await(1);
   EXPECT_EQ(mesh.generated, generated + 1) << "for the endpoint alone";
   mesh.Put(TypeId::kCluster, "a", "2");
-  mesh.stamp = 2;
   pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
   EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=2"));
   proxy->HangUp();
 }
 
-TEST_F(PusherTest, ShadowModeFindsAStampThatSaysTooLittle) {
-  mesh.stamp = 1;
+TEST_F(PusherTest, ShadowModeFindsWhatIsMadeFromMoreThanItsReads) {
   PusherOptions options = MakeFakeOptions();
   options.shadow = true;
   auto pusher = Make(std::move(options));
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  const mesh::SnapshotPtr same = EmptySnapshot();
+  pusher->Publish(same, BecauseOf(Reason::kConfig));
   auto proxy = Connect(pusher.get());
   proxy->Ask(TypeId::kCluster);
   proxy->Await(0);
   const double errors = Metrics().internal_errors.Value();
   mesh.Put(TypeId::kCluster, "a", "2");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  pusher->Publish(same, BecauseOf(Reason::kConfig));
   EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=2"));
+  proxy->HangUp();
+  pusher->Stop();
   EXPECT_EQ(Metrics().internal_errors.Value(), errors + 1);
+}
+
+TEST_F(PusherTest, AStreamFollowsTheTrackThatItIsMovedTo) {
+  auto pusher = Make();
+  const mesh::SnapshotPtr live = EmptySnapshot(), other = EmptySnapshot();
+  pusher->Publish(live, BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  EXPECT_FALSE(pusher->Move(1, "preview").ok()) << "nothing was published there";
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(other, BecauseOf(Reason::kConfig), "preview");
+  EXPECT_FALSE(pusher->Move(99, "preview").ok()) << "there is no such stream";
+  ASSERT_TRUE(pusher->Move(1, "preview").ok());
+  EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=2"));
+  mesh.Put(TypeId::kCluster, "a", "3");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig), "preview");
+  EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=3"));
+  mesh.Put(TypeId::kCluster, "a", "4");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));  // does not concern it any more
+  ASSERT_TRUE(pusher->Move(1, kLiveTrack).ok());
+  EXPECT_THAT(Values(proxy->Await(3)), ElementsAre("a=4"));
   proxy->HangUp();
 }
 
@@ -387,7 +410,8 @@ TEST_F(PusherTest, WhoMissesPublicationsIsPushedForAllOfTheirReasons) {
 TEST_F(PusherTest, TheProxysOwnChangeIsAReason) {
   PusherOptions options = MakeFakeOptions();
   std::atomic<bool> relabelled{false};
-  options.scope = [&](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&) {
+  options.scope = [&](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&,
+                      bool /*shadow*/) {
     auto scope = std::make_shared<mesh::ProxyScope>();
     scope->proxy = proxy;
     if (relabelled && proxy->id == "a.default") scope->labels["version"] = "v2";

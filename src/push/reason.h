@@ -8,11 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "config/kind.h"
 
 namespace fairlead::push {
-
-using Clock = std::chrono::steady_clock;
 
 // Why something is pushed; the names are those of Istio's metric pilot_push_triggers.
 enum class Reason : uint8_t {

@@ -1,5 +1,6 @@
 #include "push/stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -44,7 +45,8 @@ Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
       number_(number),
       options_(std::move(options)),
       core_(options_.framing, options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
-            NoncePrefix(number), AnswersOf(options_.exchange)) {}
+            NoncePrefix(number), AnswersOf(options_.exchange), pusher->options_.limits),
+      track_(&pusher->live_) {}
 
 Stream::~Stream() {
   if (connected_ != nullptr) connected_->Add(-1);
@@ -59,7 +61,7 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     Close(ShuttingDown());
     return;
   }
-  if (pusher_->Newest() == nullptr) {
+  if (pusher_->live_.number() == 0) {
     Close(absl::UnavailableError("server is not ready to serve discovery information"));
     return;
   }
@@ -111,6 +113,15 @@ void Stream::OnClosed() {
 }
 
 void Stream::OnPublished() { Schedule(); }
+
+void Stream::Follow(Track* track) {
+  track_.store(track, std::memory_order_release);
+  Schedule();
+}
+
+void Stream::ForgetInterests() {
+  if (Track* const entered = entered_.load()) entered->interests().Forget(shared_from_this());
+}
 
 void Stream::EndSend(bool taken) {
   if (std::exchange(sending_, false)) pusher_->traffic_.End(send_size_, taken, Clock::now());
@@ -198,6 +209,7 @@ void Stream::Run() {
   }
   {
     std::lock_guard work(work_mutex_);
+    Settle();
     NoteIdle();
   }
   {
@@ -209,6 +221,31 @@ void Stream::Run() {
     again_ = false;
   }
   Submit(Urgency::kUrgent);
+}
+
+// Says what the stream is to be woken for, and lets the snapshot go. What is published meanwhile is not
+// missed: either the publisher finds the interests, or the stream finds the publication. REQUIRES:
+// work_mutex_ held.
+void Stream::Settle() {
+  if (pusher_->options_.shadow) pusher_->CountMismatches();
+  if (epoch_ == nullptr || pushing_) return;
+  Interests::AllReads reads;
+  for (const mesh::ReadsPtr& one : {scope_->own_reads, scope_->sidecar_reads}) {
+    if (one != nullptr) reads.push_back(one);
+  }
+  for (const Made& made : made_) {
+    reads.insert(reads.end(), made.reads.begin(), made.reads.end());
+    reads.insert(reads.end(), made.more_reads.begin(), made.more_reads.end());
+  }
+  if (objects_ != nullptr) objects_->AddReads(&reads);
+  std::sort(reads.begin(), reads.end());
+  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+  epoch_ = nullptr;
+  // Under the lock, so that a stream whose connection has ended is not noted after it was forgotten.
+  std::lock_guard lock(mutex_);
+  if (connection_ == nullptr) return;
+  entered_.load()->interests().Set(shared_from_this(), std::move(reads));
+  if (!AtNewest()) again_ = true;
 }
 
 // REQUIRES: work_mutex_ held.
@@ -238,6 +275,7 @@ bool Stream::Step() {
   } else if (quiet) {
     core_.OnQuiet();
   }
+  if (epoch_ == nullptr) Enter(entered_.load()->Newest(), entered_);
   const auto wanted = core_.Next();
   if (!wanted) {
     if (objects_ != nullptr && SendObjects()) return true;
@@ -247,8 +285,10 @@ bool Stream::Step() {
   }
   const Clock::time_point start = Clock::now();
   gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
-  xds::ResourceSetPtr now = epoch_->Make(generator, *scope_, wanted->names,
-                                         &made_[static_cast<size_t>(wanted->type)], pusher_->options_.shadow);
+  const mesh::World world{*epoch_->snapshot, scope_.get(), pusher_->options_.shadow};
+  Made& made = made_[static_cast<size_t>(wanted->type)];
+  xds::ResourceSetPtr now = wanted->part ? pusher_->parts_.MakeSome(generator, world, *wanted->names, &made)
+                                         : pusher_->parts_.Make(generator, world, wanted->names, &made);
   if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,
@@ -260,7 +300,8 @@ bool Stream::Step() {
 }
 
 bool Stream::AtNewest() const {
-  return epoch_number_ == pusher_->newest_number_.load(std::memory_order_acquire);
+  Track* const track = track_.load(std::memory_order_acquire);
+  return entered_ == track && epoch_number_ == track->number();
 }
 
 // There is a newer snapshot than the one the client was brought to: everything it subscribes to is due. A
@@ -268,16 +309,25 @@ bool Stream::AtNewest() const {
 // first types for ever.
 void Stream::BeginPush() {
   const mesh::ProxyScopePtr before = scope_;
+  Track* const track = track_.load(std::memory_order_acquire);
   EpochPtr newest;
-  reasons_ = pusher_->ReasonsSince(*epoch_, &newest);
-  Enter(std::move(newest));
+  if (track == entered_) {
+    reasons_ = track->ReasonsSince(reached_, &newest);
+  } else {
+    entered_.load()->interests().Forget(shared_from_this());
+    newest = track->Newest();
+    reasons_ = {};
+    reasons_.Add(Reason::kDebug);
+    reasons_.first = Clock::now();
+  }
+  Enter(std::move(newest), track);
   if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
   if (reasons_.Total() == 0) reasons_.Add(Reason::kUnknown);
   reasons_.everything ? core_.OnResend() : core_.OnChange();
   if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
-  Metrics().queue_time.Observe(Seconds(Clock::now() - epoch_->published_at()));
+  Metrics().queue_time.Observe(Seconds(Clock::now() - epoch_->published_at));
   for (size_t i = 0; i < kReasonCount; ++i) {
     if (reasons_.counts[i] != 0) Metrics().triggers[i]->Add();
   }
@@ -288,10 +338,12 @@ void Stream::EndPush() {
   if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - reasons_.first));
 }
 
-void Stream::Enter(EpochPtr epoch) {
+void Stream::Enter(EpochPtr epoch, Track* track) {
   epoch_ = std::move(epoch);
-  epoch_number_ = epoch_->number();
-  scope_ = pusher_->options_.scope(epoch_->snapshot(), proxy_, scope_);
+  reached_ = epoch_->reached;
+  entered_ = track;
+  epoch_number_ = reached_.number;
+  scope_ = pusher_->options_.scope(*epoch_->snapshot, proxy_, scope_, pusher_->options_.shadow);
 }
 
 std::optional<StreamReport> Stream::Report() const {

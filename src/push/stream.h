@@ -16,12 +16,13 @@
 #include "model/proxy.h"
 #include "push/authorizer.h"
 #include "push/config_source.h"
-#include "push/epoch.h"
 #include "push/inspection.h"
 #include "push/object_subscriptions.h"
+#include "push/part_cache.h"
 #include "push/push_metrics.h"
 #include "push/reason.h"
 #include "push/stream_report.h"
+#include "push/track.h"
 #include "push/traffic.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
@@ -76,8 +77,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void OnRequest(std::string_view bytes);
   void OnSent(bool ok);
   void OnClosed();
-  // There may be a new snapshot.
+  uint64_t number() const { return number_; }
+  // There is a new snapshot, which may concern the stream.
   void OnPublished();
+  // Goes over to another track, which must outlive the stream.
+  void Follow(Track* track);
+  // The client is gone.
+  void ForgetInterests();
   // Cuts the stream if a message has been under way for too long; called every now and then.
   void CheckDeadline(Clock::time_point now);
   // Lets the message under way take so much longer.
@@ -114,12 +120,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Identify(const xds::Request& request);
   void ChooseSources();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
+  void Refuse(std::string_view type_url, const std::string& excess);
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
   void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;
   bool AtNewest() const;
   void BeginPush();
   void EndPush();
-  void Enter(EpochPtr epoch);
+  void Enter(EpochPtr epoch, Track* track);
+  void Settle();
   // What a response is counted as, and named in logs.
   struct SentAs {
     std::string_view name;
@@ -158,10 +166,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<model::PeerIdentity> identity_;  // of the peer, verified
   std::string name_;                             // of the proxy, for logs: "reviews-v1-1.default-7"
   metrics::Gauge* connected_ = nullptr;          // that counts this stream
-  EpochPtr epoch_;                               // what the client is being brought to
-  mesh::ProxyScopePtr scope_;                    // the proxy in that epoch
+  EpochPtr epoch_;             // what the client is being brought to; null while nothing is to be done
+  Reached reached_;            // of the last epoch_
+  mesh::ProxyScopePtr scope_;  // the proxy in it
   std::array<Made, xds::kTypeCount> made_;
-  std::atomic<uint64_t> epoch_number_{0};  // of epoch_; others may read it
+  std::atomic<Track*> track_;              // to follow; others may set it
+  std::atomic<Track*> entered_{nullptr};   // that the last epoch_ is of; others may read it
+  std::atomic<uint64_t> epoch_number_{0};  // of the last epoch_; others may read it
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;

@@ -58,10 +58,12 @@ void Stream::TakeObjectRequest(const xds::Request& request) {
       ads_log.Warn("refusing {} of node:{}: {}", request.type_url, name_, std::string(status.message()));
       return Close(status);
     }
-    objects_ =
-        std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_);
+    objects_ = std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_,
+                                                     pusher_->options_.limits);
   }
-  const auto [type, verdict] = objects_->OnRequest(request);
+  const auto [type, meant] = objects_->OnRequest(request);
+  const xds::Verdict::Kind verdict = meant.kind;
+  if (verdict == xds::Verdict::kTooMuch) return Refuse(request.type_url, meant.excess);
   if (verdict == xds::Verdict::kStale) type->metrics.expired_nonces.Add();
   if (verdict == xds::Verdict::kNack) type->metrics.rejects.Add();
   NoteTimes(request, verdict, &type->times);
@@ -70,7 +72,8 @@ void Stream::TakeObjectRequest(const xds::Request& request) {
 
 bool Stream::SendObjects() {
   const Clock::time_point start = Clock::now();
-  const auto offer = objects_->Next(epoch_.get(), *scope_, pusher_->options_.shadow);
+  const auto offer =
+      objects_->Next(&pusher_->parts_, {*epoch_->snapshot, scope_.get(), pusher_->options_.shadow});
   if (!offer) return false;
   Send(offer->response, {offer->response.url, offer->type->metrics, offer->type->times}, start);
   return true;

@@ -55,7 +55,8 @@ TEST(Admissions, LetStreamsInAtTheRateAndRefuseWhatWouldWaitTooLong) {
 class CrowdedGenerator : public gen::Generator {
  public:
   explicit CrowdedGenerator(size_t expected) : expected_(expected) {}
-  std::vector<cache::ResourcePtr> Generate(const gen::Request&) override {
+  bool IsShared(size_t /*part*/) const override { return false; }
+  gen::Resources Generate(mesh::View&, const gen::Names*, size_t) override {
     std::unique_lock lock(mutex_);
     most_ = std::max(most_, ++inside_);
     changed_.notify_all();
@@ -64,7 +65,7 @@ class CrowdedGenerator : public gen::Generator {
     --inside_;
     return {};
   }
-  void Sweep() override {}
+  void Sweep(Clock::time_point) override {}
   size_t most() const {
     std::lock_guard lock(mutex_);
     return most_;

@@ -38,8 +38,9 @@ bool Stream::TakeAtOnce(std::string_view bytes) {
     if (!request.ok() || xds::FindType(request->type_url) == nullptr) return false;
     if (options_.only && request->type_url != xds::InfoOf(*options_.only).url) return false;
     NoteSize(bytes.size());
-    Note(*request, core_.OnRequest(*request));
-    due = core_.Next().has_value();
+    const xds::Verdict verdict = core_.OnRequest(*request);
+    Note(*request, verdict);
+    due = core_.Due() && verdict.kind != xds::Verdict::kTooMuch;
     if (!due) NoteIdle();
   }
   if (due) Schedule();
@@ -124,7 +125,8 @@ bool Stream::Identify(const xds::Request& request) {
   proxy_ = *std::move(proxy);
   name_ = StrCat(proxy_->id, "-", number_);
   ChooseSources();
-  Enter(pusher_->Newest());
+  Track* const track = track_.load(std::memory_order_acquire);
+  Enter(track->Newest(), track);
   const std::string& version = proxy_->metadata.istio_version;
   connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
   connected_->Add(1);
@@ -150,6 +152,7 @@ void Stream::ChooseSources() {
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
+  if (verdict.kind == xds::Verdict::kTooMuch) return Refuse(request.type_url, verdict.excess);
   NoteTimes(request, verdict.kind, &times_[static_cast<size_t>(verdict.type)]);
   if (verdict.kind == xds::Verdict::kStale) Metrics().Of(verdict.type).expired_nonces.Add();
   // Whatever it answers: what a client rejected may have been replaced before it could say so, and a poll
@@ -157,6 +160,12 @@ void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
   if (request.rejected && verdict.kind != xds::Verdict::kUnknownType)
     CountReject(verdict.type, proxy_->id, request.error_code);
   LogRequest(request, verdict.kind, xds::InfoOf(verdict.type).name);
+}
+
+// The client asks for more than it may.
+void Stream::Refuse(std::string_view type_url, const std::string& excess) {
+  ads_log.Warn("ending the stream of node:{}: it asks for too much of {}: {}", name_, type_url, excess);
+  Close(absl::ResourceExhaustedError(StrCat("too much is asked for of ", type_url, ": ", excess)));
 }
 
 void Stream::NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times) {
@@ -171,6 +180,7 @@ void Stream::LogRequest(const xds::Request& request, xds::Verdict::Kind verdict,
     ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code, request.error_message);
   switch (verdict) {
     case xds::Verdict::kNack:
+    case xds::Verdict::kTooMuch:
       break;
     case xds::Verdict::kStale:
       ads_log.Debug("{}: expired nonce {} from node:{}", type, request.nonce, name_);

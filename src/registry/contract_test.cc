@@ -134,7 +134,8 @@ TEST_F(RegistryContract, ARelistChangesNothing) {
     EXPECT_EQ(after.services, before.services) << tried.name;
     EXPECT_EQ(after.endpoints, before.endpoints) << tried.name;
     EXPECT_EQ(after.workloads, before.workloads) << tried.name;
-    EXPECT_FALSE(after.changes.services || !after.changes.workloads.empty() || after.changes.network_gateways)
+    EXPECT_FALSE(!after.changes.services.empty() || !after.changes.workloads.empty() ||
+                 after.changes.network_gateways)
         << tried.name;
     EXPECT_TRUE(after.changes.endpoints.empty()) << tried.name;
   }

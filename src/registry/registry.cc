@@ -5,6 +5,7 @@
 namespace fairlead::registry {
 
 Registries::Registries() : state_(std::make_unique<State>()) {}
+Registries::Registries(const Registries& other) : state_(std::make_unique<State>(*other.state_)) {}
 Registries::~Registries() = default;
 
 const model::RegistryOutput& Registries::Apply(const config::ObjectStore& store,
@@ -13,5 +14,9 @@ const model::RegistryOutput& Registries::Apply(const config::ObjectStore& store,
   state_->Apply(store, changes, settings);
   return state_->output;
 }
+
+const model::RegistryOutput& Registries::output() const { return state_->output; }
+
+void Registries::DropChanges() { state_->output.changes = {}; }
 
 }  // namespace fairlead::registry

@@ -2,41 +2,43 @@
 
 namespace fairlead::registry {
 
-namespace {
-
-// The part of a namespace; an empty one where the index has none.
-template <typename Index>
-const auto& PartOf(const Index& index, const Interned& ns) {
-  static const auto* none = new typename Index::mapped_type;
-  const auto it = index.find(ns);
-  return it == index.end() ? *none : it->second;
+const SelectableIndex::Pods& SelectableIndex::PodsIn(const Interned& ns) const {
+  static const auto* none = new Pods();
+  const Pods* pods = pods_.Find(ns);
+  return pods == nullptr ? *none : *pods;
 }
-
-template <typename Index>
-void SetIn(Index& index, const Interned& ns, const Interned& name, SelectablePtr workload) {
-  if (workload != nullptr) {
-    index[ns][name] = std::move(workload);
-    return;
-  }
-  const auto it = index.find(ns);
-  if (it == index.end()) return;
-  it->second.erase(name);
-  if (it->second.empty()) index.erase(it);
-}
-
-}  // namespace
-
-const SelectableIndex::Pods& SelectableIndex::PodsIn(const Interned& ns) const { return PartOf(pods_, ns); }
 
 const SelectableIndex::Entries& SelectableIndex::EntriesIn(const Interned& ns) const {
-  return PartOf(entries_, ns);
+  static const auto* none = new Entries();
+  const Entries* entries = entries_.Find(ns);
+  return entries == nullptr ? *none : *entries;
 }
 
 void SelectableIndex::Set(const Interned& ns, bool is_pod, const Interned& name, SelectablePtr workload) {
   if (is_pod) {
-    SetIn(pods_, ns, name, std::move(workload));
+    SetPod(ns, name, std::move(workload));
   } else {
-    SetIn(entries_, ns, name, std::move(workload));
+    SetEntry(ns, name, std::move(workload));
+  }
+}
+
+void SelectableIndex::SetPod(const Interned& ns, const Interned& name, SelectablePtr workload) {
+  if (workload != nullptr) {
+    pods_[ns][name] = std::move(workload);
+  } else if (pods_.contains(ns)) {
+    Pods& pods = pods_[ns];
+    pods.Erase(name);
+    if (pods.empty()) pods_.Erase(ns);
+  }
+}
+
+void SelectableIndex::SetEntry(const Interned& ns, const Interned& name, SelectablePtr workload) {
+  if (workload != nullptr) {
+    entries_[ns].Set(name, std::move(workload));
+  } else if (entries_.contains(ns)) {
+    Entries& entries = entries_[ns];
+    entries.Erase(name);
+    if (entries.empty()) entries_.Erase(ns);
   }
 }
 

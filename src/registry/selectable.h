@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/interned.h"
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
 #include "model/endpoint.h"
 
 namespace fairlead::registry {
@@ -41,8 +42,9 @@ using SelectablePtr = std::shared_ptr<const SelectableWorkload>;
 // All selectable workloads by namespace and name.
 class SelectableIndex {
  public:
-  using Pods = absl::flat_hash_map<Interned, SelectablePtr>;  // many: not in order
-  using Entries = std::map<Interned, SelectablePtr>;
+  // Many: not in order.
+  using Pods = ShardedMap<Interned, SelectablePtr, absl::Hash<Interned>, std::equal_to<Interned>, 64>;
+  using Entries = SortedMap<Interned, SelectablePtr>;
 
   const Pods& PodsIn(const Interned& ns) const;
   const Entries& EntriesIn(const Interned& ns) const;
@@ -64,8 +66,11 @@ class SelectableIndex {
   void Set(const Interned& ns, bool is_pod, const Interned& name, SelectablePtr workload);
 
  private:
-  absl::flat_hash_map<Interned, Pods> pods_;
-  absl::flat_hash_map<Interned, Entries> entries_;
+  void SetPod(const Interned& ns, const Interned& name, SelectablePtr workload);
+  void SetEntry(const Interned& ns, const Interned& name, SelectablePtr workload);
+
+  ShardedMap<Interned, Pods> pods_;
+  ShardedMap<Interned, Entries> entries_;
 };
 
 // `made` as a shared pointer: `old` itself where the contents are equal, so that pointers tell what changed.

@@ -24,10 +24,6 @@ std::string EndOfChain(const std::map<std::string, std::string>& names, const st
 
 }  // namespace
 
-ServiceTable::Id ServiceTable::IdOf(const config::ObjectKey& source, const Service& service) {
-  return {source, service.hostname, service.address};
-}
-
 ServicePtr ServiceTable::Complete(const ServicePtr& plain) const {
   const auto it = aliases_.find(plain->hostname);
   if (it == aliases_.end()) return plain;
@@ -38,32 +34,31 @@ ServicePtr ServiceTable::Complete(const ServicePtr& plain) const {
 
 void ServiceTable::Add(const config::ObjectKey& source, const Item& item) {
   const Service& service = *item.plain;
-  slots_.Set(IdOf(source, service), item.complete);
+  all_.Insert(item.complete);
   sources_by_host_[service.hostname].insert(source);
-  changed_.emplace(service.hostname, service.ns);
   if (IsAlias(service)) {
-    external_names_[{service.hostname, service.ns}] = service.external_name;
+    external_names_.Set({service.hostname, service.ns}, service.external_name);
     aliases_outdated_ = true;
   }
 }
 
 void ServiceTable::Remove(const config::ObjectKey& source, const Item& item) {
   const Service& service = *item.plain;
-  slots_.Erase(IdOf(source, service));
-  if (const auto it = sources_by_host_.find(service.hostname); it != sources_by_host_.end()) {
-    it->second.erase(source);
-    if (it->second.empty()) sources_by_host_.erase(it);
+  all_.Erase(item.complete);
+  if (sources_by_host_.contains(service.hostname)) {
+    std::set<config::ObjectKey>& sources = sources_by_host_[service.hostname];
+    sources.erase(source);
+    if (sources.empty()) sources_by_host_.Erase(service.hostname);
   }
-  changed_.emplace(service.hostname, service.ns);
   if (IsAlias(service)) {
-    external_names_.erase({service.hostname, service.ns});
+    external_names_.Erase({service.hostname, service.ns});
     aliases_outdated_ = true;
   }
 }
 
 void ServiceTable::Set(const config::ObjectKey& source, std::vector<Service> services) {
   std::vector<Item> before;
-  if (const auto it = by_source_.find(source); it != by_source_.end()) before = std::move(it->second);
+  if (const auto* known = by_source_.Find(source)) before = *known;
   std::vector<Item> now;
   for (Service& service : services) {
     const auto old = std::find_if(before.begin(), before.end(), [&](const Item& item) {
@@ -82,19 +77,23 @@ void ServiceTable::Set(const config::ObjectKey& source, std::vector<Service> ser
     if (item.plain != nullptr) Remove(source, item);
   }
   for (const Item& item : now) {
-    // One that stayed is in its slot, but a Remove of another address may have taken its host's link to the
-    // source.
-    if (slots_.Get(IdOf(source, *item.plain)) != item.complete) {
+    // One that stayed is there, but a Remove of another address may have taken its host's link to the source.
+    if (!all_.contains(item.complete)) {
       Add(source, item);
-    } else {
+    } else if (!LinksTo(item.plain->hostname, source)) {
       sources_by_host_[item.plain->hostname].insert(source);
     }
   }
   if (now.empty()) {
-    by_source_.erase(source);
+    by_source_.Erase(source);
   } else {
     by_source_[source] = std::move(now);
   }
+}
+
+bool ServiceTable::LinksTo(const Interned& host, const config::ObjectKey& source) const {
+  const std::set<config::ObjectKey>* sources = sources_by_host_.Find(host);
+  return sources != nullptr && sources->contains(source);
 }
 
 ServiceTable::AliasesByHost ServiceTable::ComputeAliases() const {
@@ -114,14 +113,14 @@ ServiceTable::AliasesByHost ServiceTable::ComputeAliases() const {
 }
 
 void ServiceTable::RefreshHost(const Interned& host) {
-  const auto sources = sources_by_host_.find(host);
-  if (sources == sources_by_host_.end()) return;
-  for (const config::ObjectKey& source : sources->second) {
+  const std::set<config::ObjectKey>* sources = sources_by_host_.Find(host);
+  if (sources == nullptr) return;
+  for (const config::ObjectKey& source : *sources) {
     for (Item& item : by_source_[source]) {
       if (item.plain->hostname != host) continue;
+      all_.Erase(item.complete);
       item.complete = Complete(item.plain);
-      slots_.Set(IdOf(source, *item.plain), item.complete);
-      changed_.emplace(item.plain->hostname, item.plain->ns);
+      all_.Insert(item.complete);
     }
   }
 }
@@ -141,12 +140,10 @@ void ServiceTable::ResolveAliases() {
 
 std::vector<ServicePtr> ServiceTable::Of(const config::ObjectKey& source) const {
   std::vector<ServicePtr> services;
-  const auto it = by_source_.find(source);
-  if (it == by_source_.end()) return services;
-  for (const Item& item : it->second) services.push_back(item.complete);
+  const std::vector<Item>* items = by_source_.Find(source);
+  if (items == nullptr) return services;
+  for (const Item& item : *items) services.push_back(item.complete);
   return services;
 }
-
-absl::flat_hash_set<model::ServiceKey> ServiceTable::TakeChanged() { return std::exchange(changed_, {}); }
 
 }  // namespace fairlead::registry

@@ -62,6 +62,7 @@ void Registries::State::Apply(const config::ObjectStore& store, std::span<const 
   UpdateServices(store);
   UpdateServiceEntries(store);
   services.ResolveAliases();
+  NoteServiceChanges();
   UpdateEndpoints();
   UpdateGateways(store);
   UpdateDiagnostics();
@@ -124,15 +125,11 @@ config::ConfigPtr Registries::State::Find(const config::ObjectStore& store, Kind
   return facts.filter.Selects(name.first) ? store.Find(kind, name.first, name.second) : nullptr;
 }
 
-void Registries::State::SetInstance(const config::ObjectKey& key, const WorkloadInstancePtr& before,
-                                    const WorkloadInstancePtr& after) {
+void Registries::State::SetInstance(const WorkloadInstancePtr& before, const WorkloadInstancePtr& after) {
   if (before == after) return;
   output.changes.workloads.push_back({before, after});
-  if (after != nullptr) {
-    workload_slots.Set(key, after);
-  } else {
-    workload_slots.Erase(key);
-  }
+  if (before != nullptr) output.workloads.Erase(before);
+  if (after != nullptr) output.workloads.Insert(after);
 }
 
 void Registries::State::OnSelectableChange(const Interned& ns, const SelectablePtr& before,
@@ -154,7 +151,7 @@ void Registries::State::OnSelectableChange(const Interned& ns, const SelectableP
 void Registries::State::UpdatePods(const config::ObjectStore& store) {
   for (const Name& name : visit.pods) {
     const PodIndex::Change change = pods.Update(name, Find(store, Kind::kPod, name), store, facts);
-    SetInstance({Kind::kPod, name.first, name.second}, change.before.instance, change.after.instance);
+    SetInstance(change.before.instance, change.after.instance);
     OnSelectableChange(name.first, change.before.selectable, change.after.selectable);
     if (change.before.workload != change.after.workload) kubernetes.MarkUsersOfPod(name, &dirty_services);
   }
@@ -164,17 +161,16 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
   for (const Name& name : visit.workload_entries) {
     const config::ConfigPtr object = Find(store, Kind::kWorkloadEntry, name);
     WorkloadEntryRecord before;
-    if (const auto it = workload_entries.find(name); it != workload_entries.end()) {
-      before = std::move(it->second);
-      workload_entries.erase(it);
+    if (const WorkloadEntryRecord* known = workload_entries.Find(name)) {
+      before = *known;
+      workload_entries.Erase(name);
     }
-    WorkloadEntryRecord after{object, nullptr};
+    WorkloadEntryRecord after{object, nullptr, before.instance};
     if (object != nullptr && IsHealthy(*object)) {
       after.selectable = KeepIfEqual(before.selectable, FromWorkloadEntry(*object, *facts.settings));
     }
     if (before.object != after.object || before.selectable != after.selectable) {
-      const config::ObjectKey key{Kind::kWorkloadEntry, name.first, name.second};
-      std::shared_ptr<const model::WorkloadInstance> next;
+      after.instance = nullptr;
       if (after.selectable != nullptr) {
         model::WorkloadInstance instance;
         instance.workload = after.selectable->workload;
@@ -182,12 +178,12 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
         instance.addresses = {after.selectable->address};
         instance.sources = {object};
         instance.ready = true;
-        next = std::make_shared<const model::WorkloadInstance>(std::move(instance));
+        after.instance = std::make_shared<const model::WorkloadInstance>(std::move(instance));
       }
-      SetInstance(key, workload_slots.Get(key), next);
+      SetInstance(before.instance, after.instance);
     }
     OnSelectableChange(name.first, before.selectable, after.selectable);
-    if (object != nullptr) workload_entries.emplace(name, std::move(after));
+    if (object != nullptr) workload_entries[name] = std::move(after);
   }
 }
 
@@ -230,13 +226,12 @@ void Registries::State::UpdateGateways(const config::ObjectStore& store) {
 }
 
 void Registries::State::Report(const config::ObjectKey& object, std::vector<config::Diagnostic> found) {
-  const auto it = diagnostics.find(object);
-  if (found.empty() && it == diagnostics.end()) return;
+  if (found.empty() && !diagnostics.contains(object)) return;
   output.changes.diagnostics = true;
   if (found.empty()) {
-    diagnostics.erase(it);
+    diagnostics.Erase(object);
   } else {
-    diagnostics[object] = std::move(found);
+    diagnostics.Set(object, std::move(found));
   }
 }
 

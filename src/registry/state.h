@@ -1,12 +1,12 @@
 #ifndef FAIRLEAD_REGISTRY_STATE_H_
 #define FAIRLEAD_REGISTRY_STATE_H_
 
-#include <map>
 #include <span>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
 #include "config/store.h"
 #include "model/registry_output.h"
 #include "registry/kubernetes/pods.h"
@@ -16,17 +16,16 @@
 #include "registry/selectable.h"
 #include "registry/service_table.h"
 #include "registry/serviceentry/registry.h"
-#include "registry/slots.h"
 
 namespace fairlead::registry {
 
-// What Registries keeps. An Apply first notes which objects to look at (all of them where the mesh's facts
+// What Registries keeps. A value: a copy costs little and shares what it has in common with the original. An
+// Apply first notes which objects to look at (all of them where the mesh's facts
 // changed), then takes workloads, services and entries, each step noting what follows from it, and at last
 // builds the endpoints of the services that any of it touched. Everything that comes out equal to what was
 // there keeps its pointer.
 struct Registries::State {
  public:
-  State() : services(&output.services), workload_slots(&output.workloads) {}
   void Apply(const config::ObjectStore& store, std::span<const config::ObjectChange> changes,
              const model::SettingsPtr& settings);
 
@@ -35,7 +34,8 @@ struct Registries::State {
  private:
   struct WorkloadEntryRecord {
     config::ConfigPtr object;
-    SelectablePtr selectable;  // null while the entry is not healthy
+    SelectablePtr selectable;      // null while the entry is not healthy
+    WorkloadInstancePtr instance;  // likewise
   };
   // Names of the objects that an Apply has to look at.
   struct ToVisit {
@@ -52,13 +52,13 @@ struct Registries::State {
   void UpdateWorkloadEntries(const config::ObjectStore& store);
   void UpdateServices(const config::ObjectStore& store);
   void UpdateServiceEntries(const config::ObjectStore& store);
+  void NoteServiceChanges();
   void UpdateEndpoints();
   void UpdateGateways(const config::ObjectStore& store);
   void UpdateDiagnostics();
 
   void OnSelectableChange(const Interned& ns, const SelectablePtr& before, const SelectablePtr& after);
-  void SetInstance(const config::ObjectKey& key, const WorkloadInstancePtr& before,
-                   const WorkloadInstancePtr& after);
+  void SetInstance(const WorkloadInstancePtr& before, const WorkloadInstancePtr& after);
   void BuildEndpoints(const model::ServiceKey& key, const Name& kubernetes_name);
   void SetTargets(const model::ServiceKey& key,
                   std::vector<std::pair<Interned, model::ExternalTarget>> targets);
@@ -67,16 +67,14 @@ struct Registries::State {
 
   MeshFacts facts;
   PodIndex pods;
-  absl::flat_hash_map<Name, WorkloadEntryRecord> workload_entries;
+  ShardedMap<Name, WorkloadEntryRecord> workload_entries;
   SelectableIndex selectable;
   KubernetesRegistry kubernetes;
   ServiceEntryRegistry entries;
   ServiceTable services;
-  Slots<config::ObjectKey, WorkloadInstancePtr> workload_slots;
-  absl::flat_hash_map<model::ServiceKey, std::vector<Interned>>
-      target_addresses;  // where a service has targets
-  std::map<config::ObjectKey, std::vector<config::Diagnostic>> diagnostics;
-  std::map<model::ServiceKey, config::Diagnostic> host_conflicts;
+  ShardedMap<model::ServiceKey, std::vector<Interned>> target_addresses;  // where a service has targets
+  SortedMap<config::ObjectKey, std::vector<config::Diagnostic>> diagnostics;
+  SortedMap<model::ServiceKey, config::Diagnostic> host_conflicts;
 
   // Of the Apply that runs.
   ToVisit visit;

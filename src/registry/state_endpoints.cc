@@ -44,13 +44,18 @@ bool TargetOrder(const model::ExternalTarget& a, const model::ExternalTarget& b)
 
 }  // namespace
 
-void Registries::State::UpdateEndpoints() {
-  const absl::flat_hash_set<model::ServiceKey> changed = services.TakeChanged();
-  output.changes.services = !changed.empty();
-  // Targets point to services, which a new alias replaces.
-  for (const model::ServiceKey& key : changed) {
+void Registries::State::NoteServiceChanges() {
+  services.All().ForEachDifference(output.services, [this](const model::ServicePtr& service, bool is_in) {
+    output.changes.services.push_back(is_in ? model::ServiceChange{nullptr, service}
+                                            : model::ServiceChange{service, nullptr});
+    // Targets point to services, which a new alias replaces.
+    const model::ServiceKey key{service->hostname, service->ns};
     if (entries.Has(key) || target_addresses.contains(key)) dirty_hosts.insert(key);
-  }
+  });
+  output.services = services.All();
+}
+
+void Registries::State::UpdateEndpoints() {
   absl::flat_hash_map<model::ServiceKey, Name> keys;
   for (const model::ServiceKey& key : std::exchange(dirty_hosts, {})) {
     keys[key] = {key.second, KubernetesNameOf(key, *facts.settings)};
@@ -77,33 +82,31 @@ void Registries::State::BuildEndpoints(const model::ServiceKey& key, const Name&
   ReportHostConflict(key, kubernetes_name);
   made.service_accounts = ServiceAccountsOf(made.shards);
 
-  const auto old = output.endpoints.find(key);
+  const model::ServiceEndpointsPtr* old = output.endpoints.Find(key);
   if (made.shards.empty()) {
-    if (old == output.endpoints.end()) return;
-    output.endpoints.erase(old);
-  } else if (old == output.endpoints.end()) {
-    output.endpoints.emplace(key, std::make_shared<const model::ServiceEndpoints>(std::move(made)));
+    if (old == nullptr) return;
+    output.endpoints.Erase(key);
   } else {
-    if (*old->second == made) return;
-    old->second = std::make_shared<const model::ServiceEndpoints>(std::move(made));
+    if (old != nullptr && **old == made) return;
+    output.endpoints[key] = std::make_shared<const model::ServiceEndpoints>(std::move(made));
   }
   output.changes.endpoints.push_back(key);
 }
 
 void Registries::State::SetTargets(const model::ServiceKey& key,
                                    std::vector<std::pair<Interned, model::ExternalTarget>> targets) {
-  const auto before = target_addresses.find(key);
-  if (before == target_addresses.end() && targets.empty()) return;
+  const std::vector<Interned>* before = target_addresses.Find(key);
+  if (before == nullptr && targets.empty()) return;
   output.changes.external_targets = true;
-  if (before != target_addresses.end()) {
-    for (const Interned& address : before->second) {
+  if (before != nullptr) {
+    for (const Interned& address : *before) {
       auto& list = output.external_targets[address];
       std::erase_if(list, [&](const model::ExternalTarget& t) {
         return t.service->hostname == key.first && t.service->ns == key.second;
       });
-      if (list.empty()) output.external_targets.erase(address);
+      if (list.empty()) output.external_targets.Erase(address);
     }
-    target_addresses.erase(before);
+    target_addresses.Erase(key);
   }
   if (targets.empty()) return;
   std::vector<Interned>& addresses = target_addresses[key];
@@ -122,11 +125,10 @@ void Registries::State::SetTargets(const model::ServiceKey& key,
 void Registries::State::ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name) {
   const bool conflict = entries.Has(key) && !kubernetes_name.second.empty() &&
                         kubernetes.FindService(kubernetes_name) != nullptr;
-  const auto old = host_conflicts.find(key);
-  if (conflict == (old != host_conflicts.end())) return;
+  if (conflict == host_conflicts.contains(key)) return;
   output.changes.diagnostics = true;
   if (!conflict) {
-    host_conflicts.erase(old);
+    host_conflicts.Erase(key);
     return;
   }
   config::Diagnostic diagnostic;
@@ -135,7 +137,7 @@ void Registries::State::ReportHostConflict(const model::ServiceKey& key, const N
   diagnostic.object = config::ObjectKey{Kind::kService, kubernetes_name.first, kubernetes_name.second};
   diagnostic.message = StrCat("a ServiceEntry of namespace ", key.second.str(), " has the host ",
                               key.first.str(), " too: the Service's ports count, the endpoints are joined");
-  host_conflicts.emplace(key, std::move(diagnostic));
+  host_conflicts.Set(key, std::move(diagnostic));
 }
 
 }  // namespace fairlead::registry

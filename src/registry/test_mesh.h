@@ -68,8 +68,8 @@ class TestMesh {
     return nullptr;
   }
   model::ServiceEndpointsPtr Shards(std::string_view host, std::string_view ns = "default") const {
-    const auto it = output_->endpoints.find({host, ns});
-    return it == output_->endpoints.end() ? nullptr : it->second;
+    const model::ServiceEndpointsPtr* endpoints = output_->endpoints.Find(model::ServiceKey{host, ns});
+    return endpoints == nullptr ? nullptr : *endpoints;
   }
   std::vector<model::Endpoint> Endpoints(std::string_view host, std::string_view ns = "default") const {
     std::vector<model::Endpoint> all;

@@ -3,13 +3,13 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "rpc/address.h"
 #include "rpc/generic_stream.h"
 
 namespace fairlead::rpc {
@@ -32,14 +32,8 @@ int MillisecondsOr(std::chrono::milliseconds duration, std::chrono::milliseconds
 }
 
 // gRPC would take a port beyond 65535 for another one.
-bool IsAddress(std::string_view address) {
-  if (address.starts_with("unix:")) return true;
-  const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos) return false;
-  uint16_t port = 0;
-  const char* const last = address.data() + address.size();
-  const auto [end, error] = std::from_chars(address.data() + colon + 1, last, port);
-  return error == std::errc() && end == last;
+absl::Status CheckAddress(std::string_view address) {
+  return address.starts_with("unix:") ? absl::OkStatus() : ParseAddress(address).status();
 }
 
 // "package.Service" of "/package.Service/Method".
@@ -97,16 +91,14 @@ class GrpcServer::Impl {
     grpc::ServerBuilder builder;
     ports_.resize(options_.addresses.size());
     for (size_t i = 0; i < options_.addresses.size(); ++i) {
-      if (!IsAddress(options_.addresses[i]))
-        return absl::InvalidArgumentError(StrCat(options_.addresses[i], " is no host:port"));
+      if (absl::Status status = CheckAddress(options_.addresses[i]); !status.ok()) return status;
       builder.AddListeningPort(ToGrpcAddress(options_.addresses[i]), grpc::InsecureServerCredentials(),
                                &ports_[i]);
     }
     Tune(builder);
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr)
-      return absl::UnavailableError(StrCat("cannot listen on ", Join(options_.addresses, ", ")));
+    if (server_ == nullptr) return WhyNotStarted();
     // gRPC knows of generated services only.
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
     for (const GrpcMethod& method : options_.methods) health.SetServingStatus(ServiceOf(method.path), true);
@@ -129,6 +121,15 @@ class GrpcServer::Impl {
   const std::vector<int>& ports() const { return ports_; }
 
  private:
+  // gRPC logs the reason and does not hand it out.
+  absl::Status WhyNotStarted() const {
+    for (size_t i = 0; i < options_.addresses.size(); ++i) {
+      if (ports_[i] == 0 && !options_.addresses[i].starts_with("unix:"))
+        return ListenFailure(options_.addresses[i]);
+    }
+    return absl::UnavailableError(StrCat("cannot listen on ", Join(options_.addresses, ", ")));
+  }
+
   void Tune(grpc::ServerBuilder& builder) const {
     const KeepaliveOptions& keepalive = options_.keepalive;
     const int interval = MillisecondsOr(keepalive.interval, kRarePings);

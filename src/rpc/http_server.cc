@@ -3,7 +3,6 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -15,49 +14,45 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/thread.h"
+#include "rpc/address.h"
 
 namespace fairlead::rpc {
 namespace {
 
 LogScope http_log("http");
 
-constexpr size_t kMaxConnections = 512;
 constexpr std::chrono::seconds kIdle{10};
 constexpr size_t kMaxBody = 4 << 20;
 
-struct Address {
-  std::string host;
-  int port = 0;
-};
-
-bool ParseAddress(std::string_view text, Address* address) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return false;
-  std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  address->host = host.empty() ? "::" : std::string(host);
-  if (port.empty()) return true;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address->port);
-  return error == std::errc() && end == port.data() + port.size() && address->port <= 65535;
-}
-
 // Threads for connections, which the library keeps busy for as long as they are open: made when there is none
-// to spare, and gone when they have had nothing to do for a while.
+// to spare, and gone when they have had nothing to do for a while. One stays, so that connections are served,
+// one after another, where the system has no more threads to give.
 class ConnectionThreads : public httplib::TaskQueue {
  public:
+  // Fails where there is not even one thread to be had.
+  static absl::StatusOr<std::unique_ptr<ConnectionThreads>> Make(size_t most) {
+    std::unique_ptr<ConnectionThreads> threads(new ConnectionThreads(most));
+    std::lock_guard lock(threads->mutex_);
+    if (absl::Status status = threads->AddThread(); !status.ok()) return status;
+    return threads;
+  }
+  ~ConnectionThreads() override { shutdown(); }
   void enqueue(std::function<void()> task) override {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
     tasks_.push_back(std::move(task));
-    if (idle_ >= tasks_.size() || threads_ == kMaxConnections) {
+    if (idle_ >= tasks_.size() || threads_ == most_) {
       changed_.notify_one();
       return;
     }
-    ++threads_;
-    std::thread([this] { Run(); }).detach();
+    if (absl::Status status = AddThread(); !status.ok()) {
+      http_log.Warn("a connection waits for another to end: {}", FromAbsl(status.message()));
+      changed_.notify_one();
+    }
   }
   // Waits for what is running; drops what waits.
-  void shutdown() override {
+  void shutdown() final {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     changed_.notify_all();
@@ -65,13 +60,26 @@ class ConnectionThreads : public httplib::TaskQueue {
   }
 
  private:
+  explicit ConnectionThreads(size_t most) : most_(most) {}
+
+  // REQUIRES: mutex_ held.
+  absl::Status AddThread() {
+    absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
+    if (!thread.ok()) return thread.status();
+    ++threads_;
+    thread->detach();
+    return absl::OkStatus();
+  }
+
   void Run() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       ++idle_;
       const bool any = changed_.wait_for(lock, kIdle, [this] { return stopping_ || !tasks_.empty(); });
       --idle_;
-      if (!any || stopping_) break;
+      if (stopping_) break;
+      if (!any && threads_ == 1) continue;
+      if (!any) break;
       const std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
@@ -82,6 +90,7 @@ class ConnectionThreads : public httplib::TaskQueue {
     changed_.notify_all();  // under the lock: shutdown's caller frees this
   }
 
+  const size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
@@ -93,10 +102,9 @@ class ConnectionThreads : public httplib::TaskQueue {
 
 class HttpServer::Impl {
  public:
-  Impl() {
-    server_.new_task_queue = [] { return new ConnectionThreads; };
+  explicit Impl(HttpServerOptions options) : options_(options) {
     server_.set_payload_max_length(kMaxBody);
-    server_.set_keep_alive_timeout(5);
+    server_.set_keep_alive_max_count(1);
     server_.set_exception_handler(
         [](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
           http_log.Error("{}: the handler threw", request.path);
@@ -120,12 +128,19 @@ class HttpServer::Impl {
   }
 
   absl::Status Start(const std::string& text, int* port) {
-    Address address;
-    if (!ParseAddress(text, &address)) return absl::InvalidArgumentError(StrCat(text, " is no host:port"));
-    *port = Bind(address);
-    if (*port < 0 && address.host == "::") *port = Bind({"0.0.0.0", address.port});
-    if (*port < 0) return absl::UnavailableError(StrCat("cannot listen on ", text));
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    const absl::StatusOr<Address> address = ParseAddress(text);
+    if (!address.ok()) return address.status();
+    *port = Bind(*address);
+    if (*port < 0 && address->host == "::") *port = Bind({"0.0.0.0", address->port});
+    if (*port < 0) return ListenFailure(text);
+    auto threads = ConnectionThreads::Make(options_.max_connections);
+    if (!threads.ok()) return threads.status();
+    // The library takes them over as soon as it listens.
+    const auto queue = std::make_shared<std::unique_ptr<ConnectionThreads>>(*std::move(threads));
+    server_.new_task_queue = [queue] { return queue->release(); };
+    auto thread = StartThread([this] { server_.listen_after_bind(); });
+    if (!thread.ok()) return thread.status();
+    thread_ = *std::move(thread);
     while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // Stop needs it
     return absl::OkStatus();
   }
@@ -150,6 +165,7 @@ class HttpServer::Impl {
 
   static void Fill(HttpResponse response, httplib::Response* out) {
     out->status = response.status;
+    if (!response.retry_after.empty()) out->set_header("Retry-After", response.retry_after);
     if (response.status != 304) out->set_content(std::move(response.body), response.content_type.c_str());
   }
 
@@ -158,11 +174,12 @@ class HttpServer::Impl {
     return server_.bind_to_port(address.host, address.port) ? address.port : -1;
   }
 
+  const HttpServerOptions options_;
   httplib::Server server_;
   std::thread thread_;
 };
 
-HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
+HttpServer::HttpServer(HttpServerOptions options) : impl_(std::make_unique<Impl>(options)) {}
 HttpServer::~HttpServer() { Stop(); }
 void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
 void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }

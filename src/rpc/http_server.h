@@ -22,19 +22,25 @@ struct HttpResponse {
   int status = 200;
   std::string body;
   std::string content_type = "text/plain; charset=utf-8";
+  std::string retry_after = {};  // seconds, for the header of that name; "": none
+};
+
+struct HttpServerOptions {
+  size_t max_connections = 512;  // that are served at a time, each by a thread; more wait for one to end
 };
 
 // A small HTTP/1.1 server for probes, metrics, introspection and polls. A connection has a thread while it
-// lasts; there are as many as connections need, up to a bound, beyond which connections wait.
+// lasts, which is one request: an idle client would else keep others waiting.
 class HttpServer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  HttpServer();
+  explicit HttpServer(HttpServerOptions options = {});
   ~HttpServer();  // as Stop()
   // GET on exactly this path. To be called before Start. Handlers run on the server's threads.
   void Get(const std::string& path, Handler handler);
-  // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience.
+  // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience. REQUIRES:
+  // handlers that wait leave some of max_connections for those that do not.
   void Post(const std::string& path, Handler handler);
   // Answers what no handler did: no such path or method (404), a body beyond 4 MiB (413), no HTTP (400).
   // Without it the answer is empty. To be called before Start.

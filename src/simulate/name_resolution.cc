@@ -32,7 +32,7 @@ std::vector<std::string> SearchNames(const model::Proxy& proxy, std::string_view
 // Of the namespaces that have the host the one that the proxy sees, else any.
 model::ServicePtr FindService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                               std::string_view host) {
-  if (model::ServicePtr visible = scope.sidecar->FindService(host)) return visible;
+  if (model::ServicePtr visible = scope.sidecar->imports->FindService(host)) return visible;
   const Services& all = snapshot.services->ByHost(host);
   return all.empty() ? nullptr : all.front();
 }

@@ -67,12 +67,12 @@ void AddServicesOf(std::string_view cluster, const mesh::MeshSnapshot& snapshot,
                    const mesh::ProxyScope& scope, Outcome* outcome) {
   const gen::ParsedClusterName parsed = gen::ParseClusterName(cluster);
   if (parsed.direction == gen::Direction::kOutbound) {
-    model::ServicePtr service = scope.sidecar->FindService(parsed.host);
+    model::ServicePtr service = scope.sidecar->imports->FindService(parsed.host);
     const auto& everywhere = snapshot.services->ByHost(parsed.host);
     if (service == nullptr && !everywhere.empty()) service = everywhere.front();
     AddService(service.get(), outcome);
   } else if (parsed.direction == gen::Direction::kInbound) {
-    for (const mesh::ServiceTarget& target : scope.targets) {
+    for (const mesh::ServiceTarget& target : *scope.targets) {
       if (target.target_port == parsed.port) AddService(target.service.get(), outcome);
     }
   }
@@ -90,8 +90,8 @@ bool HasRoute(const config::ConfigObject& delegate, std::string_view route) {
 void AddDelegates(const mesh::ProxyScope& scope, Outcome* outcome) {
   const std::vector<std::string> routes = outcome->Values("route");
   std::vector<config::ConfigPtr> delegates;
-  for (const mesh::EgressListener& listener : scope.sidecar->egress) {
-    for (const mesh::VirtualServicePtr& one : listener.virtual_services) {
+  for (const auto& virtual_services : scope.sidecar->virtual_services) {
+    for (const mesh::VirtualServicePtr& one : virtual_services) {
       const ObjectName root{"VirtualService", one->object->ns().str(), one->object->name().str()};
       if (std::find(outcome->objects.begin(), outcome->objects.end(), root) == outcome->objects.end())
         continue;
@@ -124,7 +124,8 @@ void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
                     Outcome* outcome) {
   AddDelegates(scope, outcome);
   for (const Destination& one : outcome->destinations) AddServicesOf(one.cluster, snapshot, scope, outcome);
-  if (scope.sidecar != nullptr && scope.sidecar->object != nullptr) Add(*scope.sidecar->object, outcome);
+  if (scope.sidecar != nullptr && scope.sidecar->imports->object != nullptr)
+    Add(*scope.sidecar->imports->object, outcome);
   if (request.direction == Direction::kInbound) AddPolicies(policies, snapshot, scope, outcome);
 }
 

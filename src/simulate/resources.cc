@@ -47,15 +47,16 @@ absl::Status ProxyResources::Add(const google::protobuf::Any& resource) {
 
 ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
   using xds::TypeId;
-  const auto clusters = gen::NewClusterGenerator()->Generate({snapshot, scope, nullptr});
-  const auto listeners = gen::NewListenerGenerator()->Generate({snapshot, scope, nullptr});
-  const auto endpoints = xds::ReferredNames(TypeId::kCluster, clusters, TypeId::kEndpoint);
-  const auto routes = xds::ReferredNames(TypeId::kListener, listeners, TypeId::kRoute);
+  const auto clusters = gen::GenerateFor(*gen::NewClusterGenerator(), snapshot, scope, nullptr);
+  const auto listeners = gen::GenerateFor(*gen::NewListenerGenerator(), snapshot, scope, nullptr);
+  const auto endpoints = xds::ReferredNames(clusters, TypeId::kEndpoint);
+  const auto routes = xds::ReferredNames(listeners, TypeId::kRoute);
   ProxyResources out;
   AddAll(clusters, &out);
   AddAll(listeners, &out);
-  if (!endpoints.empty()) AddAll(gen::NewEndpointGenerator()->Generate({snapshot, scope, &endpoints}), &out);
-  if (!routes.empty()) AddAll(gen::NewRouteGenerator()->Generate({snapshot, scope, &routes}), &out);
+  if (!endpoints.empty())
+    AddAll(gen::GenerateFor(*gen::NewEndpointGenerator(), snapshot, scope, &endpoints), &out);
+  if (!routes.empty()) AddAll(gen::GenerateFor(*gen::NewRouteGenerator(), snapshot, scope, &routes), &out);
   return out;
 }
 

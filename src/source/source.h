@@ -21,10 +21,16 @@ namespace fairlead::source {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // Objects that are new, changed or gone since the last batch of this source.
+  // A batch: objects of this source that are new, changed or gone. What is handed over together takes effect
+  // together. Objects of other sources are not touched, whatever their names.
   virtual void OnChanges(std::vector<config::ObjectChange> changes) = 0;
+  // A relist, as a batch: these are all the objects of the kind that this source has now.
+  virtual void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) = 0;
   // Every problem that the source's input has now (not only new ones); an empty list says that all is well.
   virtual void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) = 0;
+  // The source has delivered all objects of a kind that existed when it started. When it has of every kind
+  // that it announced, it has synced.
+  virtual void Synced(config::Kind kind) = 0;
   // The source has delivered everything that existed when it started. Once.
   virtual void OnSynced() = 0;
 };

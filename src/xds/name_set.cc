@@ -39,6 +39,10 @@ struct Pool {
 
 }  // namespace
 
+NameSet::NameSet(std::vector<std::string> names) : names_(std::move(names)) {
+  for (const std::string& name : names_) bytes_ += name.size();
+}
+
 NameSetPtr NameSet::Of(std::vector<std::string_view> names) {
   if (names.empty()) return Empty();
   if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());

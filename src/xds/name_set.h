@@ -29,13 +29,15 @@ class NameSet {
   const std::vector<std::string>& names() const { return names_; }
   bool empty() const { return names_.empty(); }
   size_t size() const { return names_.size(); }
+  size_t bytes() const { return bytes_; }  // of all names
   bool Contains(std::string_view name) const;
   uint64_t id() const { return id_; }  // unlike that of any other set of the process
 
  private:
-  explicit NameSet(std::vector<std::string> names) : names_(std::move(names)) {}
+  explicit NameSet(std::vector<std::string> names);
   const uint64_t id_ = NextUniqueId();
   std::vector<std::string> names_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace fairlead::xds

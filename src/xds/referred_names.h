@@ -9,10 +9,8 @@
 
 namespace fairlead::xds {
 
-// The names of type `wanted` that resources of `type` make a proxy ask for; sorted, unique. See
-// references.h.
-std::vector<std::string> ReferredNames(TypeId type, const std::vector<cache::ResourcePtr>& resources,
-                                       TypeId wanted);
+// The names of type `wanted` that the resources make a proxy ask for; sorted, unique.
+std::vector<std::string> ReferredNames(const std::vector<cache::ResourcePtr>& resources, TypeId wanted);
 
 }  // namespace fairlead::xds
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/hash.h"
 #include "xds/resource_set.h"
 
 namespace fairlead::xds {
@@ -19,7 +20,7 @@ namespace fairlead::xds {
 // with each answer: those that are known are found by size and hash, and not read one by one.
 struct KnownNames {
   size_t size = 0;  // bytes; 0: nothing is known
-  uint64_t hash = 0;
+  Hash128 hash = {};
 
   static KnownNames Of(std::string_view encoded);
   friend bool operator==(const KnownNames&, const KnownNames&) = default;

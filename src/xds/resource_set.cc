@@ -36,12 +36,8 @@ struct ListPool {
 };
 
 // One resource's share of a hash that does not depend on order.
-uint64_t Mix(const cache::Resource& resource) {
-  uint64_t x = resource.hash ^ (StableHash(resource.name) * 0x9e3779b97f4a7c15u);
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 32;
-  return x;
+Hash128 Share(const cache::Resource& resource) {
+  return StableHash(StableHash(resource.name), resource.hash);
 }
 
 // Two lists, sorted by name, merged: what is new or differs, and what is gone.
@@ -86,7 +82,7 @@ ResourceList::ResourceList(std::vector<ResourcePtr> resources) : resources_(std:
   by_name_ = resources_;
   std::sort(by_name_.begin(), by_name_.end(),
             [](const auto& a, const auto& b) { return std::less<>()(KeyOf(a), KeyOf(b)); });
-  for (const ResourcePtr& resource : resources_) hash_ += Mix(*resource);
+  for (const ResourcePtr& resource : resources_) hash_ += Share(*resource);
 }
 
 ResourceList::~ResourceList() = default;
@@ -210,23 +206,18 @@ size_t ResourceList::DropIdleBodies() {
   return freed;
 }
 
-const std::vector<Reference>& ResourceList::References(TypeId type) const {
+const std::vector<Reference>& ResourceList::References() const {
   std::lock_guard lock(mutex_);
   if (!references_) {
-    Referred all;
-    for (const ResourcePtr& resource : resources_) {
-      const std::string any = resource->any.Unpacked();
-      for (const Reference& reference : ReferencesOf(type, any)) {
-        all.names.emplace_back(reference.name);
-        all.list.push_back({reference.type, all.names.back()});
-      }
-    }
-    std::sort(all.list.begin(), all.list.end());
-    all.list.erase(std::unique(all.list.begin(), all.list.end()), all.list.end());
-    all.list.shrink_to_fit();
+    std::vector<Reference> all;
+    for (const ResourcePtr& resource : resources_)
+      all.insert(all.end(), resource->references.begin(), resource->references.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    all.shrink_to_fit();
     references_ = std::move(all);
   }
-  return references_->list;
+  return *references_;
 }
 
 ResourceSet::ResourceSet(std::vector<ResourceListPtr> parts) : parts_(std::move(parts)) {
@@ -258,12 +249,11 @@ ResourcePtr ResourceSet::Find(std::string_view name) const {
   return nullptr;
 }
 
-bool ResourceSet::RefersTo(TypeId own, TypeId type, std::string_view name) const {
-  for (const ResourceListPtr& part : parts_) {
-    const std::vector<Reference>& references = part->References(own);
-    if (std::binary_search(references.begin(), references.end(), Reference{type, name})) return true;
-  }
-  return false;
+bool ResourceSet::RefersTo(const Reference& reference) const {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const ResourceListPtr& part) {
+    const std::vector<Reference>& references = part->References();
+    return std::binary_search(references.begin(), references.end(), reference);
+  });
 }
 
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {

@@ -14,12 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "cache/resource.h"
-#include "xds/references.h"
 #include "xds/types.h"
 
 namespace fairlead::xds {
 
+using cache::Reference;
 using cache::ResourcePtr;
 
 // How resources stand in a response: DiscoveryResponse holds the Any as it is, DeltaDiscoveryResponse wraps
@@ -60,12 +61,11 @@ class ResourceList {
   // The same, sorted by the address of the interned name: an order for merging, not for output.
   const std::vector<ResourcePtr>& by_name() const { return by_name_; }
   // Of names and contents, whatever the order; stable over processes.
-  uint64_t hash() const { return hash_; }
+  const Hash128& hash() const { return hash_; }
   size_t size() const { return resources_.size(); }
 
-  // What the resources refer to, sorted by type and name, unique (see references.h). `type` is the list's
-  // own.
-  const std::vector<Reference>& References(TypeId type) const;
+  // What the resources refer to, sorted, unique.
+  const std::vector<Reference>& References() const;
 
   // What is different since an earlier list of the same resources. Remembered, as many clients go from the
   // one to the other.
@@ -79,18 +79,14 @@ class ResourceList {
   static size_t DropIdleBodies();
 
  private:
-  struct Referred {
-    std::vector<Interned> names;  // that the list points into
-    std::vector<Reference> list;
-  };
   Pieces MakeBody(Framing framing) const;
   explicit ResourceList(std::vector<ResourcePtr> resources);
 
   std::vector<ResourcePtr> resources_;
   std::vector<ResourcePtr> by_name_;
-  uint64_t hash_ = 0;
+  Hash128 hash_;
   mutable std::mutex mutex_;
-  mutable std::optional<Referred> references_;                   // guarded by mutex_ until it is set
+  mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
   mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
   mutable bool body_used_ = false;                               // guarded by mutex_
   mutable bool asked_for_body_ = false;                          // ever; guarded by mutex_
@@ -112,15 +108,15 @@ class ResourceSet {
   const std::vector<ResourceListPtr>& parts() const { return parts_; }
   size_t size() const { return size_; }
   // Stable over processes and replicas: the version of the whole.
-  uint64_t hash() const { return hash_; }
+  const Hash128& hash() const { return hash_; }
   ResourcePtr Find(std::string_view name) const;  // null where there is none
-  // Whether one of the resources refers to this one. `own` is the set's own type.
-  bool RefersTo(TypeId own, TypeId type, std::string_view name) const;
+  // Whether one of the resources refers to this one.
+  bool RefersTo(const Reference& reference) const;
 
  private:
   std::vector<ResourceListPtr> parts_;
   size_t size_ = 0;
-  uint64_t hash_ = 0;
+  Hash128 hash_;
 };
 
 // What a client that has `before` lacks of `after`. Never null.

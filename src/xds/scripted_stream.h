@@ -3,8 +3,10 @@
 
 // For tests: scripts of what a client says and sees on one stream. Not safe for use by several threads.
 
+#include <google/protobuf/any.pb.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,9 +16,6 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
-#include "envoy/config/cluster/v3/cluster.pb.h"
-#include "envoy/config/listener/v3/listener.pb.h"
-#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "xds/stream_core.h"
 
@@ -24,48 +23,31 @@ namespace fairlead::xds {
 
 using Names = std::vector<std::string>;
 
-// A cluster that takes its endpoints from EDS, a listener that asks for the routes `children`, or a text;
-// `content` makes the difference between two of one name.
-inline google::protobuf::Any Pack(TypeId type, const std::string& name, const std::string& content,
-                                  const Names& children) {
-  google::protobuf::Any any;
-  if (type == TypeId::kCluster) {
-    envoy::config::cluster::v3::Cluster cluster;
-    cluster.set_name(name);
-    cluster.set_alt_stat_name(content);
-    cluster.set_type(envoy::config::cluster::v3::Cluster::EDS);
-    any.PackFrom(cluster);
-  } else if (type == TypeId::kListener) {
-    envoy::config::listener::v3::Listener listener;
-    listener.set_name(name);
-    listener.set_stat_prefix(content);
-    for (const std::string& child : children) {
-      envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager manager;
-      manager.mutable_rds()->set_route_config_name(child);
-      listener.add_filter_chains()->add_filters()->mutable_typed_config()->PackFrom(manager);
-    }
-    any.PackFrom(listener);
-  } else {
-    any.set_type_url("type.googleapis.com/text");
-    any.set_value(StrCat(name, "=", content));
-  }
-  return any;
-}
-
+// A cluster that takes its endpoints from EDS, a listener that asks for the routes `children`, or what refers
+// to nothing; `content` makes the difference between two of one name.
 inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std::string& content,
                                 const Names& children = {}) {
   auto resource = std::make_shared<cache::Resource>();
   resource->name = name;
-  resource->any = Pack(type, name, content, children).SerializeAsString();
+  google::protobuf::Any any;
+  any.set_type_url("type.googleapis.com/text");
+  any.set_value(StrCat(name, "=", content, " ", Join(children, ",")));
+  resource->any = any.SerializeAsString();
   resource->hash = StableHash(resource->any.plain());
+  if (type == TypeId::kCluster) resource->references = {{TypeId::kEndpoint, resource->name}};
+  if (type == TypeId::kListener) {
+    for (const std::string& child : children) resource->references.push_back({TypeId::kRoute, child});
+    std::sort(resource->references.begin(), resource->references.end());
+  }
   return resource;
 }
 
 // One stream with its client and a mesh of resources by type and name.
 class Script {
  public:
-  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers)
-      : core_(framing, ~0u, prefix, answers) {}
+  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers,
+                  const Limits& limits = {})
+      : core_(framing, ~0u, prefix, answers, limits) {}
 
   std::map<TypeId, std::map<std::string, ResourcePtr>> mesh;
   void Put(TypeId type, const std::string& name, const std::string& content, const Names& children = {}) {
@@ -80,7 +62,9 @@ class Script {
       request.set_response_nonce(nonce);
       if (!error.empty()) request.mutable_error_detail()->set_message(error);
       const std::string bytes = request.SerializeAsString();
-      return core_.OnRequest(*core_.Decode(bytes)).kind;
+      const Verdict verdict = core_.OnRequest(*core_.Decode(bytes));
+      excess_ = verdict.excess;
+      return verdict.kind;
     };
     if (core_.framing() == Framing::kStateOfTheWorld) {
       envoy::service::discovery::v3::DiscoveryRequest request;
@@ -126,17 +110,27 @@ class Script {
   std::string LastVersion(TypeId type) { return last_version_[type]; }
   std::string VersionOf(TypeId type, const std::string& name) { return ToHex(mesh[type][name]->hash); }
   StreamCore& core() { return core_; }
+  const std::string& Excess() const { return excess_; }  // as the last verdict says
+  size_t MadeNames() const { return made_names_; }       // how often a resource was made by name
 
  private:
   ResourceSetPtr Make(const StreamCore::Wanted& wanted) {
     std::vector<ResourcePtr> made;
-    for (const auto& [name, resource] : mesh[wanted.type]) {
-      if (wanted.names == nullptr || wanted.names->Contains(name)) made.push_back(resource);
+    const auto& all = mesh[wanted.type];
+    if (wanted.names == nullptr) {
+      for (const auto& [name, resource] : all) made.push_back(resource);
+    } else {
+      made_names_ += wanted.names->size();
+      for (const std::string& name : wanted.names->names()) {
+        if (const auto at = all.find(name); at != all.end()) made.push_back(at->second);
+      }
     }
     return ResourceSet::Of(std::move(made));
   }
 
   StreamCore core_;
+  std::string excess_;
+  size_t made_names_ = 0;
   std::set<std::string> nonces_;
   std::map<TypeId, std::string> last_nonce_, last_version_;
 };

@@ -30,7 +30,8 @@ ResourcePtr MakeResource(size_t i, int version) {
   auto resource = std::make_shared<cache::Resource>();
   resource->name = NameOf(i);
   resource->any = std::string(kResourceSize, static_cast<char>('a' + version));
-  resource->hash = StableHash(resource->any.plain()) + i;
+  resource->hash = StableHash(resource->any.plain());
+  resource->hash += {0, i};
   return resource;
 }
 
@@ -128,6 +129,27 @@ void BM_FrameOneResource(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(Encode(Framing::kStateOfTheWorld, response));
 }
 BENCHMARK(BM_FrameOneResource);
+
+// A client that asks for names that do not exist, one by one; names are its own or those of all clients.
+void BM_AskForMadeUpNames(benchmark::State& state) {
+  const bool own = state.range(1) != 0;
+  uint64_t client = 0;
+  for (auto _ : state) {
+    const std::string prefix = own ? StrCat("client-", ++client, "-") : "name-";
+    StreamCore core(Framing::kDelta, ~0u, "n");
+    Request request;
+    request.type_url = kEndpointUrl;
+    for (int64_t i = 0; i < state.range(0); ++i) {
+      const std::string name = StrCat(prefix, i);
+      request.subscribe = {name};
+      core.OnRequest(request);
+      const auto wanted = core.Next();
+      benchmark::DoNotOptimize(core.Offer(wanted->type, ResourceSet::Empty()));
+    }
+  }
+  state.SetItemsProcessed(state.range(0) * state.iterations());
+}
+BENCHMARK(BM_AskForMadeUpNames)->Args({1000, 1})->Args({10'000, 1})->Args({100'000, 1})->Args({10'000, 0});
 
 }  // namespace
 }  // namespace fairlead::xds

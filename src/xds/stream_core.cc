@@ -15,9 +15,8 @@ constexpr std::string_view kWildcard = "*";
 KnownNames NamesOf(const Request& request) {
   if (request.subscribe.empty() && request.encoded_names.empty()) return {};
   if (!request.encoded_names.empty()) return KnownNames::Of(request.encoded_names);
-  KnownNames names{SIZE_MAX, request.subscribe.size()};  // they have no encoding to be found by
-  for (std::string_view name : request.subscribe)
-    names.hash = (names.hash ^ StableHash(name)) * 0x9e3779b97f4a7c15u;
+  KnownNames names{SIZE_MAX, {0, request.subscribe.size()}};  // they have no encoding to be found by
+  for (std::string_view name : request.subscribe) names.hash = StableHash(names.hash, StableHash(name));
   return names;
 }
 
@@ -33,6 +32,21 @@ Wish WishOf(const std::vector<std::string_view>& asked, const TypeInfo& type) {
   if (type.root) wish.wildcard = std::erase(names, kWildcard) > 0;
   wish.names = NameSet::Of(std::move(names));
   return wish;
+}
+
+struct Amount {
+  size_t names = 0, bytes = 0, longest = 0;
+  void Add(std::string_view name) {
+    ++names;
+    bytes += name.size();
+    longest = std::max(longest, name.size());
+  }
+};
+
+Amount AmountOf(const std::vector<std::string_view>& names) {
+  Amount amount;
+  for (std::string_view name : names) amount.Add(name);
+  return amount;
 }
 
 std::vector<std::string> Added(const NameSet& before, const NameSet& after) {
@@ -52,14 +66,14 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
     if (!seen.insert(std::string(name)).second) continue;
     auto resource = std::make_shared<cache::Resource>();
     resource->name = Interned(name);
-    if (!ParseHex(version, &resource->hash)) resource->hash = 0;
+    if (!ParseHex(version, &resource->hash)) resource->hash = {};
     resources.push_back(std::move(resource));
   }
   return ResourceSet::Of(std::move(resources));
 }
 
 // Only those of `set` that are named.
-ResourceSetPtr Restrict(const ResourceSetPtr& set, const NameSet& names) {
+ResourceSetPtr Restrict(const ResourceSetPtr& set, const SubscribedNames& names) {
   if (set == nullptr) return nullptr;
   std::vector<ResourcePtr> kept;
   for (const ResourceListPtr& part : set->parts()) {
@@ -72,8 +86,13 @@ ResourceSetPtr Restrict(const ResourceSetPtr& set, const NameSet& names) {
 
 }  // namespace
 
-StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix, Answers answers)
-    : framing_(framing), served_(served), nonce_prefix_(std::move(nonce_prefix)), answers_(answers) {}
+StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix, Answers answers,
+                       const Limits& limits)
+    : framing_(framing),
+      served_(served),
+      nonce_prefix_(std::move(nonce_prefix)),
+      answers_(answers),
+      limits_(limits) {}
 
 std::string StreamCore::NonceText(uint64_t nonce) const {
   return nonce == 0 ? std::string() : StrCat(nonce_prefix_, nonce);
@@ -89,7 +108,27 @@ Verdict StreamCore::OnRequest(const Request& request) {
     polled_version_ = std::string(request.rejected ? request.nonce : request.version);
   const Verdict::Kind kind =
       framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
+  if (std::string excess = Excess(request, state); !excess.empty()) {
+    state.NotDue();
+    return {Verdict::kTooMuch, type->id, std::move(excess)};
+  }
   return {kind, type->id};
+}
+
+// What the request, or the subscription as it has become, is too much of; "" if nothing.
+std::string StreamCore::Excess(const Request& request, const TypeState& state) const {
+  Amount asked = AmountOf(request.subscribe), dropped = AmountOf(request.unsubscribe), has;
+  for (const auto& [name, version] : request.initial_versions) has.Add(name);
+  const size_t longest = std::max({asked.longest, dropped.longest, has.longest});
+  // What is asked for anew may be of no subscription, and what was let go of is kept until the next response.
+  const size_t names = std::max({state.names.size(), state.again.size(), state.dropped.size(), has.names});
+  const size_t bytes = std::max({state.names.bytes(), state.again.bytes(), state.dropped.bytes(), has.bytes});
+  if (longest > limits_.name_length)
+    return StrCat("a name of ", longest, " bytes, of at most ", limits_.name_length);
+  if (names > limits_.names) return StrCat(names, " names, of at most ", limits_.names);
+  if (bytes > limits_.name_bytes)
+    return StrCat("names of ", bytes, " bytes, of at most ", limits_.name_bytes);
+  return "";
 }
 
 absl::StatusOr<Request> StreamCore::Decode(std::string_view bytes) const {
@@ -136,13 +175,15 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   if (!request.subscribe.empty()) state.named = true;
   if (type.root && !state.named) wish.wildcard = true;
   const bool wildcard_changed = wish.wildcard != state.wildcard;
-  const bool names_changed = wish.names != state.names;
-  const NameSetPtr before = std::exchange(state.names, wish.names);
+  const NameSetPtr before = state.names.All();
+  const bool names_changed = wish.names != before;
+  state.names.Replace(wish.names);
   state.open = true;
   state.wildcard = wish.wildcard;
   if (!state.Subscribed()) {
     state.Forget();
-    state.due = state.removals_due = state.respond = false;
+    state.NotDue();
+    state.respond = false;
     return answer == Verdict::kNack ? answer : Verdict::kUnsubscribe;
   }
   if (starts) {
@@ -150,11 +191,11 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
     state.due = state.respond = true;
     return Verdict::kSubscribe;
   }
-  std::vector<std::string> added = names_changed ? Added(*before, *state.names) : std::vector<std::string>();
+  std::vector<std::string> added = names_changed ? Added(*before, *wish.names) : std::vector<std::string>();
   if (type.root ? !(wildcard_changed || names_changed) : added.empty()) {
     return names_changed && answer == Verdict::kAck ? Verdict::kUnsubscribe : answer;
   }
-  state.again.insert(state.again.end(), added.begin(), added.end());
+  for (const std::string& name : added) state.AskAnew(name);
   state.due = true;
   state.respond = type.root;
   return answer == Verdict::kNack ? answer : Verdict::kSubscribe;
@@ -178,14 +219,18 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   // that a later request would repeat.
   Wish subscribe = WishOf(request.subscribe, type), unsubscribe = WishOf(request.unsubscribe, type);
   const bool was_wildcard = state.wildcard;
-  state.names = NameSet::Changed(state.names, subscribe.names, unsubscribe.names);
+  for (const std::string& name : subscribe.names->names()) state.names.Add(name);
+  for (const std::string& name : unsubscribe.names->names()) state.names.Remove(name);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
   // Whatever else the client has, or says to have, it keeps no longer or did not keep. One by one this
   // matters where others are referred to: what comes back to the client as new wants them with it.
   const bool drops_parents = type.children != 0 && !state.wildcard && !unsubscribe.names->empty();
   if (drops_parents || (opens ? !state.wildcard : was_wildcard != state.wildcard)) {
-    state.sent = Restrict(state.sent, *state.names);
-    std::erase_if(state.again, [&](const std::string& name) { return !state.names->Contains(name); });
+    state.sent = Restrict(state.sent, state.names);
+    const NameBag again = std::exchange(state.again, {});
+    for (const std::string& name : again) {
+      if (state.names.Contains(name)) state.again.Add(name);
+    }
   }
 
   // The client may have dropped what it asks for, even if we sent it: it is sent again (discovery.proto,
@@ -193,17 +238,24 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   if (state.sent != nullptr) {
     for (const std::string& name : subscribe.names->names()) {
       const bool has = opens && state.sent->Find(name) != nullptr;
-      if (!has && state.names->Contains(name)) state.again.push_back(name);
+      if (!has && state.names.Contains(name)) state.AskAnew(name);
     }
   }
   // Under a wildcard, letting go of a name asks for its state anew (xDS protocol, "Unsubscribing from
   // resources").
-  auto& let_go = state.wildcard ? state.again : state.dropped;
-  let_go.insert(let_go.end(), unsubscribe.names->names().begin(), unsubscribe.names->names().end());
+  for (const std::string& name : unsubscribe.names->names()) {
+    if (state.wildcard) {
+      state.again.Add(name);
+    } else {
+      state.again.Remove(name);
+      if (state.sent != nullptr && state.sent->Find(name) != nullptr) state.dropped.Add(name);
+    }
+  }
   const bool asks =
       !subscribe.names->empty() || (state.wildcard && (!was_wildcard || !unsubscribe.names->empty()));
-  if (asks || opens) state.due = true;
-  if (!state.Subscribed()) state.due = state.removals_due = false;
+  if (opens || (asks && (state.wildcard || was_wildcard))) state.due = true;
+  if (asks) state.again_due = true;
+  if (!state.Subscribed()) state.NotDue();
   if (kind == Verdict::kStale || kind == Verdict::kNack) return kind;
   return asks || opens ? Verdict::kSubscribe : Verdict::kUnsubscribe;
 }
@@ -213,7 +265,7 @@ TypeStatus StreamCore::Status(TypeId type) const {
   TypeStatus status;
   status.subscribed = state.Subscribed();
   status.wildcard = state.wildcard;
-  status.names = state.names;
+  status.names = state.names.All();
   status.sent = state.sent;
   status.nonce_sent = NonceText(state.nonce);
   status.nonce_acked = NonceText(state.acked_nonce);

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "xds/limits.h"
 #include "xds/name_set.h"
 #include "xds/request.h"
 #include "xds/resource_set.h"
 #include "xds/response.h"
+#include "xds/subscribed_names.h"
 #include "xds/types.h"
 
 namespace fairlead::xds {
@@ -26,9 +28,11 @@ struct Verdict {
     kNack,         // error_code and error_message of the request say why
     kStale,        // answers a response that is not the last one
     kUnknownType,  // not in the table, or not served on this stream: ignored, as istiod does
+    kTooMuch,      // goes over the limits: the stream has to end
   };
   Kind kind = kUnknownType;
   TypeId type = TypeId::kCluster;  // where the type is known
+  std::string excess = {};         // kTooMuch: "100001 names, of at most 100000"
 };
 
 // What the stream's client last said and was told about a type, for introspection.
@@ -65,7 +69,7 @@ class StreamCore {
   // `served` is a mask of types (MaskOf). `nonce_prefix` must differ between the streams of a process, so
   // that an answer to another stream's response is seen to be stale.
   StreamCore(Framing framing, uint32_t served, std::string nonce_prefix,
-             Answers answers = Answers::kWhatDiffers);
+             Answers answers = Answers::kWhatDiffers, const Limits& limits = {});
 
   // A request of this stream, as DecodeRequest reads it; names that an answer repeats are not read again.
   absl::StatusOr<Request> Decode(std::string_view bytes) const;
@@ -83,9 +87,11 @@ class StreamCore {
 
   struct Wanted {
     TypeId type;
-    NameSetPtr names;  // null: everything
+    NameSetPtr names;   // null: everything
+    bool part = false;  // of what the client asks for, as the rest is as it was
   };
   std::optional<Wanted> Next() const;
+  bool Due() const;  // whether there is anything; cheaper
   // REQUIRES: Next() just returned the type. Nothing if the client needs nothing.
   std::optional<Response> Offer(TypeId type, const ResourceSetPtr& now);
 
@@ -99,31 +105,45 @@ class StreamCore {
     bool wildcard = false;      // everything is asked for
     bool named = false;         // names were given at some time: an empty list no longer means everything
     bool due = false;           // to be made and compared
+    bool again_due = false;     // what is asked for anew, and nothing else, is to be made
     bool removals_due = false;  // again, at the end of the push, to send what is gone
     bool respond = false;       // even if nothing differs
     bool resend = false;        // everything, whether it differs or not
     // Nonces count over the stream; 0: none. Answered is ACKed or NACKed.
     uint64_t nonce = 0, acked_nonce = 0, answered_nonce = 0, nacks = 0;
-    uint64_t version = 0, acked_version = 0;
-    uint64_t nacked_nonce = 0, nacked_version = 0;
-    KnownNames request_names;             // of the last state-of-the-world request
-    NameSetPtr names = NameSet::Empty();  // asked for by name
-    ResourceSetPtr sent;                  // what the client was last told; null: nothing
-    std::vector<std::string>
-        again;  // sent even if unchanged: the client asked anew, or warms what refers to it
-    // What referred to these is gone in this push: the client will let go of them. After their type was
-    // offered, those that it was not told of for that reason.
-    std::vector<std::string> orphans;
-    std::vector<std::string> dropped;  // the client let go of these itself: not reported as removed
+    uint64_t nacked_nonce = 0;
+    Hash128 version = {}, acked_version = {}, nacked_version = {};
+    KnownNames request_names;  // of the last state-of-the-world request
+    SubscribedNames names;     // asked for by name
+    ResourceSetPtr sent;       // what the client was last told; null: nothing
+    NameBag again;             // sent even if unchanged: the client asked anew, or warms what refers to it
+    // What referred to these went in this push, or in an earlier one whose response the client has not
+    // answered: it will let go of them.
+    NameBag orphans;
+    NameBag withheld;  // those of the orphans that differ, of which the client is not told
+    NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
 
-    bool Subscribed() const { return wildcard || !names->empty(); }
-    bool Asks(std::string_view name) const { return wildcard || names->Contains(name); }
+    bool Subscribed() const { return wildcard || !names.empty(); }
+    bool Asks(std::string_view name) const { return wildcard || names.Contains(name); }
+    // Whether what is asked for anew is all that has to be made. What the client let go of is still in
+    // `sent`.
+    bool PartDue() const {
+      return again_due && !due && !respond && !resend && sent != nullptr && dropped.empty();
+    }
+    bool Answered() const { return !Subscribed() || answered_nonce == nonce; }
+    void AskAnew(std::string_view name) {
+      again.Add(name);
+      orphans.Remove(name);
+      withheld.Remove(name);
+    }
+    void NotDue() { due = again_due = removals_due = false; }
     // Nothing that was said before counts any more.
     void Forget() {
       sent = nullptr;
-      again.clear();
-      orphans.clear();
+      again.Clear();
+      orphans.Clear();
+      withheld.Clear();
     }
   };
 
@@ -133,9 +153,11 @@ class StreamCore {
 
   Verdict::Kind OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state);
   Verdict::Kind OnDelta(const Request& request, const TypeInfo& type, TypeState& state);
+  std::string Excess(const Request& request, const TypeState& state) const;
   // True where the answer is to the last response.
   bool TakeAnswer(const Request& request, TypeState& state);
 
+  void ForgetOrphans();
   bool OthersDue(TypeId type) const;
   static void AskAgainForAll(const ResourceSet& now, TypeState* state);
   std::optional<Response> OfferWhole(const TypeInfo& type, TypeState& state, const Difference& difference,
@@ -145,16 +167,19 @@ class StreamCore {
   std::optional<Response> OfferAll(const TypeInfo& type, TypeState& state, const ResourceSetPtr& now);
   std::optional<Response> OfferChanged(const TypeInfo& type, TypeState& state, Difference difference,
                                        const ResourceSetPtr& now);
+  std::optional<Response> OfferPart(const TypeInfo& type, TypeState& state, const ResourceSetPtr& now);
   ResourceSetPtr LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now);
-  Response Begin(const TypeInfo& type, TypeState& state, uint64_t version);
+  Response Begin(const TypeInfo& type, TypeState& state, const Hash128& version);
   void PrepareAllChildren(const TypeInfo& type, const ResourceSet& now);
-  void WarmAgain(const Reference& reference);
+  TypeState* ChildOf(const TypeInfo& type, const Reference& reference);
+  void WarmAgain(const TypeInfo& type, const Reference& reference);
   void PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now);
 
   const Framing framing_;
   const uint32_t served_;
   const std::string nonce_prefix_;
   const Answers answers_;
+  const Limits limits_;
   std::string polled_version_;  // kNewVersionOnly: what the client has
   uint64_t last_nonce_ = 0;
   std::array<TypeState, kTypeCount> states_;

@@ -248,6 +248,34 @@ TEST_F(Delta, AnOrphanThatIsAskedForAnewIsAnswered) {
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
 
+TEST_F(Delta, AnOrphanOutlivesPushesThatComeBeforeTheAnswer) {
+  Connect();
+  s.mesh[kL].erase("l");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS -l"));
+  s.Put(kR, "r", "empty");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  EXPECT_FALSE(s.core().HoldsBack());
+  s.Ack(kL);
+  EXPECT_TRUE(s.core().HoldsBack()) << "a client that goes on asking for it gets it";
+  s.Quiet();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+}
+
+TEST_F(Delta, AnOrphanThatIsAskedForAnewBeforeTheAnswerIsNoneAnyMore) {
+  Connect();
+  s.mesh[kL].erase("l");
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS -l"));
+  s.Say(kR, {"r"});
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+  s.Put(kR, "r", "3");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
+}
+
 TEST_F(Delta, AnOrphanThatIsReferredToAgainIsSentWithWhatRefersToIt) {
   Connect();
   s.mesh[kC].erase("a");

@@ -144,8 +144,40 @@ TEST_F(Sotw, WhoStillAsksForAnOrphanGetsItInTheNextPush) {
   s.Put(kE, "a", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+  s.Ack(kC);
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
+// A listener goes, and before the client could answer that, what its routes lead to.
+TEST_F(Sotw, AnOrphanOutlivesPushesThatComeBeforeTheAnswer) {
+  Connect();
+  s.mesh[kL].erase("l");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS"));
+  s.Put(kR, "r", "empty");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Put(kR, "r", "another");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Ack(kL);
+  s.Ack(kR, {});
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty()) << "the client let go of it";
+}
+
+TEST_F(Sotw, AnOrphanThatIsReferredToAgainBeforeTheAnswerIsNoneAnyMore) {
+  Connect();
+  s.mesh[kL].erase("l");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS"));
+  s.Put(kL, "m", "1", {"r"});
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("LDS m", "RDS r"));
+  s.Put(kR, "r", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
 }
 
 TEST_F(Sotw, WhoStillAsksForAnOrphanWhenThingsAreQuietGetsIt) {

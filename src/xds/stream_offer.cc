@@ -18,10 +18,6 @@ ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
   return std::make_shared<ResourceSet>(std::move(parts));
 }
 
-// For lists that may be as long as a mesh has services. Valid as long as the list is not touched.
-using Lookup = absl::flat_hash_set<std::string_view>;
-Lookup LookupOf(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
-
 // `set` without the resources of some names.
 ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
   std::vector<ResourceListPtr> parts;
@@ -35,9 +31,29 @@ ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
   return std::make_shared<ResourceSet>(std::move(parts));
 }
 
+// The set after a few resources changed. Lists grow as they are joined, each at least twice as long as the
+// next: a set that grows one by one has few of them, and a resource is copied as often as lists are joined,
+// about log n times.
+ResourceSetPtr Changed(const ResourceSetPtr& set, const Difference& difference) {
+  if (difference.empty()) return set;
+  StringSet gone;
+  for (const auto* had : {&difference.replaced, &difference.removed}) {
+    for (const ResourcePtr& resource : *had) gone.insert(resource->name.str());
+  }
+  std::vector<ResourceListPtr> parts = (gone.empty() ? set : Without(*set, gone))->parts();
+  if (!difference.changed.empty()) parts.push_back(ResourceList::Of(difference.changed));
+  while (parts.size() > 1 && (parts.end() - 2)->get()->size() < 2 * parts.back()->size()) {
+    std::vector<ResourcePtr> joined = (parts.end() - 2)->get()->resources();
+    joined.insert(joined.end(), parts.back()->resources().begin(), parts.back()->resources().end());
+    parts.pop_back();
+    parts.back() = ResourceList::Of(std::move(joined));
+  }
+  return std::make_shared<ResourceSet>(std::move(parts));
+}
+
 // Adds what is asked for anew and exists; what does not exist goes to `unknown`.
 template <typename Wanted>
-void AddAgain(const std::vector<std::string>& again, const ResourceSet& now, const Wanted& wanted,
+void AddAgain(const NameBag& again, const ResourceSet& now, const Wanted& wanted,
               std::vector<ResourcePtr>* changed, std::vector<Interned>* unknown) {
   if (again.empty()) return;
   absl::flat_hash_set<const cache::Resource*> known;
@@ -56,9 +72,22 @@ void AddAgain(const std::vector<std::string>& again, const ResourceSet& now, con
 }  // namespace
 
 void StreamCore::OnChange() {
+  ForgetOrphans();
   for (TypeState& state : states_) {
     if (state.Subscribed()) state.due = true;
-    state.orphans.clear();  // for the push that made them; what the client missed differs from what it has
+  }
+}
+
+// Those of types whose parents the client has answered: it has had its turn to let go. What it missed differs
+// from what it has.
+void StreamCore::ForgetOrphans() {
+  for (const TypeInfo& parent : kTypes) {
+    if (parent.children == 0 || !StateOf(parent.id).Answered()) continue;
+    for (const TypeInfo& child : kTypes) {
+      if ((parent.children & MaskOf(child.id)) == 0) continue;
+      StateOf(child.id).orphans.Clear();
+      StateOf(child.id).withheld.Clear();
+    }
   }
 }
 
@@ -69,7 +98,9 @@ void StreamCore::OnResend() {
 
 void StreamCore::OnQuiet() {
   for (TypeState& state : states_) {
-    for (const std::string& name : std::exchange(state.orphans, {})) state.due |= state.Asks(name);
+    state.orphans.Clear();
+    const NameBag withheld = std::exchange(state.withheld, {});
+    for (const std::string& name : withheld) state.due |= state.Asks(name);
   }
 }
 
@@ -78,7 +109,7 @@ bool StreamCore::HoldsBack() const {
     if (state.answered_nonce != state.nonce) return false;
   }
   return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
-    return std::any_of(state.orphans.begin(), state.orphans.end(),
+    return std::any_of(state.withheld.begin(), state.withheld.end(),
                        [&](const std::string& name) { return state.Asks(name); });
   });
 }
@@ -86,10 +117,11 @@ bool StreamCore::HoldsBack() const {
 std::optional<StreamCore::Wanted> StreamCore::Next() const {
   const auto wanted = [&](const TypeInfo& type) -> Wanted {
     const TypeState& state = StateOf(type.id);
-    return {type.id, state.wildcard ? nullptr : state.names};
+    if (state.PartDue()) return {type.id, state.again.Set(), /*part=*/true};
+    return {type.id, state.wildcard ? nullptr : state.names.All()};
   };
   for (const TypeInfo& type : kTypes) {
-    if (StateOf(type.id).due) return wanted(type);
+    if (StateOf(type.id).due || StateOf(type.id).again_due) return wanted(type);
   }
   for (const TypeInfo& type : kTypes) {
     if (StateOf(type.id).removals_due) return wanted(type);
@@ -97,9 +129,15 @@ std::optional<StreamCore::Wanted> StreamCore::Next() const {
   return std::nullopt;
 }
 
+bool StreamCore::Due() const {
+  return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
+    return state.due || state.again_due || state.removals_due;
+  });
+}
+
 bool StreamCore::OthersDue(TypeId type) const {
   for (const TypeInfo& other : kTypes) {
-    if (other.id != type && StateOf(other.id).due) return true;
+    if (other.id != type && (StateOf(other.id).due || StateOf(other.id).again_due)) return true;
   }
   return false;
 }
@@ -111,12 +149,13 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
     state.due = false;
     return std::nullopt;
   }
+  if (state.PartDue()) return OfferPart(type, state, now);
   const bool first = state.sent == nullptr;  // then everything is new: nothing to compare
   const DifferencePtr difference = first ? Compare(*now, *now) : Compare(*state.sent, *now);
-  if (state.due) {  // not again for the removals at the end
+  if (state.due || state.again_due) {  // not again for the removals at the end
     first ? PrepareAllChildren(type, *now) : PrepareChildren(type, *difference, *now);
   }
-  state.due = state.removals_due = false;
+  state.NotDue();
   if (state.resend && !first) AskAgainForAll(*now, &state);
   std::optional<Response> response;
   if (framing_ == Framing::kStateOfTheWorld && type.root) {
@@ -124,28 +163,55 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
   } else if (first && AnswersAll(state, *now)) {
     response = OfferAll(type, state, now);
   } else if (first) {
-    state.again.insert(state.again.end(), state.names->names().begin(), state.names->names().end());
+    for (const std::string& name : state.names.All()->names()) state.again.Add(name);
     response = OfferChanged(type, state, *Compare(*ResourceSet::Empty(), *now), now);
   } else {
     response = OfferChanged(type, state, *difference, now);
   }
   state.respond = state.resend = false;
-  state.again.clear();
-  state.dropped.clear();
+  state.again.Clear();
+  state.dropped.Clear();
+  return response;
+}
+
+// What is asked for anew, to a client whose other resources are as they were: the work is that of the names
+// asked for, however many the client has. REQUIRES: state.PartDue()
+std::optional<Response> StreamCore::OfferPart(const TypeInfo& type, TypeState& state,
+                                              const ResourceSetPtr& now) {
+  const NameBag again = std::exchange(state.again, {});
+  state.again_due = false;
+  Difference difference;
+  std::vector<ResourcePtr> resources;
+  std::vector<Interned> unknown;
+  for (const std::string& name : again) {
+    if (!state.names.Contains(name)) continue;
+    ResourcePtr is = now->Find(name), had = state.sent->Find(name);
+    if (is == nullptr && !type.never_removed) unknown.emplace_back(name);
+    if (is != nullptr) resources.push_back(is);
+    if (is == nullptr && had != nullptr) difference.removed.push_back(had);
+    if (is == nullptr || (had != nullptr && had->hash == is->hash)) continue;
+    if (had != nullptr) difference.replaced.push_back(had);
+    difference.changed.push_back(std::move(is));
+  }
+  state.sent = Changed(state.sent, difference);
+  PrepareChildren(type, difference, *state.sent);
+  if (resources.empty() && unknown.empty()) return std::nullopt;
+  Response response = Begin(type, state, state.sent->hash());
+  response.resources = std::move(resources);
+  response.removed = std::move(unknown);
   return response;
 }
 
 // All but the orphans, of which the client will let go.
 void StreamCore::AskAgainForAll(const ResourceSet& now, TypeState* state) {
-  const Lookup orphans = LookupOf(state->orphans);
   for (const ResourceListPtr& part : now.parts()) {
     for (const ResourcePtr& resource : part->resources()) {
-      if (!orphans.contains(resource->name.str())) state->again.push_back(resource->name.str());
+      if (!state->orphans.Contains(resource->name.str())) state->again.Add(resource->name.str());
     }
   }
 }
 
-Response StreamCore::Begin(const TypeInfo& type, TypeState& state, uint64_t version) {
+Response StreamCore::Begin(const TypeInfo& type, TypeState& state, const Hash128& version) {
   state.nonce = ++last_nonce_;
   state.version = version;
   Response response;
@@ -177,8 +243,8 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
 // Whether nothing is to be reported as unknown to a client that has nothing yet.
 bool StreamCore::AnswersAll(const TypeState& state, const ResourceSet& now) const {
   if (framing_ == Framing::kStateOfTheWorld) return true;
-  if (state.names->empty()) return state.again.empty();
-  return !state.wildcard && now.size() >= state.names->size();
+  if (state.names.empty()) return state.again.empty();
+  return !state.wildcard && now.size() >= state.names.size();
 }
 
 // An empty answer says something where the client asked for everything, or in delta for names that do not
@@ -200,9 +266,8 @@ std::optional<Response> StreamCore::OfferAll(const TypeInfo& type, TypeState& st
 std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState& state,
                                                  Difference difference, const ResourceSetPtr& now) {
   if (!state.dropped.empty()) {
-    const Lookup dropped = LookupOf(state.dropped);
     std::erase_if(difference.removed,
-                  [&](const ResourcePtr& resource) { return dropped.contains(resource->name.str()); });
+                  [&](const ResourcePtr& resource) { return state.dropped.Contains(resource->name.str()); });
   }
   ResourceSetPtr whole = LeaveOrphans(state, &difference, now);
   std::vector<Interned> removed;
@@ -236,15 +301,15 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
 }
 
 // Takes the orphans that differ out of what is to be sent, and gives what the client has once it got the
-// rest: those as they were. The other orphans need no memory, nor do those that the client asked for anew.
+// rest: those as they were. Not those that the client asked for anew.
 ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference, const ResourceSetPtr& now) {
+  state.withheld.Clear();
   if (state.orphans.empty()) return now;
-  const Lookup orphans = LookupOf(state.orphans), again = LookupOf(state.again);
   StringSet left;
   std::vector<ResourcePtr> as_they_were;
   const auto leave = [&](const ResourcePtr& resource) {
     const std::string& name = resource->name.str();
-    if (!orphans.contains(name) || again.contains(name)) return false;
+    if (!state.orphans.Contains(name) || state.again.Contains(name)) return false;
     left.insert(name);
     if (ResourcePtr had = state.sent->Find(name)) as_they_were.push_back(std::move(had));
     return true;
@@ -252,7 +317,7 @@ ResourceSetPtr StreamCore::LeaveOrphans(TypeState& state, Difference* difference
   std::erase_if(difference->changed, leave);
   // In state of the world there is no way to say that one is gone.
   if (framing_ == Framing::kDelta) std::erase_if(difference->removed, leave);
-  state.orphans.assign(left.begin(), left.end());
+  for (const std::string& name : left) state.withheld.Add(name);
   return left.empty() ? now : With(*Without(*now, left), std::move(as_they_were));
 }
 
@@ -263,16 +328,23 @@ void StreamCore::PrepareAllChildren(const TypeInfo& type, const ResourceSet& now
   });
   if (!any) return;
   for (const ResourceListPtr& list : now.parts()) {
-    for (const Reference& reference : list->References(type.id)) WarmAgain(reference);
+    for (const Reference& reference : list->References()) WarmAgain(type, reference);
   }
 }
 
-// What a changed resource refers to is sent again if the client has it.
-void StreamCore::WarmAgain(const Reference& reference) {
+// The type's state of what a resource refers to, if the client has the type and asks for the name; else null.
+StreamCore::TypeState* StreamCore::ChildOf(const TypeInfo& type, const Reference& reference) {
+  if ((type.children & MaskOf(reference.type)) == 0) return nullptr;
   TypeState& child = StateOf(reference.type);
-  if (child.sent == nullptr || !child.names->Contains(reference.name)) return;
-  child.again.emplace_back(reference.name);
-  child.due = true;
+  return child.sent != nullptr && child.names.Contains(reference.name) ? &child : nullptr;
+}
+
+// What a changed resource refers to is sent again if the client has it.
+void StreamCore::WarmAgain(const TypeInfo& type, const Reference& reference) {
+  TypeState* child = ChildOf(type, reference);
+  if (child == nullptr) return;
+  child->AskAnew(reference.name);
+  child->due = true;
 }
 
 // Before the types that this one refers to are looked at: what a changed resource refers to is sent again
@@ -281,21 +353,15 @@ void StreamCore::WarmAgain(const Reference& reference) {
 // lead there. A client that does not let go gets it with the next push, or in OnQuiet.
 void StreamCore::PrepareChildren(const TypeInfo& type, const Difference& difference, const ResourceSet& now) {
   if (type.children == 0) return;
-  const auto child_of = [&](const Reference& reference) -> TypeState* {
-    TypeState& child = StateOf(reference.type);
-    return child.sent != nullptr && child.names->Contains(reference.name) ? &child : nullptr;
-  };
   for (const ResourcePtr& resource : difference.changed) {
-    const std::string any = resource->any.Unpacked();
-    for (const Reference& reference : ReferencesOf(type.id, any)) WarmAgain(reference);
+    for (const Reference& reference : resource->references) WarmAgain(type, reference);
   }
   for (const auto* gone : {&difference.replaced, &difference.removed}) {
     for (const ResourcePtr& resource : *gone) {
-      const std::string any = resource->any.Unpacked();
-      for (const Reference& reference : ReferencesOf(type.id, any)) {
-        TypeState* child = child_of(reference);
-        if (child == nullptr || now.RefersTo(type.id, reference.type, reference.name)) continue;
-        child->orphans.emplace_back(reference.name);
+      for (const Reference& reference : resource->references) {
+        TypeState* child = ChildOf(type, reference);
+        if (child == nullptr || now.RefersTo(reference)) continue;
+        child->orphans.Add(reference.name);
       }
     }
   }

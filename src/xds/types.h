@@ -6,22 +6,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cache/type_id.h"
+
 // The table of resource types. Its order is the order of sending within one push: what is referred to goes
 // before what refers to it, so that no proxy ever routes to something that it does not know (make before
 // break).
 namespace fairlead::xds {
 
-enum class TypeId : uint8_t {
-  kCluster,
-  kEndpoint,
-  kListener,
-  kRoute,
-  kSecret,
-  kExtension,
-  kNameTable,
-  kVirtualHost,
-};
-inline constexpr size_t kTypeCount = 8;
+using cache::kTypeCount;
+using cache::TypeId;
 
 inline constexpr uint32_t MaskOf(TypeId type) { return 1u << static_cast<unsigned>(type); }
 
@@ -42,7 +35,7 @@ struct TypeInfo {
   bool never_removed;
   // Known in the incremental variant only.
   bool delta_only;
-  // The types, as a mask, that a resource of this type makes a proxy ask for (see references.h). What a
+  // The types, as a mask, that a resource of this type makes a proxy ask for (see cache::Reference). What a
   // changed resource refers to is sent again with it: a proxy warms the one until the others come, even if it
   // has them (envoyproxy/envoy#13009, #33607).
   uint32_t children;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "xds/references.h"
 
 namespace fairlead::corpus {
 namespace {
@@ -49,24 +48,26 @@ void FoldingClient::Open(TypeId type) {
   if (!Of(type).open) Ask(type, {}, {});
 }
 
-void FoldingClient::Follow(push::Epoch* epoch, const push::Generators& generators) {
-  scope_ = mesh::ComputeProxyScope(epoch->snapshot(), proxy_, scope_);
+void FoldingClient::Follow(const mesh::MeshSnapshot& snapshot, const push::Generators& generators,
+                           push::PartCache* parts) {
+  scope_ = mesh::ComputeProxyScope(snapshot, proxy_, scope_);
   core_.OnChange();
   for (TypeId type : {TypeId::kCluster, TypeId::kListener, TypeId::kNameTable}) Open(type);
-  Exchange(epoch, generators);
+  Exchange(snapshot, generators, parts);
   core_.OnQuiet();
-  Exchange(epoch, generators);
+  Exchange(snapshot, generators, parts);
 }
 
-void FoldingClient::Exchange(push::Epoch* epoch, const push::Generators& generators) {
+void FoldingClient::Exchange(const mesh::MeshSnapshot& snapshot, const push::Generators& generators,
+                             push::PartCache* parts) {
   std::set<TypeId> unanswered;
   for (;;) {
     const auto wanted = core_.Next();
     if (!wanted && unanswered.empty()) return;
     if (wanted) {
       const xds::ResourceSetPtr now =
-          epoch->Make(*generators[static_cast<size_t>(wanted->type)], *scope_, wanted->names,
-                      &made_[static_cast<size_t>(wanted->type)], /*shadow=*/false);
+          parts->Make(*generators[static_cast<size_t>(wanted->type)], {snapshot, scope_.get()}, wanted->names,
+                      &made_[static_cast<size_t>(wanted->type)]);
       if (const auto response = core_.Offer(wanted->type, now)) {
         Take(*response);
         unanswered.insert(wanted->type);
@@ -105,9 +106,9 @@ void FoldingClient::AskForWhatIsReferredTo() {
   std::map<TypeId, Names> referred = {{TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}};
   for (TypeId root : {TypeId::kCluster, TypeId::kListener}) {
     for (const auto& [name, resource] : Of(root).held) {
-      const std::string any = resource->any.Unpacked();
-      for (const xds::Reference& reference : xds::ReferencesOf(root, any)) {
-        if (auto it = referred.find(reference.type); it != referred.end()) it->second.emplace(reference.name);
+      for (const cache::Reference& reference : resource->references) {
+        if (auto it = referred.find(reference.type); it != referred.end())
+          it->second.insert(reference.name.str());
       }
     }
   }
@@ -126,8 +127,8 @@ std::string FoldingClient::Stale(const mesh::MeshSnapshot& snapshot,
     if (!kind.open) continue;
     const std::vector<std::string> names(kind.names.begin(), kind.names.end());
     std::set<std::string> made;
-    for (const auto& resource : generators[static_cast<size_t>(type.id)]->Generate(
-             {snapshot, *scope, type.root ? nullptr : &names})) {
+    for (const auto& resource : gen::GenerateFor(*generators[static_cast<size_t>(type.id)], snapshot, *scope,
+                                                 type.root ? nullptr : &names)) {
       const std::string& name = resource->name.str();
       made.insert(name);
       auto it = kind.held.find(name);
@@ -157,10 +158,9 @@ FoldingClients::FoldingClients(const Case& one) {
 }
 
 std::string FoldingClients::Follow(const mesh::SnapshotPtr& snapshot) {
-  push::Epoch epoch(++epochs_, snapshot);
   std::string first;
   for (Named& one : clients_) {
-    one.client.Follow(&epoch, generators_);
+    one.client.Follow(*snapshot, generators_, &parts_);
     const std::string stale = one.client.Stale(*snapshot, generators_);
     if (first.empty() && !stale.empty()) first = StrCat(one.name, " ", stale);
   }

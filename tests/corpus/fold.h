@@ -11,8 +11,8 @@
 #include "mesh/proxy_scope.h"
 #include "mesh/snapshot.h"
 #include "model/proxy.h"
-#include "push/epoch.h"
 #include "push/generators.h"
+#include "push/part_cache.h"
 #include "tests/corpus/case.h"
 #include "xds/stream_core.h"
 
@@ -32,7 +32,7 @@ class FoldingClient {
   FoldingClient(xds::Framing framing, Manner manner, model::ProxyPtr proxy);
 
   // The mesh became `epoch`'s: takes over all that is sent until nothing more comes.
-  void Follow(push::Epoch* epoch, const push::Generators& generators);
+  void Follow(const mesh::MeshSnapshot& snapshot, const push::Generators& generators, push::PartCache* parts);
   // The first resource in which what is held differs from what the generators make, asked directly for the
   // same names; "": none.
   std::string Stale(const mesh::MeshSnapshot& snapshot, const push::Generators& generators) const;
@@ -48,7 +48,8 @@ class FoldingClient {
   Kind& Of(xds::TypeId type) { return kinds_[static_cast<size_t>(type)]; }
   void Ask(xds::TypeId type, const std::set<std::string>& add, const std::set<std::string>& drop);
   void Open(xds::TypeId type);
-  void Exchange(push::Epoch* epoch, const push::Generators& generators);
+  void Exchange(const mesh::MeshSnapshot& snapshot, const push::Generators& generators,
+                push::PartCache* parts);
   void Take(const xds::Response& response);
   void Answer(xds::TypeId type);
   void AskForWhatIsReferredTo();
@@ -77,7 +78,7 @@ class FoldingClients {
   };
   push::Generators generators_ = push::MakeGenerators();
   std::vector<Named> clients_;
-  uint64_t epochs_ = 0;
+  push::PartCache parts_;
 };
 
 }  // namespace fairlead::corpus

@@ -16,11 +16,11 @@ using envoy::config::route::v3::RouteConfiguration;
 
 // The names that Envoy goes on to ask for.
 std::vector<std::string> EndpointNames(const std::vector<cache::ResourcePtr>& clusters) {
-  return xds::ReferredNames(xds::TypeId::kCluster, clusters, xds::TypeId::kEndpoint);
+  return xds::ReferredNames(clusters, xds::TypeId::kEndpoint);
 }
 
 std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& listeners) {
-  return xds::ReferredNames(xds::TypeId::kListener, listeners, xds::TypeId::kRoute);
+  return xds::ReferredNames(listeners, xds::TypeId::kRoute);
 }
 
 // The clusters that a gRPC client goes on to ask for.
@@ -62,13 +62,13 @@ Generators::Generators()
 // A gRPC client goes from listeners to routes to clusters to endpoints.
 Resources Generators::ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
   Resources out;
-  out["listeners"] = grpc_listeners_->Generate({snapshot, scope, nullptr});
+  out["listeners"] = gen::GenerateFor(*grpc_listeners_, snapshot, scope, nullptr);
   const auto routes = RouteNames(out["listeners"]);
-  out["routes"] = grpc_routes_->Generate({snapshot, scope, &routes});
+  out["routes"] = gen::GenerateFor(*grpc_routes_, snapshot, scope, &routes);
   const auto clusters = ClusterNames(out["routes"]);
-  out["clusters"] = grpc_clusters_->Generate({snapshot, scope, &clusters});
+  out["clusters"] = gen::GenerateFor(*grpc_clusters_, snapshot, scope, &clusters);
   const auto endpoints = EndpointNames(out["clusters"]);
-  out["endpoints"] = endpoints_->Generate({snapshot, scope, &endpoints});
+  out["endpoints"] = gen::GenerateFor(*endpoints_, snapshot, scope, &endpoints);
   return out;
 }
 
@@ -77,13 +77,13 @@ Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::Proxy
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(snapshot, proxy);
   if (model::IsProxyless(*proxy)) return ForProxyless(snapshot, *scope);
   Resources out;
-  out["clusters"] = clusters_->Generate({snapshot, *scope, nullptr});
+  out["clusters"] = gen::GenerateFor(*clusters_, snapshot, *scope, nullptr);
   const auto endpoints =
       golden ? GoldenNames(*golden, "endpoints", "cluster_name") : EndpointNames(out["clusters"]);
-  if (!endpoints.empty()) out["endpoints"] = endpoints_->Generate({snapshot, *scope, &endpoints});
-  out["listeners"] = listeners_->Generate({snapshot, *scope, nullptr});
+  if (!endpoints.empty()) out["endpoints"] = gen::GenerateFor(*endpoints_, snapshot, *scope, &endpoints);
+  out["listeners"] = gen::GenerateFor(*listeners_, snapshot, *scope, nullptr);
   const auto routes = golden ? GoldenNames(*golden, "routes", "name") : RouteNames(out["listeners"]);
-  if (!routes.empty()) out["routes"] = routes_->Generate({snapshot, *scope, &routes});
+  if (!routes.empty()) out["routes"] = gen::GenerateFor(*routes_, snapshot, *scope, &routes);
   return out;
 }
 

@@ -1,21 +1,27 @@
 #include "tests/corpus/laws.h"
 
+#include <google/protobuf/any.pb.h>
+
 #include <algorithm>
 #include <map>
 #include <random>
 #include <set>
+#include <string_view>
 
 #include "base/strings.h"
+#include "model/proxy_class.h"
 #include "model/proxyless.h"
 #include "tests/corpus/fold.h"
 #include "tests/corpus/generate.h"
 #include "tests/corpus/mesh_of_objects.h"
+#include "tests/corpus/neighbours.h"
+#include "tests/references/read_references.h"
 
 namespace fairlead::corpus {
 namespace {
 
 using config::ConfigPtr;
-using Hashes = std::map<std::string, uint64_t>;  // "proxy kind name" -> hash of the bytes
+using Hashes = std::map<std::string, Hash128>;  // "proxy kind name" -> hash of the bytes
 
 Hashes HashesOf(const Case& one, const mesh::MeshSnapshot& snapshot, Generators* generators) {
   Hashes hashes;
@@ -101,12 +107,26 @@ void CheckFold(const Case& one, const Case& before, std::vector<std::string>* br
   }
 }
 
+// Says of the first resource that does not refer to what is found in it.
+void CheckSaid(const std::vector<cache::ResourcePtr>& resources, std::string_view where,
+               std::vector<std::string>* broken) {
+  for (const cache::ResourcePtr& resource : resources) {
+    google::protobuf::Any any;
+    if (any.ParseFromString(resource->any.Unpacked()) && ReadReferences(any) == resource->references)
+      continue;
+    broken->push_back(
+        StrCat("references: ", where, " ", resource->name.str(), " refers to others than it says"));
+    return;
+  }
+}
+
 void CheckReferences(const Case& one, std::vector<std::string>* broken) {
   MeshOfObjects mesh(one.settings);
   Generators generators;
   const mesh::SnapshotPtr snapshot = mesh.Apply(one.objects);
   for (const NamedProxy& proxy : one.proxies) {
     const Resources resources = generators.For(*snapshot, proxy.proxy, nullptr);
+    for (const auto& [kind, made] : resources) CheckSaid(made, StrCat(proxy.name, " ", kind), broken);
     for (const auto& [kind, asked] : AskedFor(resources)) {
       std::set<std::string> there;
       if (auto it = resources.find(kind); it != resources.end()) {
@@ -126,6 +146,7 @@ Case WithProxyless(Case one) {
     if (named.proxy->type != model::ProxyType::kSidecar) continue;
     auto proxy = std::make_shared<model::Proxy>(*named.proxy);
     proxy->metadata.generator = model::kGrpcGenerator;
+    proxy->cls = model::ClassOf(*proxy);
     one.proxies.push_back({named.name + " without proxy", std::move(proxy)});
     break;
   }
@@ -144,6 +165,8 @@ std::vector<std::string> BrokenLaws(const Case& as_it_is, const Case& before) {
   CheckChanges(one, want, &broken);
   CheckReferences(one, &broken);
   CheckFold(as_it_is, before, &broken);
+  const std::string wrong = FindWrongAnswer(as_it_is, before);
+  if (!wrong.empty()) broken.push_back(StrCat("neighbours: ", wrong));
   return broken;
 }
 

@@ -12,10 +12,15 @@
 //   caches       cached equals uncached
 //   re-applied   an object that did not change changes nothing
 //   re-added     deleting and adding an object again restores everything
-//   references   every endpoint and route configuration that is asked for exists
+//   references   resources say what they refer to, and every endpoint and route configuration that is asked
+//   for
+//                exists
 //   fold         what a connected proxy was told, folded, is at any time what a new one gets: both variants
 //   of
 //                the protocol, all types, whether or not the proxy lets go of what nothing refers to any more
+//   neighbours   any order of asking, and any neighbour on the same server, gives what a new server gives: as
+//   of two meshes
+//                that are there at once
 namespace fairlead::corpus {
 
 // The laws that a case breaks, each with the first proxy and resource that shows it; empty: none. `before` is

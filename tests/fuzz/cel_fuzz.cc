@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 #include "config/yaml.h"
 #include "tests/fuzz/choices.h"
 
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using fairlead::fuzz::Require;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t end = std::min(text.find('\n'), size);
-  const auto parsed = fairlead::config::check::ParseCel(text.substr(0, end));
+  const auto parsed = fairlead::config::ParseCel(text.substr(0, end));
   Require((parsed.expression == nullptr) != parsed.error.empty(), "neither expression nor error, or both");
   const auto document = fairlead::config::ParseYamlDocument(text.substr(end));
   if (parsed.expression == nullptr) return 0;

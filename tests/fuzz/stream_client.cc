@@ -70,7 +70,7 @@ void StreamClient::Claim(TypeId type, const StreamMesh& mesh, Choices* choices, 
     const unsigned how = choices->Below(4);
     const auto item = mesh.Of(type).find(name);
     if (how == 1) asked->claims.emplace_back(name, "of another server");
-    if (how == 2) asked->claims.emplace_back(name, ToHex(how));
+    if (how == 2) asked->claims.emplace_back(name, ToHex(Hash128{0, how}));
     if (how == 3 && item != mesh.Of(type).end())
       asked->claims.emplace_back(name, ToHex(item->second.resource->hash));
   }

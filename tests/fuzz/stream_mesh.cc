@@ -1,5 +1,6 @@
 #include "tests/fuzz/stream_mesh.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/hash.h"
@@ -10,11 +11,7 @@
 namespace fairlead::fuzz {
 namespace {
 
-using xds::AppendString;
 using xds::TypeId;
-
-constexpr std::string_view kConnectionManager =
-    "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 std::string Field(uint32_t number, std::string_view bytes) {
   std::string field;
@@ -23,20 +20,6 @@ std::string Field(uint32_t number, std::string_view bytes) {
 }
 
 std::string AnyOf(std::string_view url, std::string_view value) { return Field(1, url) + Field(2, value); }
-
-// Cluster.type = EDS, eds_cluster_config.service_name.
-std::string EndpointReference(std::string_view name) {
-  std::string fields;
-  proto::AppendVarint(2 << 3, &fields);
-  proto::AppendVarint(3, &fields);
-  return fields + Field(3, Field(2, name));
-}
-
-// filter_chains.filters.typed_config with rds.route_config_name and a discovered HTTP filter.
-std::string FilterChain(std::string_view name) {
-  const std::string manager = Field(3, Field(2, name)) + Field(5, Field(1, name) + Field(5, ""));
-  return Field(3, Field(3, Field(4, AnyOf(kConnectionManager, manager))));
-}
 
 }  // namespace
 
@@ -47,11 +30,10 @@ void StreamMesh::Put(TypeId type, const std::string& name, unsigned content, con
   item.part = part;
   std::string value = Field(1, name);
   for (const std::string& other : refers) {
+    value += Field(2, other);
     if (type == TypeId::kCluster && item.refers.empty()) {
-      value += EndpointReference(other);
       item.refers = {{TypeId::kEndpoint, other}};
     } else if (type == TypeId::kListener) {
-      value += FilterChain(other);
       item.refers.insert(item.refers.end(), {{TypeId::kRoute, other}, {TypeId::kExtension, other}});
     }
   }
@@ -60,6 +42,9 @@ void StreamMesh::Put(TypeId type, const std::string& name, unsigned content, con
   resource->name = name;
   resource->any = AnyOf(xds::InfoOf(type).url, value);
   resource->hash = StableHash(resource->any.plain());
+  for (const auto& [other_type, other] : item.refers)
+    resource->references.push_back({other_type, Interned(other)});
+  std::sort(resource->references.begin(), resource->references.end());
   item.resource = std::move(resource);
   Of(type)[name] = std::move(item);
 }

@@ -21,7 +21,7 @@ using References = std::vector<std::pair<xds::TypeId, std::string>>;
 
 struct Item {
   xds::ResourcePtr resource;
-  References refers;  // as it was made, not as xds::ReferencesOf reads it
+  References refers;
   unsigned part = 0;  // of which list of the set
 };
 using Items = std::map<std::string, Item>;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "tests/fuzz/stream_mesh.h"
 #include "xds/response.h"
 
@@ -28,7 +29,7 @@ std::string Encode(xds::Framing framing, const Asked& asked);
 std::string ToText(const Asked& asked);
 
 // Content by name.
-using Contents = std::map<std::string, uint64_t>;
+using Contents = std::map<std::string, Hash128>;
 
 struct Seen {
   xds::TypeId type = xds::TypeId::kCluster;

@@ -24,6 +24,11 @@ void StreamModel::State::Forget() {
   must_answer = may_answer = false;
 }
 
+void StreamModel::State::Owe(const std::string& name) {
+  owed.insert(name);
+  excused.erase(name);
+}
+
 void StreamModel::State::LetGo(const std::string& name) {
   if (told && told->contains(name)) let_go.insert(told->extract(name));
   owed.erase(name);
@@ -80,7 +85,7 @@ void StreamModel::Replace(const Asked& asked, const TypeInfo& type, bool starts)
     if (!now.names.contains(name)) state.LetGo(name);
   }
   for (const std::string& name : now.names) {
-    if (starts || !before.names.contains(name)) state.owed.insert(name);
+    if (starts || !before.names.contains(name)) state.Owe(name);
   }
 }
 
@@ -93,14 +98,14 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
     state.must_answer = type.root;
     for (const auto& [name, version] : asked.claims) {
       if (!state.told) state.told.emplace();
-      uint64_t hash = 0;
-      if (!ParseHex(version, &hash)) hash = 0;
+      Hash128 hash;
+      if (!ParseHex(version, &hash)) hash = {};
       if (now.Asks(name)) state.told->emplace(name, hash);
     }
   }
   for (const std::string& name : asked.subscribe) {
     const bool claimed = opens && state.told && state.told->contains(name);
-    if (now.names.contains(name) && !claimed) state.owed.insert(name);
+    if (now.names.contains(name) && !claimed) state.Owe(name);
   }
   for (const std::string& name : asked.unsubscribe) {
     if (type.root && name == "*") continue;
@@ -117,11 +122,22 @@ void StreamModel::Change(const Asked& asked, const TypeInfo& type) {
 
 // --- What is sent.
 
+// What only parents refer to whose going the client has not answered may wait on.
 void StreamModel::OnChange() {
-  for (State& state : states_) state.excused.clear();
+  for (const TypeInfo& parent : kTypes) {
+    State& state = StateOf(parent.id);
+    state.pending = state.subscription.Any();
+    const bool answered =
+        !state.subscription.Any() || state.nonce == state.acked_nonce || state.nonce == state.nacked_nonce;
+    for (const TypeInfo& child : kTypes) {
+      if (answered && (parent.children & MaskOf(child.id)) != 0) StateOf(child.id).excused.clear();
+    }
+  }
 }
 
-void StreamModel::OnQuiet() { OnChange(); }
+void StreamModel::OnQuiet() {
+  for (State& state : states_) state.excused.clear();
+}
 
 Items StreamModel::Due(TypeId type, const StreamMesh& mesh) const {
   Items due = mesh.Of(type);
@@ -134,6 +150,11 @@ void StreamModel::OnWanted(const xds::StreamCore::Wanted& wanted) const {
   Require(subscription.Any(), InfoOf(wanted.type).name, " was not asked for");
   Require((wanted.names == nullptr) == subscription.wildcard, "wildcard of ", InfoOf(wanted.type).name);
   if (wanted.names == nullptr) return;
+  if (wanted.part) {
+    Require(std::ranges::equal(wanted.names->names(), StateOf(wanted.type).owed), "names asked for anew of ",
+            InfoOf(wanted.type).name);
+    return;
+  }
   Require(std::ranges::equal(wanted.names->names(), subscription.names), "names of ",
           InfoOf(wanted.type).name);
 }
@@ -153,6 +174,7 @@ void StreamModel::OnOffer(TypeId id, const StreamMesh& mesh, const Seen* seen) {
     Require(!state.must_answer, type.name, " is not answered");
   }
   CheckOwed(type, now, seen);
+  state.pending = false;
   Apply(type, now, seen);
   if (seen != nullptr) CheckVersion(type, *seen);
   state.owed.clear();
@@ -175,7 +197,9 @@ void StreamModel::NoteReferences(const TypeInfo& type, const Items& now) {
     referred.insert(item.refers.begin(), item.refers.end());
     const bool as_told = told && told->contains(name) && told->at(name) == item.resource->hash;
     for (const auto& reference : item.refers) {
-      if (!as_told && asked(reference)) StateOf(reference.first).warm.insert(reference.second);
+      if (as_told || !asked(reference)) continue;
+      StateOf(reference.first).warm.insert(reference.second);
+      StateOf(reference.first).excused.erase(reference.second);
     }
   }
   Contents before = std::exchange(StateOf(type.id).let_go, {});
@@ -239,9 +263,13 @@ void StreamModel::CheckRemovals(const TypeInfo& type, const StreamMesh& mesh, co
     for (const auto& [name, hash] : before) drops |= !seen.resources.contains(name);
   }
   if (!drops || !type.removed_last) return;
+  // Not even before types of which nothing differs: in another mesh something would.
   for (const TypeInfo& other : kTypes) {
-    const std::string lacks = other.id == type.id ? "" : Lacks(other, mesh, true);
+    if (other.id == type.id) continue;
+    const std::string lacks = Lacks(other, mesh, true);
     Require(lacks.empty(), type.name, " lost some before ", other.name, " ", lacks);
+    Require(!StateOf(other.id).pending || !SubscriptionOf(other.id).Any(), type.name,
+            " lost some before it was ", other.name, "'s turn");
   }
 }
 

@@ -45,12 +45,14 @@ class StreamModel {
     Set owed;                      // asked for anew: to be answered even if nothing differs
     Set warm;                      // what refers to these was sent: they are to follow
     Set excused;                   // nothing refers to these since the last change: they may wait
+    bool pending = false;          // not offered since the last change
     bool must_answer = false;      // even if nothing differs or exists
     bool may_answer = false;
     std::string version, nonce, acked_version, acked_nonce, nacked_version, nacked_nonce;
     uint64_t nacks = 0;
 
     void Forget();
+    void Owe(const std::string& name);
     void LetGo(const std::string& name);
   };
 
@@ -79,7 +81,7 @@ class StreamModel {
   const xds::Framing framing_;
   const uint32_t served_;
   std::array<State, xds::kTypeCount> states_;
-  std::map<uint64_t, References> known_;
+  std::map<Hash128, References> known_;
   uint64_t last_nonce_ = 0;
   std::map<std::pair<xds::TypeId, std::string>, Contents> by_version_;
   std::map<std::pair<xds::TypeId, Contents>, std::string> by_contents_;

@@ -12,10 +12,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "app/simulation_report.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "proto/descriptors.h"
+#include "simulate/command/simulation_report.h"
 #include "tests/simulation/table.h"
 
 namespace fairlead::simulation {
@@ -86,7 +86,8 @@ absl::Status AddTable(const std::string& name, json* out) {
         {{"line", row.line},
          {"call", row.call},
          {"application", NameOf(sent->call.request.application)},
-         {"outcome", app::ToJson({*mesh, *sidecar.scope->proxy, sent->call.request, sent->outcome, {}})}});
+         {"outcome",
+          simulate::ToJson({*mesh, *sidecar.scope->proxy, sent->call.request, sent->outcome, {}})}});
   }
   return absl::OkStatus();
 }

@@ -8,8 +8,9 @@
 #include <fstream>
 #include <utility>
 
-#include "app/simulated_proxy.h"
+#include "app/mesh_folder.h"
 #include "base/strings.h"
+#include "simulate/command/simulated_proxy.h"
 #include "simulate/objects.h"
 #include "simulate/simulate.h"
 
@@ -87,20 +88,21 @@ Table ReadTable(const std::string& name) {
   return table;
 }
 
-absl::StatusOr<app::LoadedMesh> LoadTable(const std::string& name) {
+absl::StatusOr<simulate::LoadedMesh> LoadTable(const std::string& name) {
   const JoinedFolder folder(name);
   const fs::path mesh_config = Tables() / name / "meshConfig";
-  const app::SettingsFiles::Options settings{
+  return app::LoadMesh({
+      .folder = folder.path(),
       .mesh_config = fs::exists(mesh_config) ? mesh_config.string() : "",
       .networks_config = "",
       .domain = "cluster.local",
       .cluster_id = "Kubernetes",
-      .system_namespace = "istio-system"};
-  return app::LoadMesh(folder.path(), settings);
+      .system_namespace = "istio-system",
+  });
 }
 
-absl::StatusOr<Sidecar> SidecarOf(const app::LoadedMesh& mesh, const std::string& name) {
-  const auto proxy = app::ChooseProxy(mesh, {.name = name, .file = "", .labels = {}});
+absl::StatusOr<Sidecar> SidecarOf(const simulate::LoadedMesh& mesh, const std::string& name) {
+  const auto proxy = simulate::ChooseProxy(mesh, {.name = name, .file = "", .labels = {}});
   if (!proxy.ok()) return proxy.status();
   Sidecar out;
   out.scope = mesh::ComputeProxyScope(*mesh.snapshot, *proxy);
@@ -108,16 +110,16 @@ absl::StatusOr<Sidecar> SidecarOf(const app::LoadedMesh& mesh, const std::string
   return out;
 }
 
-absl::StatusOr<Sent> Send(const app::LoadedMesh& mesh, const Sidecar& sidecar, const std::string& call) {
-  app::CallOptions options;
+absl::StatusOr<Sent> Send(const simulate::LoadedMesh& mesh, const Sidecar& sidecar, const std::string& call) {
+  simulate::CallOptions options;
   CLI::App command;
-  app::AddCallFlags(&options, &command);
+  simulate::AddCallFlags(&options, &command);
   try {
     command.parse(call);
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  auto made = app::MakeCall(options, *mesh.snapshot, *sidecar.scope);
+  auto made = simulate::MakeCall(options, *mesh.snapshot, *sidecar.scope);
   if (!made.ok()) return made.status();
   auto outcome = simulate::Simulate(sidecar.resources, made->request);
   if (!outcome.ok()) return outcome.status();

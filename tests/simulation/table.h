@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "app/mesh_folder.h"
-#include "app/simulated_call.h"
 #include "mesh/proxy_scope.h"
+#include "simulate/command/simulated_call.h"
+#include "simulate/loaded_mesh.h"
 #include "simulate/outcome.h"
 #include "simulate/resources.h"
 
@@ -40,21 +40,21 @@ std::vector<std::string> AllTables();
 Table ReadTable(const std::string& name);
 
 // A table's mesh.
-absl::StatusOr<app::LoadedMesh> LoadTable(const std::string& name);
+absl::StatusOr<simulate::LoadedMesh> LoadTable(const std::string& name);
 
 // One proxy with what it was sent.
 struct Sidecar {
   mesh::ProxyScopePtr scope;
   simulate::ProxyResources resources;
 };
-absl::StatusOr<Sidecar> SidecarOf(const app::LoadedMesh& mesh, const std::string& name);
+absl::StatusOr<Sidecar> SidecarOf(const simulate::LoadedMesh& mesh, const std::string& name);
 
 // A row's call as a request, and where it ends.
 struct Sent {
-  app::SimulatedCall call;
+  simulate::SimulatedCall call;
   simulate::Outcome outcome;
 };
-absl::StatusOr<Sent> Send(const app::LoadedMesh& mesh, const Sidecar& sidecar, const std::string& call);
+absl::StatusOr<Sent> Send(const simulate::LoadedMesh& mesh, const Sidecar& sidecar, const std::string& call);
 
 }  // namespace fairlead::simulation
 

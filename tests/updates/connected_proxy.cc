@@ -12,7 +12,7 @@
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
-#include "xds/references.h"
+#include "tests/references/read_references.h"
 
 namespace fairlead::updates {
 namespace {
@@ -154,12 +154,23 @@ void ConnectedProxy::Take(const Response& response) {
   if (whole && marks.empty()) StrAppend(&line, " =");
   for (const auto& [name, mark] : marks) {
     StrAppend(&line, " ", std::string(1, mark), ReplaceAll(name, ".svc.cluster.local", ""));
-    if (mark == '-') kind.held.erase(name);
+    if (mark != '-') continue;
+    kind.held.erase(name);
+    kind.referred.erase(name);
   }
-  for (const auto& [name, content] : response.resources) kind.held[name] = content;
+  for (const auto& [name, content] : response.resources) Hold(name, content, type.children != 0, &kind);
   kind.nonce = response.nonce;
   kind.version = response.version;
   transcript_.push_back(std::move(line));
+}
+
+void ConnectedProxy::Hold(const std::string& name, const std::string& content, bool refers, Kind* kind) {
+  std::string& held = kind->held[name];
+  if (held == content) return;
+  held = content;
+  Any any;
+  EXPECT_TRUE(any.ParseFromString(content));
+  if (refers) kind->referred[name] = ReadReferences(any);
 }
 
 void ConnectedProxy::Ask(TypeId type, const Names& add, const Names& drop) {
@@ -169,6 +180,7 @@ void ConnectedProxy::Ask(TypeId type, const Names& add, const Names& drop) {
   for (const std::string& name : drop) {
     kind.names.erase(name);
     kind.held.erase(name);
+    kind.referred.erase(name);
   }
   if (framing_ == Framing::kStateOfTheWorld) return Ack(type);  // which repeats all names
   DeltaDiscoveryRequest request;
@@ -198,9 +210,10 @@ void ConnectedProxy::Ack(TypeId type) {
 void ConnectedProxy::AskForWhatIsReferredTo() {
   std::map<TypeId, Names> referred = {{TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}};
   for (TypeId root : {TypeId::kCluster, TypeId::kListener}) {
-    for (const auto& [name, any] : Of(root).held) {
-      for (const xds::Reference& reference : xds::ReferencesOf(root, any)) {
-        if (auto it = referred.find(reference.type); it != referred.end()) it->second.emplace(reference.name);
+    for (const auto& [name, references] : Of(root).referred) {
+      for (const cache::Reference& reference : references) {
+        if (auto it = referred.find(reference.type); it != referred.end())
+          it->second.insert(reference.name.str());
       }
     }
   }

@@ -52,7 +52,8 @@ class ConnectedProxy : public push::Connection, public std::enable_shared_from_t
   struct Kind {
     bool open = false;
     std::set<std::string> names;
-    std::map<std::string, std::string> held;  // name to encoded Any
+    std::map<std::string, std::string> held;                        // name to encoded Any
+    std::map<std::string, std::vector<cache::Reference>> referred;  // by what of `held`
     std::string nonce, version;
   };
   // What both variants' responses have in common.
@@ -66,6 +67,7 @@ class ConnectedProxy : public push::Connection, public std::enable_shared_from_t
   Kind& Of(xds::TypeId type) { return kinds_[static_cast<size_t>(type)]; }
   Response Decode(const std::string& bytes) const;
   void Take(const Response& response);
+  static void Hold(const std::string& name, const std::string& content, bool refers, Kind* kind);
   void Ask(xds::TypeId type, const std::set<std::string>& add, const std::set<std::string>& drop);
   void Ack(xds::TypeId type);
   void AskForWhatIsReferredTo();

@@ -20,7 +20,7 @@ namespace {
 push::PusherOptions MakeOptions() {
   push::PusherOptions options;
   options.threads = 2;
-  options.send_timeout = push::Clock::duration::zero();
+  options.send_timeout = Clock::duration::zero();
   options.time_to_let_go = std::chrono::milliseconds(1);
   options.scope = mesh::ComputeProxyScope;
   return options;
@@ -48,9 +48,9 @@ model::SettingsPtr ParseSettings(std::string_view mesh_config, std::string_view 
 }  // namespace
 
 void Await(const std::function<bool()>& done, const char* what) {
-  const auto end = push::Clock::now() + std::chrono::minutes(1);
+  const auto end = Clock::now() + std::chrono::minutes(1);
   while (!done()) {
-    ASSERT_LT(push::Clock::now(), end) << "no " << what;
+    ASSERT_LT(Clock::now(), end) << "no " << what;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -1,8 +1,7 @@
-#include <nlohmann/json.hpp>
-
-#include "config/check/go_url.h"
+#include "base/json.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
+#include "config/go_url.h"
 #include "istio/networking/v1beta1/proxy_config.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
@@ -40,7 +39,7 @@ bool IsPrivate(const json& key) { return key["kty"] == "oct" || HasText(key, "d"
 
 // https://www.rfc-editor.org/rfc/rfc7517: a set of keys, or one key alone.
 void CheckJwks(const std::string& text, const Spot& at) {
-  const json document = json::parse(text, nullptr, false);
+  const json document = ParseJson(text).value_or(json());
   if (!document.is_object()) return at.Refuse("a set of keys is a JSON object");
   const auto keys = document.find("keys");
   const json list = keys == document.end() ? json::array({document}) : *keys;

@@ -1,4 +1,4 @@
-#include "config/check/check_fixture.h"
+#include "config/check_fixture.h"
 
 // What is found in authorization policies.
 namespace fairlead::config::check {

@@ -1,8 +1,8 @@
 #include "config/check/check.h"
 
-#include "config/check/api_schema.h"
 #include "config/check/kinds.h"
 #include "config/check/names.h"
+#include "config/schema/api_schema.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
 
 namespace fairlead::config::check {

@@ -1,6 +1,6 @@
 #include "config/check/check.h"
 
-#include "config/check/check_fixture.h"
+#include "config/check_fixture.h"
 
 // What is found in the metadata of every kind, and in what lies around the spec.
 namespace fairlead::config::check {

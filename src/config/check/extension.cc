@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <set>
 
-#include "config/check/go_url.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
+#include "config/go_url.h"
 #include "istio/extensions/v1alpha1/traffic_extension.pb.h"
 #include "istio/extensions/v1alpha1/wasm.pb.h"
 

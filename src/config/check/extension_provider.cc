@@ -2,9 +2,9 @@
 #include <set>
 
 #include "config/check/check.h"
-#include "config/check/go_url.h"
 #include "config/check/names.h"
-#include "config/check/spot.h"
+#include "config/go_url.h"
+#include "config/spot.h"
 #include "envoy/type/v3/http_status.pb.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 

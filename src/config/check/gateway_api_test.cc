@@ -1,4 +1,4 @@
-#include "config/check/check_fixture.h"
+#include "config/check_fixture.h"
 
 // What an API server finds in objects of the Gateway API by the rules of its definitions.
 namespace fairlead::config::check {

@@ -1,7 +1,7 @@
 #ifndef FAIRLEAD_CONFIG_CHECK_KINDS_H_
 #define FAIRLEAD_CONFIG_CHECK_KINDS_H_
 
-#include "config/check/spot.h"
+#include "config/spot.h"
 
 namespace google::protobuf {
 class Message;

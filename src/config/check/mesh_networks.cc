@@ -1,6 +1,6 @@
 #include "config/check/check.h"
 #include "config/check/names.h"
-#include "config/check/spot.h"
+#include "config/spot.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 
 namespace fairlead::config::check {

@@ -231,40 +231,4 @@ std::string WhyNoRegex(const std::string& pattern) {
   return expression.ok() ? "" : StrCat("bad regular expression: ", expression.error());
 }
 
-bool HostsOverlap(std::string_view a, std::string_view b) { return IsHostWithin(a, b) || IsHostWithin(b, a); }
-
-bool IsHostWithin(std::string_view narrow, std::string_view wide) {
-  if (!wide.starts_with('*')) return narrow == wide;
-  if (narrow.starts_with('*')) {
-    if (narrow.size() < wide.size()) return false;
-    narrow.remove_prefix(1);
-  }
-  return narrow.ends_with(wide.substr(1));
-}
-
-Protocol ParseProtocol(std::string_view name) {
-  constexpr std::pair<std::string_view, Protocol> kNames[] = {
-      {"tcp", Protocol::kTcp},          {"udp", Protocol::kUdp},     {"grpc", Protocol::kGrpc},
-      {"grpc-web", Protocol::kGrpcWeb}, {"http", Protocol::kHttp},   {"http_proxy", Protocol::kHttpProxy},
-      {"http2", Protocol::kHttp2},      {"https", Protocol::kHttps}, {"tls", Protocol::kTls},
-      {"mongo", Protocol::kMongo},      {"redis", Protocol::kRedis}, {"mysql", Protocol::kMysql},
-  };
-  for (const auto& [known, protocol] : kNames) {
-    if (EqualsIgnoreCase(name, known)) return protocol;
-  }
-  return Protocol::kUnsupported;
-}
-
-bool IsHttp(Protocol protocol) {
-  return protocol == Protocol::kHttp || protocol == Protocol::kHttp2 || protocol == Protocol::kHttpProxy ||
-         protocol == Protocol::kGrpc || protocol == Protocol::kGrpcWeb;
-}
-
-bool IsTls(Protocol protocol) { return protocol == Protocol::kHttps || protocol == Protocol::kTls; }
-
-bool IsTcp(Protocol protocol) {
-  return IsTls(protocol) || protocol == Protocol::kTcp || protocol == Protocol::kMongo ||
-         protocol == Protocol::kRedis || protocol == Protocol::kMysql;
-}
-
 }  // namespace fairlead::config::check

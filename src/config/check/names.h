@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "config/host_name.h"
+#include "config/protocol.h"
 
 namespace google::protobuf {
 class Duration;
@@ -55,30 +57,6 @@ int64_t Nanoseconds(const google::protobuf::Duration& duration);
 
 // A regular expression for Envoy.
 std::string WhyNoRegex(const std::string& pattern);
-
-// Whether the two hosts, either with a wildcard, have a name in common; whether all of `narrow` are `wide`.
-bool HostsOverlap(std::string_view a, std::string_view b);
-bool IsHostWithin(std::string_view narrow, std::string_view wide);
-
-enum class Protocol : uint8_t {
-  kUnsupported,
-  kTcp,
-  kUdp,
-  kGrpc,
-  kGrpcWeb,
-  kHttp,
-  kHttpProxy,
-  kHttp2,
-  kHttps,
-  kTls,
-  kMongo,
-  kRedis,
-  kMysql
-};
-Protocol ParseProtocol(std::string_view name);
-bool IsHttp(Protocol protocol);
-bool IsTls(Protocol protocol);  // HTTPS and TLS
-bool IsTcp(Protocol protocol);  // all that is a stream but for plain HTTP
 
 }  // namespace fairlead::config::check
 

@@ -137,15 +137,15 @@ TEST(NamesTest, RegularExpressions) {
 }
 
 TEST(NamesTest, HostsWithinHosts) {
-  EXPECT_TRUE(IsHostWithin("a.b", "*.b"));
-  EXPECT_TRUE(IsHostWithin("a.b", "*"));
-  EXPECT_TRUE(IsHostWithin("*.a.b", "*.b"));
-  EXPECT_TRUE(IsHostWithin("a.b", "a.b"));
-  EXPECT_FALSE(IsHostWithin("*.b", "*.a.b"));
-  EXPECT_FALSE(IsHostWithin("a.b", "b.b"));
-  EXPECT_FALSE(IsHostWithin("*", "a.b"));
-  EXPECT_TRUE(HostsOverlap("*.b", "*.a.b"));
-  EXPECT_FALSE(HostsOverlap("*.b", "*.c"));
+  EXPECT_TRUE(HostSubsetOf("a.b", "*.b"));
+  EXPECT_TRUE(HostSubsetOf("a.b", "*"));
+  EXPECT_TRUE(HostSubsetOf("*.a.b", "*.b"));
+  EXPECT_TRUE(HostSubsetOf("a.b", "a.b"));
+  EXPECT_FALSE(HostSubsetOf("*.b", "*.a.b"));
+  EXPECT_FALSE(HostSubsetOf("a.b", "b.b"));
+  EXPECT_FALSE(HostSubsetOf("*", "a.b"));
+  EXPECT_TRUE(HostsMatch("*.b", "*.a.b"));
+  EXPECT_FALSE(HostsMatch("*.b", "*.c"));
 }
 
 }  // namespace

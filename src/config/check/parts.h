@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "config/check/names.h"
-#include "config/check/spot.h"
+#include "config/spot.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"

@@ -1,4 +1,4 @@
-#include "config/check/cel.h"
+#include "config/cel/cel.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"

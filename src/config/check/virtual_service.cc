@@ -40,7 +40,7 @@ void CheckHosts(const net::VirtualService& service, const Spot& at) {
   if (!good) return;
   for (int i = 0; i < service.hosts_size(); ++i) {
     for (int j = i + 1; j < service.hosts_size(); ++j) {
-      if (HostsOverlap(service.hosts(i), service.hosts(j)))
+      if (HostsMatch(service.hosts(i), service.hosts(j)))
         Spot(at, static_cast<size_t>(j))
             .Error("duplicate-item", StrCat("the host overlaps \"", service.hosts(i), "\""));
     }
@@ -65,7 +65,7 @@ void CheckSniHost(const std::string& host, const net::VirtualService& service, c
   if (!why.empty() && IsIpAddress(host)) return at.Warn("unusual", "few clients send an IP address as SNI");
   if (!why.empty()) return at.Refuse(std::move(why));
   for (const std::string& known : service.hosts()) {
-    if (IsHostWithin(host, known)) return;
+    if (HostSubsetOf(host, known)) return;
   }
   at.Error("conflict", StrCat("\"", host, "\" is in none of the virtual service's hosts"));
 }

@@ -47,14 +47,27 @@ class ClusterTest : public mesh::MeshFixture {
 
   void Look() {
     snapshot_ = Build();
+    client_->cls = model::ClassOf(*client_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
+  }
+  std::vector<OutboundInputs> Collect(bool dns_srv = false) {
+    mesh::View view({*snapshot_, scope_.get()});
+    std::vector<OutboundInputs> all;
+    for (const model::ServicePtr& service : view.imports().services) {
+      for (OutboundInputs& inputs : CollectOutbound(view, service, CollectTraits(view), dns_srv))
+        all.push_back(std::move(inputs));
+    }
+    return all;
+  }
+  bool PassesThrough() {
+    mesh::View view({*snapshot_, scope_.get()});
+    return PassesMutualTlsThrough(view);
   }
   // All clusters for services, by name.
   std::vector<Cluster> Outbound(bool dns_srv = false) {
     Look();
     std::vector<Cluster> all;
-    for (const auto& in :
-         CollectOutbound(*snapshot_, *scope_, CollectTraits(*snapshot_, *client_), dns_srv)) {
+    for (const auto& in : Collect(dns_srv)) {
       if (auto cluster = BuildOutbound(in)) all.push_back(*std::move(cluster));
     }
     return all;
@@ -320,11 +333,11 @@ TEST_F(ClusterTest, PassingGatewaysHaveClustersBySni) {
   }
   EXPECT_THAT(names, ElementsAre("outbound_.80_._.web.shop.svc.cluster.local",
                                  "outbound_.80_.v1_.web.shop.svc.cluster.local"));
-  EXPECT_FALSE(PassesMutualTlsThrough(*snapshot_, *scope_));
+  EXPECT_FALSE(PassesThrough());
   Put(config::Kind::kGateway, "shop", "gw",
       mesh::Parse<istio::networking::v1alpha3::Gateway>("servers { tls { mode: AUTO_PASSTHROUGH } }"));
   Look();
-  EXPECT_TRUE(PassesMutualTlsThrough(*snapshot_, *scope_));
+  EXPECT_TRUE(PassesThrough());
 }
 
 TEST_F(ClusterTest, StatNamesFollowTheMesh) {
@@ -339,7 +352,7 @@ TEST_F(ClusterTest, IdentitiesCoverAliasesOfTheTrustDomain) {
   web_->service_accounts = {"web.example.com"};
   AddEndpoint("web.shop.svc.cluster.local", "shop", "10.0.0.1", "istio");
   Look();
-  const auto inputs = CollectOutbound(*snapshot_, *scope_, CollectTraits(*snapshot_, *client_), false);
+  const auto inputs = Collect();
   EXPECT_THAT(inputs.at(0).identities, ElementsAre("spiffe://cluster.local/ns/shop/sa/web",
                                                    "spiffe://old/ns/shop/sa/web", "web.example.com"));
 }
@@ -347,12 +360,13 @@ TEST_F(ClusterTest, IdentitiesCoverAliasesOfTheTrustDomain) {
 TEST_F(ClusterTest, ClientsOfANamespaceShareInputs) {
   AddEndpoint("web.shop.svc.cluster.local", "shop", "10.0.0.1", "istio");
   Look();
-  const auto first = CollectOutbound(*snapshot_, *scope_, CollectTraits(*snapshot_, *client_), false);
+  const auto first = Collect();
   client_ = std::const_pointer_cast<model::Proxy>(MakeProxy("shop", "client-2", "10.9.9.8"));
   client_->supports_ipv4 = true;
   client_->metadata.labels = {{"app", "other"}};
+  client_->cls = model::ClassOf(*client_);
   scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
-  const auto second = CollectOutbound(*snapshot_, *scope_, CollectTraits(*snapshot_, *client_), false);
+  const auto second = Collect();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_TRUE(first == second);
   EXPECT_EQ(absl::HashOf(first[0]), absl::HashOf(second[0]));
@@ -371,7 +385,7 @@ TEST_F(ClusterTest, SelectedClientsHaveClustersOfTheirOwn) {
     Look();
     google::protobuf::Any any;
     const std::vector<std::string> name = {"outbound|80||web.shop.svc.cluster.local"};
-    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &name}).at(0)->any.Unpacked());
+    any.ParseFromString(GenerateFor(*generator, *snapshot_, *scope_, &name).at(0)->any.Unpacked());
     Cluster cluster;
     EXPECT_TRUE(any.UnpackTo(&cluster));
     return cluster.lb_policy();

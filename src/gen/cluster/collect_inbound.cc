@@ -1,5 +1,3 @@
-#include <google/protobuf/struct.pb.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -21,18 +19,6 @@ namespace {
 
 using istio::mesh::v1alpha1::MeshConfig;
 using istio::networking::v1alpha3::IstioIngressListener;
-
-// "true" of a key in the node's metadata that ProxyMetadata does not name.
-bool RawFlag(const model::Proxy& proxy, const char* key) {
-  if (proxy.metadata.raw == nullptr) return false;
-  const auto it = proxy.metadata.raw->fields().find(key);
-  return it != proxy.metadata.raw->fields().end() && it->second.string_value() == "true";
-}
-
-const istio::mesh::v1alpha1::ProxyConfig& ProxyConfigOf(const model::Settings& settings,
-                                                        const model::Proxy& proxy) {
-  return proxy.metadata.proxy_config ? *proxy.metadata.proxy_config : settings.mesh->default_config();
-}
 
 // The proxy's first address of a family, else that family's loopback.
 std::string InstanceAddress(const model::Proxy& proxy, bool v6) {
@@ -86,34 +72,27 @@ bool SetDefaultEndpoint(const std::string& endpoint, const model::Proxy& proxy, 
   return true;
 }
 
-InboundInputs Base(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                   const ClusterTraits& traits) {
+InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
   InboundInputs inputs;
-  inputs.settings = snapshot.settings;
+  inputs.settings = view.settings();
   inputs.traits = traits;
-  inputs.sidecar = scope.sidecar->object;
+  inputs.sidecar = view.sidecar_object();
   return inputs;
 }
 
-void SetRule(const mesh::ProxyScope& scope, std::string_view host, std::string_view ns,
-             InboundInputs* inputs) {
-  inputs->rule = scope.sidecar->FindDestinationRule(host, ns, scope.labels, /*outbound=*/false);
-}
-
-std::vector<InboundInputs> FromTargets(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                       const ClusterTraits& traits) {
+std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& traits) {
   std::map<uint32_t, InboundInputs> by_port;
-  const bool passthrough = snapshot.settings->mesh->inbound_traffic_policy().mode() ==
-                           MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
-  for (const mesh::ServiceTarget& target : scope.targets) {
+  const bool passthrough =
+      view.settings()->mesh->inbound_traffic_policy().mode() == MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
+  for (const mesh::ServiceTarget& target : view.targets()) {
     auto [it, first] = by_port.try_emplace(target.target_port);
     InboundInputs& inputs = it->second;
     if (first) {
-      inputs = Base(snapshot, scope, traits);
+      inputs = Base(view, traits);
       inputs.cluster_port = target.target_port;
       inputs.bind_port = target.target_port;
       if (!passthrough) inputs.bind = traits.ipv4 ? "127.0.0.1" : "::1";
-      SetRule(scope, target.service->hostname, target.service->ns, &inputs);
+      inputs.rule = view.InboundRule(target.service->hostname);
     }
     inputs.targets.push_back({target.service, target.port});
   }
@@ -122,68 +101,74 @@ std::vector<InboundInputs> FromTargets(const mesh::MeshSnapshot& snapshot, const
   return all;
 }
 
-std::optional<InboundInputs> FromListener(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                          const ClusterTraits& traits, const IstioIngressListener& listener) {
-  InboundInputs inputs = Base(snapshot, scope, traits);
+using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
+
+const IngressListeners& IngressOf(mesh::View& view) {
+  static const auto* const none = new IngressListeners;
+  const config::ConfigPtr& sidecar = view.sidecar_object();
+  return sidecar == nullptr ? *none : sidecar->Spec<istio::networking::v1alpha3::Sidecar>().ingress();
+}
+
+std::optional<InboundInputs> FromListener(mesh::View& view, const ClusterTraits& traits,
+                                          const IstioIngressListener& listener) {
+  InboundInputs inputs = Base(view, traits);
   inputs.ingress_listener = true;
   inputs.cluster_port = listener.port().number();
   inputs.listener_protocol = listener.port().protocol();
   inputs.listener_port_name = listener.port().name();
-  if (!SetDefaultEndpoint(listener.default_endpoint(), *scope.proxy, &inputs)) return std::nullopt;
-  const auto target =
-      std::find_if(scope.targets.begin(), scope.targets.end(),
-                   [&](const mesh::ServiceTarget& t) { return t.target_port == inputs.cluster_port; });
-  if (target != scope.targets.end()) {
+  if (!SetDefaultEndpoint(listener.default_endpoint(), view.proxy(), &inputs)) return std::nullopt;
+  const std::vector<mesh::ServiceTarget>& targets = view.targets();
+  const auto target = std::find_if(targets.begin(), targets.end(), [&](const mesh::ServiceTarget& t) {
+    return t.target_port == inputs.cluster_port;
+  });
+  if (target != targets.end()) {
     inputs.targets.push_back({target->service, nullptr});
-    SetRule(scope, target->service->hostname, target->service->ns, &inputs);
+    inputs.rule = view.InboundRule(target->service->hostname);
   } else {
-    inputs.sidecar_name = scope.sidecar->object->name();
-    inputs.sidecar_namespace = scope.sidecar->ns;
+    inputs.sidecar_name = view.sidecar_object()->name();
+    inputs.sidecar_namespace = view.client_namespace();
   }
   return inputs;
 }
 
 }  // namespace
 
-ClusterTraits CollectTraits(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy) {
+ClusterTraits CollectTraits(mesh::View& view) {
+  const model::ProxyClass& proxy = view.proxy_class();
   ClusterTraits traits;
   traits.type = proxy.type;
-  traits.ipv4 = proxy.supports_ipv4;
-  traits.ipv6 = proxy.supports_ipv6;
-  const auto& config = ProxyConfigOf(*snapshot.settings, proxy);
-  traits.preserve_header_case = config.proxy_headers().preserve_http1_header_case().value();
+  traits.ipv4 = proxy.ipv4;
+  traits.ipv6 = proxy.ipv6;
+  traits.preserve_header_case = view.proxy_config()->proxy_headers().preserve_http1_header_case().value();
   traits.metadata_exchange = proxy.HasExtension("istio.metadata_exchange");
-  traits.credential_socket = RawFlag(proxy, "credential");
-  traits.file_credential_socket = RawFlag(proxy, "file-credential");
-  if (!proxy.metadata.tls_client_cert_chain.empty()) {
-    traits.client_certificate = proxy.metadata.tls_client_cert_chain;
-    traits.client_key = proxy.metadata.tls_client_key;
-    traits.client_root = proxy.metadata.tls_client_root_cert;
-  }
+  traits.credential_socket = proxy.credential_socket;
+  traits.file_credential_socket = proxy.file_credential_socket;
+  traits.client_certificate = proxy.client_certificate;
+  traits.client_key = proxy.client_key;
+  traits.client_root = proxy.client_root;
   return traits;
 }
 
-std::vector<InboundInputs> CollectInbound(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                          const ClusterTraits& traits) {
-  if (!scope.sidecar->HasIngressListeners()) {
+std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits) {
+  const IngressListeners& ingress = IngressOf(view);
+  if (ingress.empty()) {
     // Without interception, the application itself holds its ports.
-    if (scope.proxy->metadata.interception_mode == model::InterceptionMode::kNone) return {};
-    return FromTargets(snapshot, scope, traits);
+    if (view.proxy_class().interception == model::InterceptionMode::kNone) return {};
+    return FromTargets(view, traits);
   }
   std::vector<InboundInputs> all;
-  for (const IstioIngressListener& listener : scope.sidecar->sidecar->ingress()) {
-    if (auto inputs = FromListener(snapshot, scope, traits, listener)) all.push_back(std::move(*inputs));
+  for (const IstioIngressListener& listener : ingress) {
+    if (auto inputs = FromListener(view, traits, listener)) all.push_back(std::move(*inputs));
   }
   return all;
 }
 
-std::vector<FixedInputs> CollectFixed(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                      const ClusterTraits& traits) {
+std::vector<FixedInputs> CollectFixed(mesh::View& view, const ClusterTraits& traits) {
   std::vector<FixedInputs> all;
   const auto add = [&](FixedInputs::Kind kind) {
     FixedInputs inputs;
     inputs.kind = kind;
-    inputs.settings = snapshot.settings;
+    inputs.settings = view.settings();
     inputs.traits = traits;
     all.push_back(std::move(inputs));
   };
@@ -193,33 +178,23 @@ std::vector<FixedInputs> CollectFixed(const mesh::MeshSnapshot& snapshot, const 
     add(FixedInputs::Kind::kInboundPassthrough);
     using Policy = istio::networking::v1alpha3::OutboundTrafficPolicy;
     // Not among the modes of a Sidecar, whose API is older; the mesh's numbers are the same.
-    if (scope.sidecar->outbound_traffic_policy->mode() ==
+    if (view.outbound_policy().mode() ==
         static_cast<Policy::Mode>(MeshConfig::OutboundTrafficPolicy::ALLOW_ANY_DYNAMIC_DNS)) {
       add(FixedInputs::Kind::kAllowAnyDynamicDns);
-      const model::ProxyMetadata& metadata = scope.proxy->metadata;
-      if (metadata.dns_capture) {
-        all.back().dns_proxy_address =
-            metadata.dns_proxy_addr.empty() ? "127.0.0.1:15053" : metadata.dns_proxy_addr;
-      }
-      const auto& ips = metadata.instance_ips;
-      all.back().instance_ipv6_only =
-          !ips.empty() && std::all_of(ips.begin(), ips.end(), [](const std::string& ip) {
-            const auto parsed = IpAddress::Parse(ip);
-            return parsed && parsed->is_v6();
-          });
+      all.back().dns_proxy_address = view.proxy_class().dns_proxy.str();
+      all.back().instance_ipv6_only = view.proxy_class().instance_ipv6_only;
     }
   }
   if (traits.credential_socket) add(FixedInputs::Kind::kExternalSecrets);
   return all;
 }
 
-bool PassesMutualTlsThrough(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
+bool PassesMutualTlsThrough(mesh::View& view) {
   using istio::networking::v1alpha3::Gateway;
   using istio::networking::v1alpha3::ServerTLSSettings;
-  for (const config::ConfigPtr& object : snapshot.objects->Of(config::Kind::kGateway)) {
+  for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
     const auto& gateway = object->Spec<Gateway>();
-    const LabelMap selector(gateway.selector().begin(), gateway.selector().end());
-    if (!SelectorMatches(selector, scope.labels)) continue;
+    if (!view.HasLabels(gateway.selector())) continue;
     for (const auto& server : gateway.servers()) {
       if (server.tls().mode() == ServerTLSSettings::AUTO_PASSTHROUGH) return true;
     }

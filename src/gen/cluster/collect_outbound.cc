@@ -53,35 +53,21 @@ bool NoneRefusesMutualTls(const model::ServiceEndpoints* endpoints, const model:
   return any && !refused;
 }
 
-// Of several services with one host in one namespace, the youngest is the one whose names count.
-const model::Service& NamingService(const mesh::MeshSnapshot& snapshot, const model::Service& service) {
-  const model::Service* chosen = nullptr;
-  for (const model::ServicePtr& other : snapshot.services->ByHost(service.hostname)) {
-    if (other->ns != service.ns) continue;
-    if (chosen == nullptr ||
-        std::tie(chosen->creation_time, chosen->name) <= std::tie(other->creation_time, other->name)) {
-      chosen = other.get();
-    }
-  }
-  return chosen != nullptr ? *chosen : service;
-}
-
 // One service on its way to its clusters' inputs.
 class ServiceCollector {
  public:
-  ServiceCollector(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                   const ClusterTraits& traits, bool dns_srv, const model::ServicePtr& service,
-                   std::vector<OutboundInputs>* out)
-      : snapshot_(snapshot), scope_(scope), service_(service), out_(out) {
+  ServiceCollector(mesh::View& view, const ClusterTraits& traits, bool dns_srv,
+                   const model::ServicePtr& service, std::vector<OutboundInputs>* out)
+      : view_(view), service_(service), out_(out) {
     base_.service = service;
     base_.dns_srv = dns_srv;
-    base_.settings = snapshot.settings;
+    base_.settings = view.settings();
     base_.traits = traits;
-    base_.rule = scope.sidecar->FindDestinationRule(service->hostname, service->ns, scope.labels);
-    endpoints_ = snapshot.endpoints->Find(service->hostname, service->ns);
+    base_.rule = view.Rule(service->hostname);
+    endpoints_ = view.EndpointsForTraits(service->hostname, service->ns);
     forward_proxy_ =
         service->resolution == model::Resolution::kDynamicDns && model::IsWildcard(service->hostname);
-    if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(snapshot, *service, endpoints_.get());
+    if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(view, *service, endpoints_.get());
   }
 
   void Collect() {
@@ -121,11 +107,11 @@ class ServiceCollector {
     const std::string name = inputs.dns_srv ? DnsSrvName(port.port, inputs.subset, host)
                                             : OutboundClusterName(port.port, inputs.subset, host);
     auto endpoints = std::make_shared<EndpointInputs>(
-        CollectInlineEndpoints(snapshot_, scope_, name, service_, port.port, inputs.subset, base_.rule));
+        CollectInlineEndpoints(view_, name, service_, port.port, inputs.subset, base_.rule));
     EffectivePolicy policy = PolicyForPort(PolicyOf(SpecOf(base_.rule)), port.port);
-    AddMeshDefaults(*snapshot_.settings->mesh, &policy);
+    AddMeshDefaults(*base_.settings->mesh, &policy);
     policy = PolicyForSubset(policy, PolicyOf(subset), port.port);
-    CollectLocality(policy, scope_, endpoints.get());
+    CollectLocality(policy, view_, endpoints.get());
     return endpoints;
   }
 
@@ -133,16 +119,17 @@ class ServiceCollector {
   // PeerAuthentication disables it, and to a passthrough service only if none of its endpoints is without a
   // sidecar.
   bool MayAssumeMutualTls(const model::ServicePort& port, const api::TrafficPolicy* policy) const {
-    if (service_->mesh_external || !snapshot_.settings->mesh->enable_auto_mtls().value()) return false;
+    if (service_->mesh_external || !base_.settings->mesh->enable_auto_mtls().value()) return false;
     const bool passthrough =
         service_->resolution == model::Resolution::kPassthrough ||
         (policy != nullptr && policy->load_balancer().simple() == api::LoadBalancerSettings::PASSTHROUGH);
     if (passthrough && !NoneRefusesMutualTls(endpoints_.get(), port)) return false;
-    return snapshot_.peer_authentications->ForNamespace(service_->ns) != mesh::MutualTlsMode::kDisable;
+    const mesh::MutualTlsMode mode =
+        mesh::ForNamespace(view_.mesh_peer_authentication(), view_.peer_authentication(service_->ns));
+    return mode != mesh::MutualTlsMode::kDisable;
   }
 
-  const mesh::MeshSnapshot& snapshot_;
-  const mesh::ProxyScope& scope_;
+  mesh::View& view_;
   const model::ServicePtr& service_;
   std::vector<OutboundInputs>* out_;
   OutboundInputs base_;
@@ -152,14 +139,15 @@ class ServiceCollector {
 
 }  // namespace
 
-std::vector<std::string> IdentitiesOf(const mesh::MeshSnapshot& snapshot, const model::Service& service,
+std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& service,
                                       const model::ServiceEndpoints* endpoints) {
   std::vector<std::string> all;
   if (endpoints != nullptr) all = endpoints->service_accounts;
-  const model::Service& named = NamingService(snapshot, service);
-  all.insert(all.end(), named.service_accounts.begin(), named.service_accounts.end());
+  const model::ServicePtr named = view.NamedService(service.hostname, service.ns);
+  const std::vector<std::string>& more = (named == nullptr ? service : *named).service_accounts;
+  all.insert(all.end(), more.begin(), more.end());
   constexpr std::string_view kSpiffe = "spiffe://";
-  const auto& aliases = snapshot.settings->mesh->trust_domain_aliases();
+  const auto& aliases = view.settings()->mesh->trust_domain_aliases();
   for (size_t i = 0, count = all.size(); i < count && !aliases.empty(); ++i) {
     // spiffe://domain/ns/namespace/sa/account
     if (!all[i].starts_with(kSpiffe)) continue;
@@ -173,13 +161,11 @@ std::vector<std::string> IdentitiesOf(const mesh::MeshSnapshot& snapshot, const 
   return all;
 }
 
-std::vector<OutboundInputs> CollectOutbound(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
                                             const ClusterTraits& traits, bool dns_srv) {
   std::vector<OutboundInputs> all;
-  for (const model::ServicePtr& service : scope.sidecar->services) {
-    if (service->resolution == model::Resolution::kAlias || (dns_srv && service->mesh_external)) continue;
-    ServiceCollector(snapshot, scope, traits, dns_srv, service, &all).Collect();
-  }
+  if (service->resolution == model::Resolution::kAlias || (dns_srv && service->mesh_external)) return all;
+  ServiceCollector(view, traits, dns_srv, service, &all).Collect();
   return all;
 }
 

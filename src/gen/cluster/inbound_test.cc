@@ -31,9 +31,11 @@ class InboundTest : public mesh::MeshFixture {
   }
   std::vector<Cluster> Inbound() {
     snapshot_ = Build();
+    proxy_->cls = model::ClassOf(*proxy_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, proxy_);
     std::vector<Cluster> all;
-    for (const auto& in : CollectInbound(*snapshot_, *scope_, CollectTraits(*snapshot_, *proxy_))) {
+    mesh::View view({*snapshot_, scope_.get()});
+    for (const auto& in : CollectInbound(view, CollectTraits(view))) {
       all.push_back(BuildInbound(in));
     }
     return all;
@@ -135,30 +137,31 @@ TEST_F(InboundTest, EverySidecarHasItsFixedClusters) {
   Inbound();
   const auto names = [&] {
     std::vector<std::string> out;
-    for (const auto& in : CollectFixed(*snapshot_, *scope_, CollectTraits(*snapshot_, *proxy_))) {
+    mesh::View view({*snapshot_, scope_.get()});
+    for (const auto& in : CollectFixed(view, CollectTraits(view))) {
       out.push_back(BuildFixed(in).name());
     }
     return out;
   };
   EXPECT_THAT(names(), ElementsAre("BlackHoleCluster", "PassthroughCluster", "InboundPassthroughCluster"));
   proxy_->type = model::ProxyType::kRouter;
+  proxy_->cls = model::ClassOf(*proxy_);
   scope_ = mesh::ComputeProxyScope(*snapshot_, proxy_);
   EXPECT_THAT(names(), ElementsAre("BlackHoleCluster"));
 }
 
 TEST_F(InboundTest, TheGeneratorSendsEachNameOnceAndPicks) {
   AddService("shop", "a", {8080}, {{"app", "web"}});
-  snapshot_ = Build();
-  scope_ = mesh::ComputeProxyScope(*snapshot_, proxy_);
+  Inbound();
   const auto generator = NewClusterGenerator();
   std::vector<std::string> names;
-  for (const auto& resource : generator->Generate({*snapshot_, *scope_, nullptr}))
+  for (const auto& resource : GenerateFor(*generator, *snapshot_, *scope_, nullptr))
     names.push_back(resource->name.str());
   EXPECT_THAT(names, testing::UnorderedElementsAre("outbound|8080||a.shop.svc.cluster.local",
                                                    "BlackHoleCluster", "PassthroughCluster",
                                                    "InboundPassthroughCluster", "inbound|8080||"));
   const std::vector<std::string> wanted = {"inbound|8080||", "nothing"};
-  EXPECT_EQ(generator->Generate({*snapshot_, *scope_, &wanted}).size(), 1u);
+  EXPECT_EQ(GenerateFor(*generator, *snapshot_, *scope_, &wanted).size(), 1u);
 }
 
 }  // namespace

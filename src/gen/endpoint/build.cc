@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
+#include "gen/endpoint/mutual_tls.h"
 #include "gen/naming/metadata.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -21,52 +21,10 @@ namespace {
 
 namespace ep = envoy::config::endpoint::v3;
 
-constexpr std::string_view kTlsModeIstio = "istio";
 constexpr std::string_view kTunnelLabel = "networking.istio.io/tunnel";
 constexpr std::string_view kDrainingLabel = "istio.io/draining";
 constexpr std::string_view kPersistentSessionLabel = "istio.io/persistent-session";
 constexpr std::string_view kManagedGatewayLabel = "gateway.istio.io/managed";
-
-// Istio's TLS mode that the rule sets for the port, looked up on its own: a port's settings without TLS do
-// not hide the mode of the whole policy here. Null: none is set.
-const api::ClientTLSSettings* TlsSettings(const api::TrafficPolicy* policy, uint32_t port) {
-  if (policy == nullptr) return nullptr;
-  for (const auto& settings : policy->port_level_settings()) {
-    if (settings.port().number() == port && settings.has_tls()) return &settings.tls();
-  }
-  return policy->has_tls() ? &policy->tls() : nullptr;
-}
-
-const api::ClientTLSSettings* TlsSettings(const EndpointInputs& inputs) {
-  const api::DestinationRule* rule = SpecOf(inputs.rule);
-  if (inputs.subset.empty()) return TlsSettings(PolicyOf(rule), inputs.port);
-  const api::Subset* subset = FindSubset(rule, inputs.subset);
-  if (subset == nullptr) return nullptr;
-  if (const auto* own = TlsSettings(PolicyOf(subset), inputs.port)) return own;
-  return TlsSettings(PolicyOf(rule), inputs.port);
-}
-
-// Decides for each endpoint whether the client speaks mutual TLS to it: the rule's mode where it sets one,
-// else whether the workload can and its PeerAuthentication does not forbid it.
-class MutualTls {
- public:
-  explicit MutualTls(const EndpointInputs& inputs) : inputs_(inputs), tls_(TlsSettings(inputs)) {}
-
-  bool Enabled(const model::Endpoint& endpoint) {
-    if (tls_ != nullptr) return tls_->mode() == api::ClientTLSSettings::ISTIO_MUTUAL;
-    const model::Workload& workload = *endpoint.workload;
-    if (workload.tls_mode != kTlsModeIstio) return false;
-    if (inputs_.peer_authentications == nullptr) return true;
-    auto [it, inserted] = policies_.try_emplace(&workload);
-    if (inserted) it->second = inputs_.peer_authentications->ForWorkload(workload.ns, workload.labels);
-    return it->second.ForPort(endpoint.port) != mesh::MutualTlsMode::kDisable;
-  }
-
- private:
-  const EndpointInputs& inputs_;
-  const api::ClientTLSSettings* tls_;
-  absl::flat_hash_map<const model::Workload*, mesh::PeerAuthentication> policies_;
-};
 
 bool HasLabel(const LabelMap& labels, std::string_view key) { return !LabelOr(labels, key).empty(); }
 

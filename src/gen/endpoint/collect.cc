@@ -7,12 +7,11 @@
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "gen/endpoint/build.h"
-#include "gen/endpoint/client_class.h"
+#include "gen/endpoint/mutual_tls.h"
 #include "gen/naming/cluster_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "model/host_name.h"
-#include "model/proxyless.h"
 
 namespace fairlead::gen {
 namespace {
@@ -25,66 +24,54 @@ bool OtherNetworks(const mesh::NetworkIndex& networks, bool inline_endpoints) {
   });
 }
 
-void CollectNetworks(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy, EndpointInputs* inputs) {
+void CollectNetworks(mesh::View& view, EndpointInputs* inputs) {
+  const model::ProxyClass& proxy = view.proxy_class();
   EndpointClient& client = inputs->client;
-  client.network_view = proxy.metadata.requested_network_view;
-  std::sort(client.network_view.begin(), client.network_view.end());
-  if (!OtherNetworks(*snapshot.networks, inputs->inline_endpoints)) return;
-  inputs->networks = snapshot.networks;
+  client.network_view = proxy.network_view;
+  if (!OtherNetworks(*view.networks(), inputs->inline_endpoints)) return;
+  inputs->networks = view.networks();
   client.other_networks = true;
-  client.network = proxy.metadata.network;
+  client.network = proxy.network;
   client.sidecar = proxy.type == model::ProxyType::kSidecar;
-  client.ipv4 = proxy.supports_ipv4;
-  client.ipv6 = proxy.supports_ipv6;
+  client.ipv4 = proxy.ipv4;
+  client.ipv6 = proxy.ipv6;
 }
 
-void CollectSelfDiscovery(const mesh::ProxyScope& scope, EndpointClient* client) {
-  client->locality = scope.locality;
-  client->workload_name = scope.proxy->metadata.workload_name;
-  client->pod_template_hash = LabelOr(scope.labels, "pod-template-hash");
-  client->rollout_template_hash = LabelOr(scope.labels, "rollouts-pod-template-hash");
-}
-
-bool SendsNoTunnels(const model::Proxy& proxy) {
-  return proxy.metadata.disable_hbone_send || model::IsProxyless(proxy);
+void CollectSelfDiscovery(mesh::View& view, EndpointClient* client) {
+  client->locality = view.locality();
+  client->workload_name = view.workload_name();
+  client->pod_template_hash = view.Label("pod-template-hash");
+  client->rollout_template_hash = view.Label("rollouts-pod-template-hash");
 }
 
 // What all assignments of a known service need.
-void CollectService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                    EndpointInputs* inputs) {
-  const model::Proxy& proxy = *scope.proxy;
+void CollectService(mesh::View& view, EndpointInputs* inputs) {
+  const model::ProxyClass& proxy = view.proxy_class();
   const model::Service& service = *inputs->service;
-  inputs->settings = snapshot.settings;
-  inputs->endpoints = snapshot.endpoints->Find(service.hostname, service.ns);
-  inputs->peer_authentications = snapshot.peer_authentications;
-  inputs->cluster_local = IsClusterLocal(*snapshot.settings, service.hostname);
+  inputs->settings = view.settings();
+  inputs->endpoints = view.Endpoints(service.hostname, service.ns);
+  inputs->peer_policies = CollectPeerPolicies(view, *inputs);
+  inputs->cluster_local = IsClusterLocal(*inputs->settings, service.hostname);
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;
-  client.no_tunnel = SendsNoTunnels(proxy);
-  if (service.node_local || inputs->cluster_local) client.cluster = proxy.metadata.cluster_id;
-  if (service.node_local) client.node_name = proxy.metadata.node_name;
-  if (service.node_local) inputs->client_reads |= kReadsSelf;
-  if (scope.sidecar->RuleDependsOnLabels(service.hostname)) inputs->client_reads |= kReadsLabels;
-  CollectNetworks(snapshot, proxy, inputs);
-}
-
-model::ServicePtr FindService(const mesh::ProxyScope& scope, std::string_view host) {
-  const auto it = scope.sidecar->services_by_host.find(host);
-  return it == scope.sidecar->services_by_host.end() ? nullptr : it->second;
+  client.no_tunnel = !proxy.sends_tunnels;
+  if (service.node_local || inputs->cluster_local) client.cluster = proxy.cluster_id;
+  if (service.node_local) client.node_name = view.node_name();
+  CollectNetworks(view, inputs);
 }
 
 // The proxy's own service is the first that it serves.
-EndpointInputs CollectOwnService(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
+EndpointInputs CollectOwnService(mesh::View& view) {
   EndpointInputs inputs;
   inputs.cluster_name = kSelfDiscoveryCluster;
   inputs.self_discovery = true;
-  inputs.client_reads = kReadsLocality | kReadsLabels | kReadsSelf;
-  if (scope.targets.empty()) return inputs;
-  inputs.service = FindService(scope, scope.targets.front().service->hostname);
+  const std::vector<mesh::ServiceTarget>& targets = view.targets();
+  if (targets.empty()) return inputs;
+  inputs.service = view.Imported(targets.front().service->hostname);
   if (inputs.service == nullptr) return inputs;
-  inputs.port = scope.targets.front().port->port;
-  CollectService(snapshot, scope, &inputs);
-  CollectSelfDiscovery(scope, &inputs.client);
+  inputs.port = targets.front().port->port;
+  CollectService(view, &inputs);
+  CollectSelfDiscovery(view, &inputs.client);
   return inputs;
 }
 
@@ -118,45 +105,39 @@ bool IsDns(const model::Service& service) {
 
 }  // namespace
 
-EndpointInputs CollectEndpoints(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                std::string_view cluster_name) {
-  if (cluster_name == kSelfDiscoveryCluster) return CollectOwnService(snapshot, scope);
+EndpointInputs CollectEndpoints(mesh::View& view, std::string_view cluster_name) {
+  if (cluster_name == kSelfDiscoveryCluster) return CollectOwnService(view);
   EndpointInputs inputs;
   inputs.cluster_name = cluster_name;
   const ParsedClusterName name = ParseClusterName(cluster_name);
-  model::ServicePtr service = FindService(scope, name.host);
+  model::ServicePtr service = view.Imported(name.host);
   // A service that became one of DNS meanwhile has its endpoints in its cluster.
   if (service == nullptr || service->FindTcpPort(name.port) == nullptr || IsDns(*service)) return inputs;
   inputs.service = std::move(service);
   inputs.port = name.port;
   inputs.subset = name.subset;
   inputs.dns_srv = name.dns_srv;
-  inputs.rule =
-      scope.sidecar->FindDestinationRule(inputs.service->hostname, inputs.service->ns, scope.labels);
-  CollectService(snapshot, scope, &inputs);
-  CollectLocality(EndpointPolicy(inputs), scope, &inputs);
+  inputs.rule = view.Rule(inputs.service->hostname);
+  CollectService(view, &inputs);
+  CollectLocality(EndpointPolicy(inputs), view, &inputs);
   return inputs;
 }
 
-void CollectLocality(const EffectivePolicy& effective, const mesh::ProxyScope& scope,
-                     EndpointInputs* inputs) {
+void CollectLocality(const EffectivePolicy& effective, mesh::View& view, EndpointInputs* inputs) {
   EndpointClient& client = inputs->client;
   const LocalityPolicy policy =
       ResolveLocalityPolicy(*inputs->settings->mesh, effective.load_balancer, *inputs->service);
   const LocalityNeeds needs = NeedsOf(policy, effective.outlier_detection != nullptr);
-  if (needs.locality) client.locality = scope.locality;
-  if (needs.by_labels) client.labelled = !scope.labels.empty();
-  if (needs.locality) inputs->client_reads |= kReadsLocality;
-  if (needs.by_labels) inputs->client_reads |= kReadsLabels;
+  if (needs.locality) client.locality = view.locality();
+  if (needs.by_labels) client.labelled = view.IsLabelled();
   for (std::string_view key : needs.labels) {
-    if (auto it = scope.labels.find(key); it != scope.labels.end()) client.labels.insert(*it);
+    if (const auto value = view.FindLabel(key)) client.labels.emplace(key, *value);
   }
 }
 
-EndpointInputs CollectInlineEndpoints(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                                      std::string_view cluster_name, const model::ServicePtr& service,
-                                      uint32_t port, std::string_view subset,
-                                      const mesh::DestinationRulePtr& rule) {
+EndpointInputs CollectInlineEndpoints(mesh::View& view, std::string_view cluster_name,
+                                      const model::ServicePtr& service, uint32_t port,
+                                      std::string_view subset, const mesh::DestinationRulePtr& rule) {
   EndpointInputs inputs;
   inputs.cluster_name = cluster_name;
   inputs.service = service;
@@ -165,7 +146,7 @@ EndpointInputs CollectInlineEndpoints(const mesh::MeshSnapshot& snapshot, const 
   inputs.dns_srv = ParseClusterName(cluster_name).dns_srv;
   inputs.inline_endpoints = true;
   inputs.rule = rule;
-  CollectService(snapshot, scope, &inputs);
+  CollectService(view, &inputs);
   return inputs;
 }
 
@@ -187,19 +168,5 @@ bool IsClusterLocal(const model::Settings& settings, std::string_view host) {
   for (const std::string& pattern : defaults) best.Offer(host, pattern, true);
   return best.local;
 }
-
-ClientKind::ClientKind(const model::Proxy& proxy)
-    : type(proxy.type),
-      cluster(proxy.metadata.cluster_id),
-      network(proxy.metadata.network),
-      network_view(proxy.metadata.requested_network_view),
-      ipv4(proxy.supports_ipv4),
-      ipv6(proxy.supports_ipv6),
-      no_tunnel(SendsNoTunnels(proxy)) {}
-
-ClientClass::ClientClass(const mesh::ProxyScope& scope)
-    : imports_id(scope.sidecar->imports_id),
-      sidecar(imports_id == 0 ? scope.sidecar : nullptr),
-      kind(*scope.proxy) {}
 
 }  // namespace fairlead::gen

@@ -54,8 +54,14 @@ class EndpointTest : public mesh::MeshFixture {
     registry_.endpoints[{Interned(kHost), Interned("shop")}] = all;
     registry_.changes.endpoints.push_back({Interned(kHost), Interned("shop")});
     snapshot_ = Build();
+    return CollectNow(cluster_name);
+  }
+  // For the client as it now is, in the same snapshot.
+  EndpointInputs CollectNow(std::string_view cluster_name = kCluster) {
+    client_->cls = model::ClassOf(*client_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
-    return CollectEndpoints(*snapshot_, *scope_, cluster_name);
+    mesh::View view({*snapshot_, scope_.get()});
+    return CollectEndpoints(view, cluster_name);
   }
   envoy::config::endpoint::v3::ClusterLoadAssignment Send(std::string_view cluster_name = kCluster) {
     return BuildLoadAssignment(Collect(cluster_name));
@@ -139,6 +145,37 @@ TEST_F(EndpointTest, PeerAuthenticationForbidsMutualTlsByPort) {
   PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
   Add("10.0.0.1");
   EXPECT_FALSE(SpeaksMutualTls(Send().endpoints(0).lb_endpoints(0)));
+}
+
+TEST_F(EndpointTest, PoliciesOfOtherNamespacesAreNoInputs) {
+  PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
+  Add("10.0.0.1");
+  Add("10.0.0.2");
+  LastWorkload().ns = "partner";
+  EndpointInputs before = Collect();
+  const auto is_as_before = [&] {
+    EndpointInputs now = Collect();
+    now.endpoints = before.endpoints;  // made anew each time
+    return now == before;
+  };
+  PutPeerAuthentication("elsewhere", "p", R"(mtls { mode: STRICT })");
+  EXPECT_TRUE(is_as_before());
+  PutPeerAuthentication("partner", "p", R"(mtls { mode: DISABLE })");
+  EXPECT_FALSE(is_as_before());
+  before = Collect();
+  PutPeerAuthentication("istio-system", "p", R"(mtls { mode: STRICT })");
+  EXPECT_FALSE(is_as_before());
+}
+
+TEST_F(EndpointTest, PoliciesAreNoInputsWhereNoEndpointDependsOnThem) {
+  Add("10.0.0.1");
+  PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
+  EXPECT_NE(Collect().peer_policies, PeerPolicies());
+  PutDestinationRule("shop", "web", R"(host: "web" traffic_policy { tls { mode: ISTIO_MUTUAL } })");
+  EXPECT_EQ(Collect().peer_policies, PeerPolicies());
+  Remove(config::Kind::kDestinationRule, "shop", "web");
+  LastWorkload().tls_mode = "disabled";
+  EXPECT_EQ(Collect().peer_policies, PeerPolicies());
 }
 
 TEST_F(EndpointTest, ARulesTlsModeDecidesForAllEndpoints) {
@@ -233,8 +270,7 @@ TEST_F(EndpointTest, ClientsThatGetTheSameShareInputs) {
   client_ = std::const_pointer_cast<model::Proxy>(MakeProxy("shop", "client-2", "10.9.9.8"));
   client_->metadata.cluster_id = "other";
   client_->node_locality = model::Locality::Parse("r2/z2");
-  scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
-  const EndpointInputs there = CollectEndpoints(*snapshot_, *scope_, kCluster);
+  const EndpointInputs there = CollectNow();
   EXPECT_TRUE(here == there);
   EXPECT_EQ(absl::HashOf(here), absl::HashOf(there));
 }
@@ -252,7 +288,7 @@ TEST_F(EndpointTest, TheGeneratorTellsClientsApartWhereTheyDiffer) {
     client_->node_locality = model::Locality::Parse(region);
     Collect();
     google::protobuf::Any any;
-    any.ParseFromString(generator->Generate({*snapshot_, *scope_, &names}).at(0)->any.Unpacked());
+    any.ParseFromString(GenerateFor(*generator, *snapshot_, *scope_, &names).at(0)->any.Unpacked());
     envoy::config::endpoint::v3::ClusterLoadAssignment sent;
     EXPECT_TRUE(any.UnpackTo(&sent));
     for (const auto& group : sent.endpoints()) {
@@ -262,7 +298,7 @@ TEST_F(EndpointTest, TheGeneratorTellsClientsApartWhereTheyDiffer) {
   };
   EXPECT_EQ(first_region("r1"), "r1");
   EXPECT_EQ(first_region("r2"), "r2");
-  generator->Sweep();
+  generator->Sweep(Clock::now());
   Add("10.0.0.3", {}, "r2");
   EXPECT_EQ(first_region("r2"), "r2");
 }

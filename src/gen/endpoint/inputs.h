@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/interned.h"
 #include "base/labels.h"
+#include "mesh/peer_authentication.h"
 #include "mesh/routing_objects.h"
 #include "mesh/snapshot.h"
 #include "model/endpoint.h"
@@ -44,11 +46,19 @@ struct EndpointClient {
   }
 };
 
-// What was read of a client that its ClientKind does not say.
-enum ClientReads : uint8_t {
-  kReadsLocality = 1,
-  kReadsLabels = 2,
-  kReadsSelf = 4,  // its node, or which services and workload are its own
+// The workload's mark of Istio's mutual TLS.
+inline constexpr std::string_view kTlsModeIstio = "istio";
+
+// The PeerAuthentication policies of the mesh and of the namespaces where endpoints live that can speak
+// mutual TLS.
+struct PeerPolicies {
+  mesh::NamespacePeerAuthenticationPtr mesh;  // null: none
+  std::vector<std::pair<Interned, mesh::NamespacePeerAuthenticationPtr>>
+      namespaces;  // sorted by name, those with policies
+
+  // Null where the namespace has none.
+  const mesh::NamespacePeerAuthenticationPtr& Of(const Interned& ns) const;
+  friend bool operator==(const PeerPolicies&, const PeerPolicies&) = default;
 };
 
 // Everything that one ClusterLoadAssignment, or the inline endpoints of a DNS cluster, is made from.
@@ -63,11 +73,10 @@ struct EndpointInputs {
   model::ServiceEndpointsPtr endpoints;
   mesh::DestinationRulePtr rule;
   model::SettingsPtr settings;
-  std::shared_ptr<const mesh::PeerAuthenticationIndex> peer_authentications;
+  PeerPolicies peer_policies;
   std::shared_ptr<const mesh::NetworkIndex> networks;  // null where there is but one network
   bool cluster_local = false;
   EndpointClient client;
-  uint8_t client_reads = 0;  // of ClientReads
 
   friend bool operator==(const EndpointInputs&, const EndpointInputs&) = default;
   template <typename H>

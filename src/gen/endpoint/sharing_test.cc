@@ -31,7 +31,8 @@ class SharingTest : public mesh::MeshFixture {
       names_.push_back(ClusterOf(name));
     }
   }
-  void SetEndpoints(const std::string& service, const std::vector<std::string>& addresses) {
+  void SetEndpoints(const std::string& service, const std::vector<std::string>& addresses,
+                    const char* tls_mode = "") {
     auto all = std::make_shared<model::ServiceEndpoints>();
     all->shards.resize(1);
     for (const std::string& address : addresses) {
@@ -39,7 +40,9 @@ class SharingTest : public mesh::MeshFixture {
       endpoint.addresses = {Interned(address)};
       endpoint.port_name = "http-80";
       endpoint.port = 8080;
-      endpoint.workload = std::make_shared<model::Workload>();
+      auto workload = std::make_shared<model::Workload>();
+      workload->tls_mode = tls_mode;
+      endpoint.workload = std::move(workload);
     }
     const model::ServiceKey key = {Interned(StrCat(service, ".shop.svc.cluster.local")), Interned("shop")};
     registry_.endpoints[key] = std::move(all);
@@ -50,20 +53,13 @@ class SharingTest : public mesh::MeshFixture {
     proxy->node_locality = model::Locality::Parse(region);
     return mesh::ComputeProxyScope(*snapshot_, proxy);
   }
-  std::vector<cache::ResourcePtr> Part(const mesh::ProxyScopePtr& client, size_t part) {
-    return generator_->GeneratePart({*snapshot_, *client, &names_, kNamesId}, part);
-  }
-  std::string Key(const mesh::ProxyScopePtr& client, size_t part) {
-    return generator_->PartKey({*snapshot_, *client, &names_, kNamesId}, part).value_or("none");
-  }
-  // Both parts by name, which has to be what a new generator makes.
+  // The assignments by name, which have to be what a new generator makes.
   std::map<std::string, cache::ResourcePtr> Ask(const mesh::ProxyScopePtr& client) {
     std::map<std::string, cache::ResourcePtr> made;
-    for (size_t part : {0u, 1u}) {
-      for (const auto& resource : Part(client, part)) made[resource->name.str()] = resource;
-    }
+    for (const auto& resource : GenerateFor(*generator_, *snapshot_, *client, &names_))
+      made[resource->name.str()] = resource;
     const auto fresh = NewEndpointGenerator();
-    const auto expected = fresh->Generate({*snapshot_, *client, &names_});
+    const auto expected = GenerateFor(*fresh, *snapshot_, *client, &names_);
     EXPECT_EQ(made.size(), expected.size());
     for (const auto& resource : expected) {
       const auto& ours = made[resource->name.str()];
@@ -72,7 +68,6 @@ class SharingTest : public mesh::MeshFixture {
     return made;
   }
 
-  static constexpr uint64_t kNamesId = 7;
   std::vector<std::string> names_;  // sorted
   std::unique_ptr<Generator> generator_ = NewEndpointGenerator();
   mesh::SnapshotPtr snapshot_;
@@ -95,8 +90,7 @@ TEST_F(SharingTest, AServiceThatComesOrGoesLeavesTheOthersAsTheyAre) {
   const model::ServicePtr added = AddService("shop", "d", {80});
   snapshot_ = Build();
   EXPECT_EQ(Ask(Client("shop")), before);
-  std::erase(registry_.services, added);
-  registry_.changes.services = true;
+  RemoveService(added);
   snapshot_ = Build();
   EXPECT_EQ(Ask(Client("shop")), before);
 }
@@ -107,7 +101,7 @@ TEST_F(SharingTest, WithoutEndpointsAndWithThemAgain) {
   for (const std::vector<std::string>& addresses :
        {std::vector<std::string>(), std::vector<std::string>{"10.0.0.2"}}) {
     SetEndpoints("b", addresses);
-    if (addresses.empty()) registry_.endpoints.erase(registry_.changes.endpoints.front());
+    if (addresses.empty()) registry_.endpoints.Erase(registry_.changes.endpoints.front());
     snapshot_ = Build();
     Ask(Client("shop"));
     Ask(Client("other"));
@@ -133,31 +127,48 @@ TEST_F(SharingTest, NamespacesShareWhatIsTheSameForThem) {
   const auto shop = Ask(Client("shop")), other = Ask(Client("other")), own = Ask(Client("private"));
   EXPECT_EQ(other, shop);
   EXPECT_EQ(own.at(ClusterOf("b")), shop.at(ClusterOf("b")));
-  EXPECT_NE(Key(Client("private"), 0), Key(Client("shop"), 0));
-  EXPECT_EQ(Key(Client("shop", "r1"), 0), Key(Client("shop", "r2"), 0));
 }
 
-TEST_F(SharingTest, WhatDependsOnTheClientIsAPartOfItsOwn) {
+TEST_F(SharingTest, WhatDependsOnTheClientIsSharedByThoseThatAreAlike) {
   PutDestinationRule("shop", "b", R"(host: "b" traffic_policy { outlier_detection {}
     load_balancer { locality_lb_setting {} } })");
   snapshot_ = Build();
-  const auto here = Client("shop", "r1"), there = Client("shop", "r2");
-  Ask(here);
-  Ask(there);
-  EXPECT_THAT(Part(here, 0), SizeIs(2));
-  EXPECT_THAT(Part(here, 1), SizeIs(1));
-  EXPECT_EQ(Key(here, 0), Key(there, 0));
-  EXPECT_NE(Key(here, 1), Key(there, 1));
-  Remove(config::Kind::kDestinationRule, "shop", "b");
+  const auto here = Ask(Client("shop", "r1")), there = Ask(Client("shop", "r2"));
+  EXPECT_EQ(here.at(ClusterOf("a")), there.at(ClusterOf("a")));
+  EXPECT_NE(here.at(ClusterOf("b")), there.at(ClusterOf("b")));
+  EXPECT_EQ(Ask(Client("shop", "r1")), here);
+}
+
+// A rule for some workloads of a namespace hides the service's own from the others, and what one of them
+// asked for first must not reach another.
+TEST_F(SharingTest, RulesForWorkloadsAreFollowedInAnyOrderOfAsking) {
+  const auto rule = [&](const char* name, const char* app, const char* mode) {
+    PutDestinationRule(
+        "priv", name,
+        StrCat("host: 'a.shop.svc.cluster.local' workload_selector { match_labels { key: 'app' value: '",
+               std::string_view(app), "' } } traffic_policy { tls { mode: ", std::string_view(mode), " } }"));
+  };
+  rule("one", "one", "DISABLE");
+  rule("two", "two", "ISTIO_MUTUAL");
+  SetEndpoints("a", {"10.0.0.1"}, "istio");
   snapshot_ = Build();
-  Ask(Client("shop", "r1"));
-  EXPECT_THAT(Part(Client("shop", "r1"), 1), IsEmpty());
+  const auto client = [&](const char* app) {
+    auto proxy = std::const_pointer_cast<model::Proxy>(MakeProxy("priv", app, "10.9.9.9"));
+    proxy->metadata.labels = {{"app", app}};
+    return mesh::ComputeProxyScope(*snapshot_, proxy);
+  };
+  for (const auto& order : {std::vector<const char*>{"one", "two"}, std::vector<const char*>{"two", "one"}}) {
+    generator_ = NewEndpointGenerator();
+    Ask(Client("other"));
+    for (const char* app : order) Ask(client(app));
+    for (const char* app : order) Ask(client(app));
+  }
 }
 
 TEST_F(SharingTest, AServiceThatChangesIsMadeAnew) {
   snapshot_ = Build();
   Ask(Client("shop"));
-  const model::ServicePtr old = registry_.services.front();
+  const model::ServicePtr old = services_.front();
   auto replaced = std::make_shared<model::Service>(*old);
   replaced->ports[0].port = 81;
   ReplaceService(old, replaced);

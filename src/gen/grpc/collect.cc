@@ -16,10 +16,9 @@
 namespace fairlead::gen::grpc {
 namespace {
 
-ListenerNames NamesOf(const Request& request) {
-  if (request.names == nullptr) return {};
-  const model::Proxy& proxy = *request.scope.proxy;
-  return ParseListenerNames(*request.names, proxy.ns, proxy.domain);
+ListenerNames NamesOf(mesh::View& view, const Names* names) {
+  if (names == nullptr) return {};
+  return ParseListenerNames(*names, view.client_namespace(), view.domain());
 }
 
 std::string JoinHostPort(std::string_view host, uint32_t port) {
@@ -30,8 +29,8 @@ std::string JoinHostPort(std::string_view host, uint32_t port) {
 // Two names may come to one: "a" and "a:80" of a host with that port.
 class ClientListenerCollector {
  public:
-  explicit ClientListenerCollector(const Request& request)
-      : view_(model::AddressViewOf(*request.scope.proxy, request.snapshot.settings->cluster_id)) {}
+  explicit ClientListenerCollector(mesh::View& view)
+      : view_(model::AddressViewOf(view.proxy_class(), view.settings()->cluster_id)) {}
 
   void Add(const model::Service& service, const AskedHost& asked) {
     std::vector<std::string> addresses = model::AllAddresses(service, view_);
@@ -56,17 +55,16 @@ class ClientListenerCollector {
 
 // gRPC servers know no permissive mode. Their clients try mutual TLS where the workload says that it speaks
 // it, so there it is required; elsewhere it is off.
-bool RequiresMutualTls(const mesh::ProxyScope& scope, uint32_t port) {
-  const mesh::MutualTlsMode mode = scope.peer_authentication.ForPort(port);
+bool RequiresMutualTls(mesh::View& view, uint32_t port) {
+  const mesh::MutualTlsMode mode = view.own_mutual_tls().ForPort(port);
   return mode == mesh::MutualTlsMode::kStrict ||
-         (mode == mesh::MutualTlsMode::kPermissive &&
-          LabelOr(scope.labels, "security.istio.io/tlsMode") == "istio");
+         (mode == mesh::MutualTlsMode::kPermissive && view.Label("security.istio.io/tlsMode") == "istio");
 }
 
 // Of several services on a port the last one is it.
-const mesh::ServiceTarget* FindTarget(const mesh::ProxyScope& scope, uint32_t port) {
+const mesh::ServiceTarget* FindTarget(mesh::View& view, uint32_t port) {
   const mesh::ServiceTarget* found = nullptr;
-  for (const mesh::ServiceTarget& target : scope.targets) {
+  for (const mesh::ServiceTarget& target : view.targets()) {
     if (target.target_port == port) found = &target;
   }
   return found;
@@ -74,35 +72,33 @@ const mesh::ServiceTarget* FindTarget(const mesh::ProxyScope& scope, uint32_t po
 
 }  // namespace
 
-std::vector<ClientListenerInputs> CollectClientListeners(const Request& request) {
-  ClientListenerCollector collector(request);
-  const mesh::SidecarScope& sidecar = *request.scope.sidecar;
-  if (request.names == nullptr) {
-    for (const model::ServicePtr& service : sidecar.services) {
+std::vector<ClientListenerInputs> CollectClientListeners(mesh::View& view, const Names* names) {
+  ClientListenerCollector collector(view);
+  if (names == nullptr) {
+    for (const model::ServicePtr& service : view.imports().services) {
       collector.Add(*service, {.names = {service->hostname.str()}, .ports = {}, .all_ports = true});
     }
     return collector.Take();
   }
-  for (const auto& [host, asked] : NamesOf(request).hosts) {
-    if (const model::ServicePtr service = sidecar.FindService(host)) collector.Add(*service, asked);
+  for (const auto& [host, asked] : NamesOf(view, names).hosts) {
+    if (const model::ServicePtr service = view.Imported(host)) collector.Add(*service, asked);
   }
   return collector.Take();
 }
 
-std::vector<ServerListenerInputs> CollectServerListeners(const Request& request) {
+std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const Names* names) {
   std::vector<ServerListenerInputs> out;
-  const mesh::ProxyScope& scope = request.scope;
-  const model::AddressView view = model::AddressViewOf(*scope.proxy, request.snapshot.settings->cluster_id);
-  std::vector<ServerListenerName> names = NamesOf(request).servers;
-  if (names.empty()) return out;
-  const Authorization authorization = CollectAuthorization(request.snapshot, scope);
-  for (ServerListenerName& name : names) {
-    const mesh::ServiceTarget* target = FindTarget(scope, name.port);
+  std::vector<ServerListenerName> servers = NamesOf(view, names).servers;
+  if (servers.empty()) return out;
+  const model::AddressView addresses = model::AddressViewOf(view.proxy_class(), view.settings()->cluster_id);
+  const Authorization authorization = CollectAuthorization(view);
+  for (ServerListenerName& name : servers) {
+    const mesh::ServiceTarget* target = FindTarget(view, name.port);
     if (target == nullptr) continue;
-    std::vector<std::string> more = model::AllAddresses(*target->service, view);
+    std::vector<std::string> more = model::AllAddresses(*target->service, addresses);
     if (!more.empty()) more.erase(more.begin());
     out.push_back({std::move(name.name), std::move(name.address), name.port, std::move(more),
-                   RequiresMutualTls(scope, name.port), authorization});
+                   RequiresMutualTls(view, name.port), authorization});
   }
   return out;
 }
@@ -114,24 +110,23 @@ EffectivePolicy PolicyOf(const ClusterInputs& inputs) {
   return PolicyForSubset(policy, gen::PolicyOf(FindSubset(rule, inputs.subset)), inputs.port);
 }
 
-std::optional<ClusterInputs> CollectCluster(const Request& request, const std::string& name) {
+std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string& name) {
   const ParsedClusterName parsed = ParseClusterName(name);
   if (parsed.direction == Direction::kNone || parsed.dns_srv || parsed.port == 0) return std::nullopt;
   ClusterInputs inputs;
   inputs.name = name;
-  inputs.service = request.scope.sidecar->FindService(parsed.host);
+  inputs.service = view.Imported(parsed.host);
   if (inputs.service == nullptr || inputs.service->FindTcpPort(parsed.port) == nullptr) return std::nullopt;
   inputs.port = parsed.port;
   inputs.subset = parsed.subset;
-  inputs.rule = request.scope.sidecar->FindDestinationRule(inputs.service->hostname, inputs.service->ns,
-                                                           request.scope.labels);
+  inputs.rule = view.Rule(inputs.service->hostname);
   if (!inputs.subset.empty() && FindSubset(SpecOf(inputs.rule), inputs.subset) == nullptr) {
     return std::nullopt;
   }
   const EffectivePolicy policy = PolicyOf(inputs);
   if (policy.tls != nullptr && policy.tls->mode() == api::ClientTLSSettings::ISTIO_MUTUAL) {
-    const auto endpoints = request.snapshot.endpoints->Find(inputs.service->hostname, inputs.service->ns);
-    inputs.identities = IdentitiesOf(request.snapshot, *inputs.service, endpoints.get());
+    const auto endpoints = view.EndpointsForTraits(inputs.service->hostname, inputs.service->ns);
+    inputs.identities = IdentitiesOf(view, *inputs.service, endpoints.get());
   }
   return inputs;
 }

@@ -12,11 +12,11 @@
 // Reads the snapshot: what a gRPC client or server gets for the names that it asks for.
 namespace fairlead::gen::grpc {
 
-std::vector<ClientListenerInputs> CollectClientListeners(const Request& request);
-std::vector<ServerListenerInputs> CollectServerListeners(const Request& request);
+std::vector<ClientListenerInputs> CollectClientListeners(mesh::View& view, const Names* names);
+std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const Names* names);
 
 // Nothing where the client sees no such service, port or subset.
-std::optional<ClusterInputs> CollectCluster(const Request& request, const std::string& name);
+std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string& name);
 
 // What the rule says for the cluster; mesh-wide defaults are not for gRPC clients.
 EffectivePolicy PolicyOf(const ClusterInputs& inputs);

@@ -14,15 +14,13 @@ namespace fairlead::gen {
 namespace grpc {
 namespace {
 
-using Resources = std::vector<cache::ResourcePtr>;
-
 class ClusterGenerator final : public Generator {
  public:
-  Resources Generate(const Request& request) override {
+  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
     Resources out;
-    if (request.names == nullptr) return out;
-    for (const std::string& name : *request.names) {
-      const std::optional<ClusterInputs> inputs = CollectCluster(request, name);
+    if (names == nullptr) return out;
+    for (const std::string& name : *names) {
+      const std::optional<ClusterInputs> inputs = CollectCluster(view, name);
       if (!inputs) continue;
       out.push_back(cache_.GetOrBuild(*inputs, [](const ClusterInputs& in) {
         envoy::config::cluster::v3::Cluster cluster;
@@ -32,7 +30,7 @@ class ClusterGenerator final : public Generator {
     }
     return out;
   }
-  void Sweep() override { cache_.Sweep(); }
+  void Sweep(Clock::time_point now) override { cache_.Sweep(now); }
 
  private:
   cache::ByteCache<ClusterInputs> cache_;
@@ -40,17 +38,19 @@ class ClusterGenerator final : public Generator {
 
 class ListenerGenerator final : public Generator {
  public:
-  Resources Generate(const Request& request) override {
+  // A server's are its own.
+  bool IsShared(size_t /*part*/) const override { return false; }
+  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
     using envoy::config::listener::v3::Listener;
     Resources out;
-    for (const ClientListenerInputs& inputs : CollectClientListeners(request)) {
+    for (const ClientListenerInputs& inputs : CollectClientListeners(view, names)) {
       out.push_back(clients_.GetOrBuild(inputs, [](const ClientListenerInputs& in) {
         Listener listener;
         BuildClientListener(in, &listener);
         return Encode(in.name, listener);
       }));
     }
-    for (const ServerListenerInputs& inputs : CollectServerListeners(request)) {
+    for (const ServerListenerInputs& inputs : CollectServerListeners(view, names)) {
       out.push_back(servers_.GetOrBuild(inputs, [](const ServerListenerInputs& in) {
         Listener listener;
         BuildServerListener(in, &listener);
@@ -59,9 +59,9 @@ class ListenerGenerator final : public Generator {
     }
     return out;
   }
-  void Sweep() override {
-    clients_.Sweep();
-    servers_.Sweep();
+  void Sweep(Clock::time_point now) override {
+    clients_.Sweep(now);
+    servers_.Sweep(now);
   }
 
  private:

@@ -53,6 +53,7 @@ class GrpcTest : public mesh::MeshFixture {
     proxy_->supports_ipv4 = true;
     proxy_->domain = "shop.svc.cluster.local";
     proxy_->metadata.generator = model::kGrpcGenerator;
+    proxy_->cls = model::ClassOf(*proxy_);
   }
 
   template <typename Message>
@@ -60,7 +61,7 @@ class GrpcTest : public mesh::MeshFixture {
     const mesh::SnapshotPtr snapshot = Build();
     const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxy_);
     std::vector<Message> out;
-    for (const cache::ResourcePtr& resource : generator.Generate({*snapshot, *scope, names})) {
+    for (const cache::ResourcePtr& resource : GenerateFor(generator, *snapshot, *scope, names)) {
       google::protobuf::Any any;
       EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
       EXPECT_TRUE(any.UnpackTo(&out.emplace_back()));
@@ -373,6 +374,7 @@ TEST_F(GrpcTest, EndpointsAreNotReachedThroughTunnels) {
   EXPECT_EQ(address_of(Ask<Assignment>(*generator, &names)).socket_address().address(), "10.2.0.1");
   proxy_ = std::make_shared<model::Proxy>(*proxy_);
   proxy_->metadata.generator.clear();
+  proxy_->cls = model::ClassOf(*proxy_);
   EXPECT_TRUE(address_of(Ask<Assignment>(*generator, &names)).has_envoy_internal_address());
 }
 

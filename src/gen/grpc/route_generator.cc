@@ -5,7 +5,7 @@
 #include "gen/grpc/build.h"
 #include "gen/grpc/generators.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/route/answer_generator.h"
+#include "gen/route/answers.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
 
@@ -31,24 +31,42 @@ struct RouteInputs {
   }
 };
 
-class RouteGenerator final : public route::AnswerGenerator<RouteInputs> {
- protected:
-  cache::ResourcePtr Make(const mesh::SidecarScope& scope, const route::Question& question) override {
-    const ParsedClusterName parsed = ParseClusterName(question.name);
-    if (parsed.host.empty() || parsed.port == 0) return nullptr;
-    const RouteInputs inputs{question.name,
-                             route::CollectHosts(scope, question.client, question.labels, question.settings,
-                                                 parsed.port, question.name)};
-    return cache_.GetOrBuild(inputs, [&](const RouteInputs& in) { return Build(in, parsed); });
+class RouteGenerator final : public Generator {
+ public:
+  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
+    Resources out;
+    if (names == nullptr) return out;
+    for (const std::string& name : *names) {
+      const ParsedClusterName parsed = ParseClusterName(name);
+      if (parsed.host.empty() || parsed.port == 0) continue;
+      out.push_back(
+          answers_.Get(view, name, [&](mesh::View& of_name) { return Make(of_name, name, parsed); }));
+    }
+    return out;
+  }
+
+  void Sweep(Clock::time_point now) override {
+    answers_.Sweep(now);
+    hosts_.Sweep(now);
+    cache_.Sweep(now);
   }
 
  private:
+  cache::ResourcePtr Make(mesh::View& view, const std::string& name, const ParsedClusterName& parsed) {
+    const RouteInputs inputs{name, route::CollectHosts(view, parsed.port, name)};
+    return cache_.GetOrBuild(inputs, [&](const RouteInputs& in) { return Build(in, parsed); });
+  }
+
   cache::ResourcePtr Build(const RouteInputs& inputs, const ParsedClusterName& name) {
     const bool attempts = inputs.hosts != nullptr && inputs.hosts->client.include_attempt_count;
     const route::VirtualHosts hosts = HostsFor(*hosts_.Get(inputs.hosts), name.host, name.port);
     return EncodeBytes(inputs.name, kType,
                        route::BuildProxylessRouteConfiguration(inputs.name, hosts, attempts));
   }
+
+  route::Answers answers_;
+  route::HostCache hosts_;
+  cache::ByteCache<RouteInputs> cache_;
 };
 
 }  // namespace

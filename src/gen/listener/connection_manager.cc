@@ -1,11 +1,11 @@
 #include "gen/listener/connection_manager.h"
 
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
-#include "gen/listener/access_log.h"
 #include "gen/listener/connection_settings.h"
 #include "gen/listener/filters/filter.h"
-#include "gen/listener/tracing.h"
 #include "gen/listener/traits.h"
+#include "gen/telemetry/access_log.h"
+#include "gen/telemetry/tracing.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "proto/messages.h"
@@ -116,8 +116,8 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   out->add_upgrade_configs()->set_upgrade_type("websocket");
   SetTimeouts(traits, out);
   ApplyConnectionSettings(config.connection_settings(), out);
-  AddAccessLogs(traits, options.traffic, LogPlace::kHttp, out->mutable_access_log());
-  SetTracing(traits, options.traffic, out);
+  telemetry::AddAccessLogs(traits, options.traffic, telemetry::LogPlace::kHttp, out->mutable_access_log());
+  telemetry::SetTracing(traits, options.traffic, out);
   const FilterRequest request{traits, config, options};
   for (const HttpFilterBuilder add : HttpFilterOrder()) add(request, out->mutable_http_filters());
   out->set_proxy_100_continue(true);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "gen/listener/telemetry.h"
+#include "gen/telemetry/view.h"
 #include "model/protocol.h"
 
 namespace envoy::extensions::filters::network::http_connection_manager::v3 {
@@ -12,6 +12,7 @@ class HttpConnectionManager;
 
 namespace fairlead::gen::listener {
 
+using telemetry::TrafficClass;
 struct ProxyTraits;
 
 // What one HTTP connection manager has of its own, apart from the proxy's traits, its statistics prefix and

@@ -3,21 +3,16 @@
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
+#include "absl/container/flat_hash_set.h"
 #include "cache/byte_cache.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "gen/listener/inbound.h"
 #include "gen/listener/outbound.h"
 #include "gen/listener/outbound_collect.h"
-#include "gen/listener/outbound_memo.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 
 namespace fairlead::gen {
@@ -37,45 +32,73 @@ ResourcePtr Built(const Build& build, Audience audience = Audience::kMany) {
   return Encode(listener->name(), *listener, audience);
 }
 
-// LDS for sidecars; other proxies have no listeners here. Outbound listeners are remembered by scope and
-// profile, and every listener by its Inputs. Of the two parts one holds the outbound listeners for services,
-// which most workloads of a namespace share, the other the rest. Names are unique: of two listeners with one
-// name (a Sidecar's may meet a service's) the outbound one is kept, else the first. `names` picks from all; a
-// name of nothing gets nothing.
-class ListenerGenerator : public Generator {
+// LDS for sidecars; other proxies have no listeners here. Of the two parts one holds the outbound listeners
+// for services, which most workloads of a namespace share, the other the rest. Names are unique: of two
+// listeners with one name (a Sidecar's may meet a service's) the outbound one is kept, else the first.
+// `names` picks from all; a name of nothing gets nothing.
+class ListenerGenerator final : public Generator {
  public:
-  std::vector<ResourcePtr> Generate(const Request& request) override {
-    std::vector<ResourcePtr> all = GeneratePart(request, kOutbound);
-    std::vector<ResourcePtr> own = GeneratePart(request, kOwn);
-    all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
-    return all;
+  size_t PartCount() const override { return 2; }
+  bool IsShared(size_t part) const override { return part == kOutbound; }
+
+  Resources Generate(mesh::View& view, const Names* names, size_t part) override {
+    Resources resources;
+    if (!HasListeners(view)) return resources;
+    if (part == kOutbound) {
+      resources = *Outbound(view);
+    } else {
+      AddOwn(view, &resources);
+    }
+    Pick(names, &resources);
+    return resources;
   }
 
-  size_t PartCount() const override { return 2; }
-  PartStamp Stamp(const Request& request, size_t part) const override;
-  std::optional<std::string> PartKey(const Request& request, size_t part) override;
-  std::vector<ResourcePtr> GeneratePart(const Request& request, size_t part) override;
-
-  void Sweep() override {
-    memo_.Sweep();
-    outbound_.Sweep();
-    inbound_.Sweep();
-    virtual_outbound_.Sweep();
+  void Sweep(Clock::time_point now) override {
+    sets_.Sweep(now);
+    outbound_.Sweep(now);
+    inbound_.Sweep(now);
+    virtual_outbound_.Sweep(now);
     profiles_.Sweep();
   }
 
  private:
   enum Part : size_t { kOutbound, kOwn };
+  struct SetKey {
+    model::ProxyClassPtr proxy_class;
+    Interned slot;
+    friend bool operator==(const SetKey&, const SetKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const SetKey& key) {
+      return H::combine(std::move(h), key.proxy_class, key.slot);
+    }
+  };
+  using ResourcesPtr = std::shared_ptr<const Resources>;
 
-  static bool HasListeners(const Request& request) {
-    return request.scope.proxy->type == model::ProxyType::kSidecar &&
-           request.snapshot.settings->mesh->proxy_listen_port() > 0;
+  static bool HasListeners(mesh::View& view) {
+    return view.proxy_class().type == model::ProxyType::kSidecar &&
+           view.settings()->mesh->proxy_listen_port() > 0;
   }
-  OutboundMemo::Key KeyOf(const Request& request);
-  OutboundSetPtr Outbound(const Request& request, const OutboundMemo::Key& key);
-  OutboundSetPtr CollectSet(const Request& request, const OutboundMemo::Key& key, std::string_view skip,
-                            OutboundReads* reads);
-  void AddOwn(const Request& request, std::vector<ResourcePtr>* out);
+
+  Profiles ProfilesOf(mesh::View& view) {
+    ProxyTraits traits = CollectTraits(view);
+    Profiles profiles;
+    profiles.l4 = profiles_.Intern(L4Traits(traits));
+    profiles.full = profiles_.Intern(std::move(traits));
+    return profiles;
+  }
+
+  // Sorted by name.
+  ResourcesPtr Outbound(mesh::View& view) {
+    const auto make = [this](mesh::View& of_set) {
+      auto set = std::make_shared<Resources>();
+      for (const OutboundInputs& inputs : CollectOutbound(of_set, ProfilesOf(of_set)))
+        set->push_back(Encoded(inputs));
+      return set;
+    };
+    return view.Use(sets_, SetKey{view.proxy_class_ptr(), view.slot()}, make, SameResources);
+  }
+
+  void AddOwn(mesh::View& view, Resources* out);
 
   ResourcePtr Encoded(const OutboundInputs& inputs) {
     return outbound_.GetOrBuild(inputs, [](const OutboundInputs& wanted) {
@@ -95,124 +118,32 @@ class ListenerGenerator : public Generator {
   }
 
   ProfilePool profiles_;
-  OutboundMemo memo_;
+  cache::RecordedCache<SetKey, Resources, mesh::Reads> sets_;
   cache::ByteCache<OutboundInputs> outbound_;
   cache::ByteCache<InboundInputs> inbound_;
   cache::ByteCache<ProfilePtr> virtual_outbound_;
 };
 
-OutboundSetPtr ListenerGenerator::CollectSet(const Request& request, const OutboundMemo::Key& key,
-                                             std::string_view skip, OutboundReads* reads) {
-  auto set = std::make_shared<OutboundSet>();
-  for (OutboundListener& listener :
-       CollectOutbound(request, key.profiles, key.view, key.reserved, skip, reads)) {
-    const Interned endpoint(listener.endpoint);
-    if (!endpoint.empty()) set->endpoints.insert(endpoint);
-    if (listener.mixed && !endpoint.empty()) set->mixed_endpoints.push_back(endpoint);
-    set->listeners.push_back({Encoded(listener.inputs), endpoint});
-  }
-  return set;
+constexpr std::string_view kVirtualInbound = "virtualInbound", kVirtualOutbound = "virtualOutbound";
+
+// What is neither of the virtual listeners may have the name of an outbound one.
+bool MayMeetOutbound(const Resources& own) {
+  return std::any_of(own.begin(), own.end(), [](const ResourcePtr& listener) {
+    return listener->name != kVirtualInbound && listener->name != kVirtualOutbound;
+  });
 }
 
-OutboundSetPtr ListenerGenerator::Outbound(const Request& request, const OutboundMemo::Key& key) {
-  OutboundSetPtr set = memo_.Find(key, request);
-  if (set == nullptr) {
-    OutboundReads reads;
-    set = CollectSet(request, key, "", &reads);
-    memo_.Keep(key, request, std::move(reads), set);
+void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
+  const Profiles profiles = ProfilesOf(view);
+  if (const auto inputs = CollectHttpProxyPort(view, profiles.full)) out->push_back(Encoded(*inputs));
+  if (profiles.full->traits().interception != model::InterceptionMode::kNone)
+    out->push_back(VirtualOutbound(profiles));
+  for (const InboundInputs& inputs : CollectInbound(view, profiles.full)) out->push_back(Encoded(inputs));
+  absl::flat_hash_set<Interned> taken;
+  if (MayMeetOutbound(*out)) {
+    for (const ResourcePtr& listener : *Outbound(view)) taken.insert(listener->name);
   }
-  const Interned own_address(request.scope.proxy->ip_addresses.front());
-  if (std::find(set->mixed_endpoints.begin(), set->mixed_endpoints.end(), own_address) ==
-      set->mixed_endpoints.end()) {
-    return set;
-  }
-  OutboundReads reads;
-  return CollectSet(request, key, own_address, &reads);
-}
-
-OutboundMemo::Key ListenerGenerator::KeyOf(const Request& request) {
-  const mesh::ProxyScope& scope = request.scope;
-  const model::Settings& settings = *request.snapshot.settings;
-  ProxyTraits traits = CollectTraits(request);
-  Profiles profiles;
-  profiles.l4 = profiles_.Intern(L4Traits(traits));
-  profiles.full = profiles_.Intern(std::move(traits));
-  return {scope.sidecar->imports_id,
-          scope.sidecar->imports_id == 0 ? scope.sidecar : nullptr,
-          std::move(profiles),
-          model::AddressViewOf(*scope.proxy, settings.cluster_id),
-          ReservedPorts(*scope.proxy, settings),
-          scope.proxy->metadata.ns,
-          scope.proxy->domain};
-}
-
-// Services matter through what the proxy sees, and to a telemetry provider that names one.
-PartStamp ListenerGenerator::Stamp(const Request& request, size_t part) const {
-  const mesh::ProxyScope& scope = request.scope;
-  const mesh::InputRevisions& revisions = request.snapshot.revisions;
-  const auto& mesh_config = *request.snapshot.settings->mesh;
-  PartStamp stamp{scope.own_id, scope.sidecar->imports_id, std::max(revisions.settings, revisions.objects)};
-  if (mesh_config.extension_providers_size() > 0)
-    stamp.revision = std::max(stamp.revision, revisions.services);
-  const uint64_t passthrough = request.snapshot.RevisionsFor(*scope.sidecar).passthrough_endpoints;
-  if (part == kOutbound) {
-    stamp.revision = std::max(stamp.revision, passthrough);
-    return stamp;
-  }
-  // What is neither of the virtual listeners may have the name of an outbound one.
-  const bool may_meet = mesh_config.proxy_http_port() != 0 ||
-                        !scope.proxy->metadata.http_proxy_port.empty() ||
-                        scope.sidecar->HasIngressListeners() ||
-                        scope.proxy->metadata.interception_mode == model::InterceptionMode::kNone;
-  if (may_meet) {
-    stamp.revision = std::max(stamp.revision, passthrough);
-  } else {
-    stamp.sidecar = 0;
-  }
-  return stamp;
-}
-
-std::optional<std::string> ListenerGenerator::PartKey(const Request& request, size_t part) {
-  if (part == kOwn || !HasListeners(request)) return std::nullopt;
-  const OutboundSetPtr set = Outbound(request, KeyOf(request));
-  const Interned own_address(request.scope.proxy->ip_addresses.front());
-  return set->endpoints.contains(own_address) ? StrCat(set->id, "|", own_address.str()) : StrCat(set->id);
-}
-
-std::vector<ResourcePtr> ListenerGenerator::GeneratePart(const Request& request, size_t part) {
-  std::vector<ResourcePtr> resources;
-  if (!HasListeners(request)) return resources;
-  if (part == kOwn) {
-    AddOwn(request, &resources);
-  } else {
-    const OutboundSetPtr set = Outbound(request, KeyOf(request));
-    const Interned own_address(request.scope.proxy->ip_addresses.front());
-    resources.reserve(set->listeners.size());
-    for (const OutboundSet::Entry& entry : set->listeners) {
-      if (entry.endpoint.empty() || entry.endpoint != own_address) resources.push_back(entry.resource);
-    }
-  }
-  if (request.names != nullptr) {
-    std::erase_if(resources, [&](const ResourcePtr& resource) {
-      return !std::binary_search(request.names->begin(), request.names->end(), resource->name.str());
-    });
-  }
-  return resources;
-}
-
-void ListenerGenerator::AddOwn(const Request& request, std::vector<ResourcePtr>* out) {
-  const OutboundMemo::Key key = KeyOf(request);
-  const ProfilePtr& profile = key.profiles.full;
-  const Interned own_address(request.scope.proxy->ip_addresses.front());
-  const OutboundSetPtr outbound = Outbound(request, key);
-  const auto add = [&](ResourcePtr resource) {
-    const auto same_name = [&](const ResourcePtr& other) { return other->name == resource->name; };
-    if (outbound->HasListener(resource->name, own_address)) return;
-    if (std::none_of(out->begin(), out->end(), same_name)) out->push_back(std::move(resource));
-  };
-  if (const auto inputs = CollectHttpProxyPort(request.scope, profile)) add(Encoded(*inputs));
-  if (profile->traits().interception != model::InterceptionMode::kNone) add(VirtualOutbound(key.profiles));
-  for (const InboundInputs& inputs : CollectInbound(request, profile, key.reserved)) add(Encoded(inputs));
+  std::erase_if(*out, [&](const ResourcePtr& listener) { return !taken.insert(listener->name).second; });
 }
 
 }  // namespace

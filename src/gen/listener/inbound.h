@@ -8,7 +8,7 @@
 #include "gen/generator.h"
 #include "gen/listener/profile.h"
 #include "gen/listener/reserved_ports.h"
-#include "mesh/snapshot.h"
+#include "mesh/view.h"
 #include "model/protocol.h"
 
 namespace envoy::config::listener::v3 {
@@ -54,8 +54,7 @@ struct InboundInputs {
 
 // The inbound listeners of a sidecar: the virtual one (unless traffic is not intercepted), and those of a
 // Sidecar's ingress that bind to a port. Source: Istio's buildInboundListeners.
-std::vector<InboundInputs> CollectInbound(const Request& request, const ProfilePtr& profile,
-                                          const ReservedPorts& reserved);
+std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile);
 
 // Pure.
 void BuildInboundListener(const InboundInputs& inputs, envoy::config::listener::v3::Listener* out);

@@ -15,20 +15,29 @@ namespace {
 using istio::networking::v1alpha3::CaptureMode;
 using istio::networking::v1alpha3::IstioIngressListener;
 
+using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
+
+const IngressListeners& IngressOf(mesh::View& view) {
+  static const auto* const none = new IngressListeners;
+  const config::ConfigPtr& sidecar = view.sidecar_object();
+  return sidecar == nullptr ? *none : sidecar->Spec<istio::networking::v1alpha3::Sidecar>().ingress();
+}
+
 class Collector {
  public:
-  Collector(const Request& request, const ProfilePtr& profile, const ReservedPorts& reserved)
-      : scope_(request.scope),
+  Collector(mesh::View& view, const ProfilePtr& profile)
+      : view_(view),
         profile_(profile),
-        reserved_(reserved),
+        reserved_(view.proxy_class(), *profile->traits().settings),
+        ingress_(IngressOf(view)),
         not_intercepted_(profile->traits().interception == model::InterceptionMode::kNone) {}
 
   std::vector<InboundInputs> Collect() {
-    if (scope_.sidecar->HasIngressListeners()) {
-      for (const IstioIngressListener& ingress : scope_.sidecar->sidecar->ingress()) AddIngress(ingress);
+    if (!ingress_.empty()) {
+      for (const IstioIngressListener& ingress : ingress_) AddIngress(ingress);
     } else if (!not_intercepted_) {
       // Without interception the workload itself listens there; a Sidecar must say where the proxy does.
-      for (const mesh::ServiceTarget& target : scope_.targets) AddTarget(target);
+      for (const mesh::ServiceTarget& target : view_.targets()) AddTarget(target);
     }
     std::vector<InboundInputs> inputs;
     if (!not_intercepted_) {
@@ -60,7 +69,7 @@ class Collector {
     port.target = target.target_port;
     port.service_port = target.port->port;
     port.protocol = target.port->protocol;
-    port.mode = scope_.peer_authentication.ForPort(target.target_port);
+    port.mode = view_.own_mutual_tls().ForPort(target.target_port);
     port.binds = wildcards;
     port.hostname = target.service->hostname.str();
     port.tcp_stat_prefix = StatPrefix(InboundClusterName(port.target), *target.service, *target.port);
@@ -75,31 +84,31 @@ class Collector {
                                   : ingress.capture_mode() == CaptureMode::NONE;
     if (!reserved_.CanListen(ingress.bind(), number, bind_to_port, protocol, /*virtual_listeners=*/false))
       return;
-    const mesh::SidecarScope& sidecar = *scope_.sidecar;
+    const std::string& name = view_.sidecar_object()->name().str();
+    const std::string& ns = view_.client_namespace();
     InboundPort port;
     port.target = number;
     port.service_port = number;
     port.protocol = protocol;
-    port.mode = scope_.peer_authentication.ForPort(number);
+    port.mode = view_.own_mutual_tls().ForPort(number);
     port.binds = ingress.bind().empty() ? OwnAddresses() : std::vector<std::string>{ingress.bind()};
     // A Sidecar has no host name: telemetry is given its own.
     model::Service named;
     named.registry = model::Registry::kExternal;
-    named.hostname = Interned(StrCat(sidecar.object->name().str(), '.', sidecar.ns.str()));
+    named.hostname = Interned(StrCat(name, '.', ns));
     model::ServicePort service_port;
     service_port.name = ingress.port().name();
     service_port.port = number;
     port.hostname = named.hostname.str();
     port.tcp_stat_prefix = StatPrefix(InboundClusterName(number), named, service_port);
-    port.config_path = StrCat("/apis/networking.istio.io/v1/namespaces/", sidecar.ns.str(), "/sidecar/",
-                              sidecar.object->name().str());
+    port.config_path = StrCat("/apis/networking.istio.io/v1/namespaces/", ns, "/sidecar/", name);
     ports_.try_emplace(number, Entry{std::move(port), bind_to_port});
   }
 
   // What is on no service's port; and ports that PeerAuthentication speaks of though no service has them.
   void AddPassthrough(std::vector<InboundPort>* out) const {
     out->push_back(Passthrough(0));
-    for (const auto& [port, mode] : scope_.peer_authentication.ports) {
+    for (const auto& [port, mode] : view_.own_mutual_tls().ports) {
       if (!HasOwnChains(port)) out->push_back(Passthrough(port));
     }
   }
@@ -107,7 +116,7 @@ class Collector {
   InboundPort Passthrough(uint32_t number) const {
     InboundPort port;
     port.target = number;
-    port.mode = scope_.peer_authentication.ForPort(number);
+    port.mode = view_.own_mutual_tls().ForPort(number);
     port.passthrough = true;
     model::ServicePort service_port;
     service_port.name = "virtualInbound";
@@ -117,19 +126,19 @@ class Collector {
   }
 
   bool HasOwnChains(uint32_t port) const {
-    if (scope_.sidecar->HasIngressListeners()) {
-      const auto& ingress = scope_.sidecar->sidecar->ingress();
-      return std::any_of(ingress.begin(), ingress.end(),
+    if (!ingress_.empty()) {
+      return std::any_of(ingress_.begin(), ingress_.end(),
                          [port](const IstioIngressListener& l) { return l.port().number() == port; });
     }
-    return std::any_of(scope_.targets.begin(), scope_.targets.end(),
+    const std::vector<mesh::ServiceTarget>& targets = view_.targets();
+    return std::any_of(targets.begin(), targets.end(),
                        [port](const mesh::ServiceTarget& target) { return target.target_port == port; });
   }
 
   // The proxy's own address where it has one that others can reach, else all. Source: Istio's
   // getSidecarInboundBindIPs.
   std::vector<std::string> OwnAddresses() const {
-    for (const std::string& address : scope_.proxy->ip_addresses) {
+    for (const std::string& address : view_.proxy().ip_addresses) {
       const auto parsed = IpAddress::Parse(address);
       if (parsed && parsed->is_global_unicast()) return {parsed->ToString()};
     }
@@ -142,18 +151,18 @@ class Collector {
     return pattern.empty() ? otherwise : FillInboundStatPattern(pattern, service, port);
   }
 
-  const mesh::ProxyScope& scope_;
+  mesh::View& view_;
   const ProfilePtr& profile_;
-  const ReservedPorts& reserved_;
+  const ReservedPorts reserved_;
+  const IngressListeners& ingress_;
   const bool not_intercepted_;
   std::map<uint32_t, Entry> ports_;  // by target port
 };
 
 }  // namespace
 
-std::vector<InboundInputs> CollectInbound(const Request& request, const ProfilePtr& profile,
-                                          const ReservedPorts& reserved) {
-  return Collector(request, profile, reserved).Collect();
+std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile) {
+  return Collector(view, profile).Collect();
 }
 
 }  // namespace fairlead::gen::listener

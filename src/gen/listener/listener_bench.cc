@@ -10,6 +10,7 @@
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "mesh/builder.h"
 #include "mesh/proxy_scope.h"
+#include "model/proxy_class.h"
 #include "model/registry_output.h"
 
 namespace fairlead::gen {
@@ -40,9 +41,8 @@ model::RegistryOutput BenchServices(int count) {
     service->ports.push_back({"http", 80, model::Protocol::kHttp, 8080, "", 0});
     service->ports.push_back({"tcp", 5432, model::Protocol::kTcp, 5432, "", 0});
     service->ports.push_back({"other", 9000, model::Protocol::kUnsupported, 9000, "", 0});
-    registry.services.push_back(std::move(service));
+    registry.services.Insert(std::move(service));
   }
-  registry.changes.services = true;
   return registry;
 }
 
@@ -60,6 +60,7 @@ struct Mesh {
     proxy->supports_ipv4 = true;
     proxy->metadata.cluster_id = "Kubernetes";
     proxy->metadata.labels = {{"service.istio.io/canonical-name", StrCat("workload", workload)}};
+    proxy->cls = model::ClassOf(*proxy);
     return mesh::ComputeProxyScope(*snapshot, proxy);
   }
 
@@ -75,7 +76,7 @@ void BM_Cold(benchmark::State& state) {
   const mesh::ProxyScopePtr scope = mesh.Sidecar(0, 0);
   for (auto _ : state) {
     const auto generator = NewListenerGenerator();
-    benchmark::DoNotOptimize(generator->Generate({*mesh.snapshot, *scope}));
+    benchmark::DoNotOptimize(GenerateFor(*generator, *mesh.snapshot, *scope, nullptr));
   }
   state.counters["per listener (us)"] =
       benchmark::Counter(2.0 * static_cast<double>(state.range(0)),
@@ -87,12 +88,12 @@ BENCHMARK(BM_Cold)->Arg(1000)->Unit(benchmark::kMillisecond);
 void BM_Replica(benchmark::State& state) {
   const Mesh mesh(static_cast<int>(state.range(0)));
   const auto generator = NewListenerGenerator();
-  benchmark::DoNotOptimize(generator->Generate({*mesh.snapshot, *mesh.Sidecar(0, 0)}));
+  benchmark::DoNotOptimize(GenerateFor(*generator, *mesh.snapshot, *mesh.Sidecar(0, 0), nullptr));
   int index = 0;
   std::vector<mesh::ProxyScopePtr> scopes;
   for (int i = 1; i <= 256; ++i) scopes.push_back(mesh.Sidecar(i, 0));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(generator->Generate({*mesh.snapshot, *scopes[++index % 256]}));
+    benchmark::DoNotOptimize(GenerateFor(*generator, *mesh.snapshot, *scopes[++index % 256], nullptr));
   }
 }
 BENCHMARK(BM_Replica)->Arg(1000)->Unit(benchmark::kMicrosecond);
@@ -107,7 +108,7 @@ void BM_OtherWorkload(benchmark::State& state) {
     const mesh::ProxyScopePtr scope = mesh.Sidecar(index, index);
     ++index;
     state.ResumeTiming();
-    benchmark::DoNotOptimize(generator->Generate({*mesh.snapshot, *scope}));
+    benchmark::DoNotOptimize(GenerateFor(*generator, *mesh.snapshot, *scope, nullptr));
   }
 }
 BENCHMARK(BM_OtherWorkload)->Arg(1000)->Iterations(50)->Unit(benchmark::kMillisecond);

@@ -107,8 +107,10 @@ class ListenerFixture : public mesh::MeshFixture {
 
   std::vector<cache::ResourcePtr> Generate(const mesh::SnapshotPtr& snapshot, const model::ProxyPtr& proxy,
                                            const std::vector<std::string>* names = nullptr) {
-    const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxy);
-    return generator_->Generate({*snapshot, *scope, names});
+    auto classified = std::make_shared<model::Proxy>(*proxy);
+    classified->cls = model::ClassOf(*classified);
+    const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, classified);
+    return GenerateFor(*generator_, *snapshot, *scope, names);
   }
   Listeners Generated(const model::ProxyPtr& proxy) {
     Listeners listeners;

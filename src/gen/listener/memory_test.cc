@@ -23,6 +23,7 @@ class MemoryTest : public ListenerFixture {
          {std::pair("10.1.0.1", "x"), std::pair("10.1.0.2", "y"), std::pair("10.1.0.3", "x")}) {
       auto proxy = Client("default", ip);
       proxy->metadata.labels = {{"app", app}};
+      proxy->cls = model::ClassOf(*proxy);
       proxies_.push_back(proxy);
     }
   }
@@ -37,11 +38,11 @@ class MemoryTest : public ListenerFixture {
     const mesh::SnapshotPtr snapshot = Build();
     for (const auto& proxy : proxies_) {
       const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxy);
-      const auto remembered = generator_->Generate({*snapshot, *scope});
-      const auto fresh = NewListenerGenerator()->Generate({*snapshot, *scope});
+      const auto remembered = GenerateFor(*generator_, *snapshot, *scope, nullptr);
+      const auto fresh = GenerateFor(*NewListenerGenerator(), *snapshot, *scope, nullptr);
       EXPECT_EQ(Bytes(remembered), Bytes(fresh)) << after << ", " << proxy->ip_addresses[0];
     }
-    generator_->Sweep();
+    generator_->Sweep(Clock::now());
   }
 
   std::shared_ptr<model::Service> headless_;
@@ -103,7 +104,8 @@ TEST_F(MemoryTest, WhatNobodyAsksForIsForgotten) {
     const mesh::SnapshotPtr snapshot = Build();
     resource = Generate(snapshot, proxies_[0]).front();
   }
-  for (int i = 0; i < 20; ++i) generator_->Sweep();
+  const Clock::time_point now = Clock::now();
+  for (int i = 0; i < 20; ++i) generator_->Sweep(now + i * std::chrono::seconds(5));
   EXPECT_TRUE(resource.expired());
 }
 
@@ -115,8 +117,8 @@ TEST_F(MemoryTest, ThreadsMayShareIt) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 50; ++round) {
         const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxies_[(i + round) % 3]);
-        EXPECT_FALSE(generator_->Generate({*snapshot, *scope}).empty());
-        if (round % 10 == 0) generator_->Sweep();
+        EXPECT_FALSE(GenerateFor(*generator_, *snapshot, *scope, nullptr).empty());
+        if (round % 10 == 0) generator_->Sweep(Clock::now());
       }
     });
   }

@@ -27,37 +27,32 @@ struct Candidate {
   std::vector<std::string> binds;  // empty: the service's own addresses, or all for HTTP
   bool bind_to_port = false;
   std::vector<std::string> destinations;
-  std::string address;   // that stands for the service
-  std::string endpoint;  // where it is for one endpoint of the service: its first address
+  std::string address;  // that stands for the service
 };
 
 class Collector {
  public:
-  Collector(const Request& request, const Profiles& profiles, const model::AddressView& view,
-            const ReservedPorts& reserved, std::string_view skip, OutboundReads* reads)
-      : request_(request),
-        scope_(request.scope),
+  Collector(mesh::View& view, const Profiles& profiles)
+      : view_(view),
         profiles_(profiles),
         traits_(profiles.full->traits()),
-        view_(view),
-        reserved_(reserved),
-        skip_(skip),
-        reads_(reads),
+        addresses_(model::AddressViewOf(view.proxy_class(), traits_.settings->cluster_id)),
+        reserved_(view.proxy_class(), *traits_.settings),
         wildcards_(WildcardAddresses(traits_)) {}
 
-  std::vector<OutboundListener> Collect() {
-    for (const mesh::EgressListener& egress : scope_.sidecar->egress) CollectEgress(egress);
+  std::vector<OutboundInputs> Collect() {
+    for (const mesh::EgressListener& egress : view_.imports().egress) CollectEgress(egress);
     std::vector<std::pair<std::string_view, Listener*>> sorted;
     sorted.reserve(listeners_.size());
     for (const auto& [name, index] : by_name_) sorted.emplace_back(name, &listeners_[index]);
     std::sort(sorted.begin(), sorted.end());
-    std::vector<OutboundListener> listeners;
+    std::vector<OutboundInputs> listeners;
     listeners.reserve(sorted.size());
     for (auto& [name, listener] : sorted) {
-      const auto& chains = listener->made.inputs.chains;
+      const auto& chains = listener->made.chains;
       const bool http =
           std::any_of(chains.begin(), chains.end(), [](const OutboundChain& c) { return c.http(); });
-      listener->made.inputs.profile = http ? profiles_.full : profiles_.l4;
+      listener->made.profile = http ? profiles_.full : profiles_.l4;
       listeners.push_back(std::move(listener->made));
     }
     return listeners;
@@ -65,18 +60,13 @@ class Collector {
 
  private:
   struct Listener {
-    OutboundListener made;
+    OutboundInputs made;
     Protocol protocol = Protocol::kUnsupported;  // of what it serves so far; kUnsupported once it sniffs
     bool locked = false;  // a Sidecar's own port: nothing is added by egress listeners after its own
   };
 
   void CollectEgress(const mesh::EgressListener& egress) {
-    virtual_services_.clear();
-    for (const mesh::VirtualServicePtr& virtual_service : egress.virtual_services) {
-      if (virtual_service->spec->tls_size() + virtual_service->spec->tcp_size() > 0) {
-        virtual_services_.push_back(virtual_service);
-      }
-    }
+    stream_routes_ = egress.stream_routes;
     Candidate base;
     base.bind_to_port = BindsToPort(egress.spec);
     if (egress.spec != nullptr && !egress.spec->bind().empty()) {
@@ -106,7 +96,7 @@ class Collector {
     for (const model::ServicePtr& service : egress.services) {
       Candidate own = candidate;
       own.service = service.get();
-      own.address = model::PrimaryAddress(*service, view_);
+      own.address = model::PrimaryAddress(*service, addresses_);
       Add(std::move(own));
     }
   }
@@ -116,7 +106,7 @@ class Collector {
     for (Listener& listener : listeners_) listener.locked = true;
     for (const model::ServicePtr& service : egress.services) {
       if (service->resolution == model::Resolution::kAlias) continue;
-      const std::string address = model::PrimaryAddress(*service, view_);
+      const std::string address = model::PrimaryAddress(*service, addresses_);
       for (const model::ServicePort& port : service->ports) {
         Candidate candidate = base;
         candidate.service = service.get();
@@ -143,8 +133,7 @@ class Collector {
   // by Host.
   void AddForEndpoints(const model::ServicePtr& service, const model::ServicePort& port,
                        Candidate candidate) {
-    const model::ServiceEndpointsPtr all = request_.snapshot.endpoints->Find(service->hostname, service->ns);
-    reads_->endpoints.emplace_back(service, all);
+    const model::ServiceEndpointsPtr all = view_.Endpoints(service->hostname, service->ns);
     std::vector<const model::Endpoint*> endpoints;
     if (all != nullptr) {
       for (const model::EndpointShard& shard : all->shards) {
@@ -161,9 +150,8 @@ class Collector {
       const bool valid = std::all_of(endpoint->addresses.begin(), endpoint->addresses.end(),
                                      [](const Interned& address) { return IsIpAddress(address.str()); });
       if (!valid || endpoint->addresses.empty()) continue;
-      if (endpoint->addresses.front() == skip_) continue;
+      if (view_.HasAddress(endpoint->addresses.front())) continue;
       Candidate one = candidate;
-      one.endpoint = endpoint->addresses.front().str();
       for (const Interned& address : endpoint->addresses) one.binds.push_back(address.str());
       Add(std::move(one));
     }
@@ -177,16 +165,16 @@ class Collector {
       return;
     }
     const model::Service& service = *candidate->service;
-    std::vector<std::string> addresses = model::AllAddresses(service, view_);
+    std::vector<std::string> addresses = model::AllAddresses(service, addresses_);
     if (addresses.empty()) {
       addresses = {candidate->address};
     } else {
       addresses.front() = candidate->address;
     }
     const bool unspecified = candidate->address == model::kUnspecifiedAddress;
-    if (service.registry == model::Registry::kExternal && unspecified && view_.ipv6) {
+    if (service.registry == model::Registry::kExternal && unspecified && addresses_.ipv6) {
       // A ServiceEntry may be for hosts of either family.
-      if (view_.ipv4) {
+      if (addresses_.ipv4) {
         addresses.push_back("::");
       } else {
         addresses.front() = "::";
@@ -209,14 +197,9 @@ class Collector {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) {
       by_name_.emplace(std::move(name), listeners_.size());
-      listeners_.emplace_back().made.endpoint = candidate.endpoint;
-      return Replace(candidate, kind, &listeners_.back());
+      return Replace(candidate, kind, &listeners_.emplace_back());
     }
     Listener& existing = listeners_[found->second];
-    if (candidate.endpoint != existing.made.endpoint) {
-      existing.made.mixed = true;
-      if (existing.made.endpoint.empty()) existing.made.endpoint = candidate.endpoint;
-    }
     if (existing.locked) return;
     if (candidate.port.protocol == Protocol::kHttpProxy) return Replace(candidate, kind, &existing);
     switch (Meet(existing.protocol, candidate.port.protocol)) {
@@ -225,17 +208,17 @@ class Collector {
       case Meeting::kReplace:
         return Replace(candidate, kind, &existing);
       case Meeting::kMergeTcp:
-        return MergeChains(L4Chains(candidate), &existing.made.inputs.chains);
+        return MergeChains(L4Chains(candidate), &existing.made.chains);
       case Meeting::kMerge:
         break;
     }
     // TCP on TCP stays so; whatever else meets is told apart by sniffing from now on.
     if (KindOf(existing.protocol) != kind) existing.protocol = Protocol::kUnsupported;
-    MergeChains(Chains(candidate, kind), &existing.made.inputs.chains);
+    MergeChains(Chains(candidate, kind), &existing.made.chains);
   }
 
   void Replace(const Candidate& candidate, ListenerKind kind, Listener* out) const {
-    OutboundInputs& inputs = out->made.inputs;
+    OutboundInputs& inputs = out->made;
     inputs.binds = candidate.binds;
     inputs.port = candidate.port.number;
     inputs.bind_to_port = candidate.bind_to_port;
@@ -264,8 +247,8 @@ class Collector {
   }
 
   std::vector<OutboundChain> L4Chains(const Candidate& candidate) const {
-    return CollectL4Chains({scope_, traits_, *candidate.service, candidate.address, candidate.binds.front(),
-                            candidate.port, candidate.destinations, virtual_services_, &reads_->labels});
+    return CollectL4Chains({view_, traits_, *candidate.service, candidate.address, candidate.binds.front(),
+                            candidate.port, candidate.destinations, stream_routes_});
   }
 
   OutboundChain HttpChain(const Candidate& candidate, ListenerKind kind, bool sniff) const {
@@ -289,25 +272,22 @@ class Collector {
     return chain;
   }
 
-  const Request& request_;
-  const mesh::ProxyScope& scope_;
+  mesh::View& view_;
   const Profiles& profiles_;
   const ProxyTraits& traits_;
-  const model::AddressView& view_;
-  const ReservedPorts& reserved_;
-  const std::string_view skip_;
-  OutboundReads* reads_;
+  const model::AddressView addresses_;
+  const ReservedPorts reserved_;
   const std::vector<std::string> wildcards_;
-  std::vector<mesh::VirtualServicePtr> virtual_services_;  // of the egress listener at hand, with L4 routes
+  std::span<const mesh::VirtualServicePtr> stream_routes_;  // of the egress listener at hand
   std::vector<Listener> listeners_;
   StringMap<size_t> by_name_;  // index into listeners_
 };
 
 }  // namespace
 
-std::optional<OutboundInputs> CollectHttpProxyPort(const mesh::ProxyScope& scope, const ProfilePtr& profile) {
+std::optional<OutboundInputs> CollectHttpProxyPort(mesh::View& view, const ProfilePtr& profile) {
   uint32_t port = static_cast<uint32_t>(profile->traits().settings->mesh->proxy_http_port());
-  const std::string& own = scope.proxy->metadata.http_proxy_port;
+  const std::string& own = view.proxy_class().http_proxy_port.str();
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(own.data(), own.data() + own.size(), number);
   if (!own.empty() && error == std::errc() && end == own.data() + own.size()) port = number;
@@ -320,10 +300,8 @@ std::optional<OutboundInputs> CollectHttpProxyPort(const mesh::ProxyScope& scope
   return OutboundInputs{profile, LocalhostAddresses(profile->traits()), port, true, {std::move(chain)}};
 }
 
-std::vector<OutboundListener> CollectOutbound(const Request& request, const Profiles& profiles,
-                                              const model::AddressView& view, const ReservedPorts& reserved,
-                                              std::string_view skip, OutboundReads* reads) {
-  return Collector(request, profiles, view, reserved, skip, reads).Collect();
+std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const Profiles& profiles) {
+  return Collector(view, profiles).Collect();
 }
 
 }  // namespace fairlead::gen::listener

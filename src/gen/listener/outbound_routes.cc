@@ -34,14 +34,9 @@ bool Applies(const L4Request& request, const Match& match) {
   if (!gateways.empty() && std::find(gateways.begin(), gateways.end(), kMeshGateway) == gateways.end())
     return false;
   if (match.port() != 0 && match.port() != request.port.number) return false;
-  if (!match.source_namespace().empty() && match.source_namespace() != request.scope.proxy->metadata.ns)
+  if (!match.source_namespace().empty() && match.source_namespace() != request.view.metadata_namespace())
     return false;
-  if (!match.source_labels().empty()) *request.labels_read = true;
-  for (const auto& [key, value] : match.source_labels()) {
-    const auto label = request.scope.labels.find(key);
-    if (label == request.scope.labels.end() || label->second != value) return false;
-  }
-  return true;
+  return request.view.HasLabels(match.source_labels());
 }
 
 std::vector<std::string> Strings(const google::protobuf::RepeatedPtrField<std::string>& strings) {
@@ -64,7 +59,7 @@ std::vector<std::string> ServiceSniHosts(const L4Request& request) {
   std::vector<std::string> hosts = {service.hostname.str()};
   for (const model::NamespacedHost& alias : service.aliases) {
     hosts.push_back(alias.hostname);
-    for (std::string& alternate : route::AlternateHosts(alias.hostname, 0, request.scope.proxy->domain)) {
+    for (std::string& alternate : route::AlternateHosts(alias.hostname, 0, request.view.domain())) {
       hosts.push_back(std::move(alternate));
     }
   }

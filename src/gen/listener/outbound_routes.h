@@ -7,8 +7,8 @@
 
 #include "gen/listener/chain.h"
 #include "gen/listener/traits.h"
-#include "mesh/proxy_scope.h"
 #include "mesh/routing_objects.h"
+#include "mesh/view.h"
 #include "model/service.h"
 
 namespace fairlead::gen::listener {
@@ -22,7 +22,7 @@ struct ListenPort {
 
 // One service's connections on one listener.
 struct L4Request {
-  const mesh::ProxyScope& scope;
+  mesh::View& view;
   const ProxyTraits& traits;
   const model::Service& service;
   std::string_view address;  // that stands for the service, as the proxy sees it
@@ -31,7 +31,6 @@ struct L4Request {
   std::vector<std::string>
       destinations;  // CIDR ranges of the service, where the listener is for all addresses
   std::span<const mesh::VirtualServicePtr> virtual_services;  // those with TCP or TLS routes, oldest first
-  bool* labels_read;  // set where the workload's labels decided about something
 };
 
 // The filter chains for connections to the service: the TLS or TCP routes of VirtualServices for its host

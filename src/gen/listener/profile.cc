@@ -7,8 +7,8 @@
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
-#include "gen/listener/access_log.h"
-#include "gen/listener/metrics.h"
+#include "gen/telemetry/access_log.h"
+#include "gen/telemetry/metrics.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::listener {
@@ -47,15 +47,15 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
     parts.http2_connection_manager = EncodedConnectionManager(traits_, options);
   }
   envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy tcp;
-  AddAccessLogs(traits_, traffic, LogPlace::kTcp, tcp.mutable_access_log());
+  telemetry::AddAccessLogs(traits_, traffic, telemetry::LogPlace::kTcp, tcp.mutable_access_log());
   parts.tcp_logs = proto::DeterministicBytes(tcp);
   envoy::config::listener::v3::Listener listener;
-  AddAccessLogs(traits_, traffic, LogPlace::kListener, listener.mutable_access_log());
+  telemetry::AddAccessLogs(traits_, traffic, telemetry::LogPlace::kListener, listener.mutable_access_log());
   parts.listener_logs = proto::DeterministicBytes(listener);
   envoy::config::listener::v3::FilterChain chain;
-  for (google::protobuf::Any& config : StatsConfigs(traits_, traffic)) {
+  for (google::protobuf::Any& config : telemetry::StatsConfigs(traits_, traffic)) {
     auto* filter = chain.add_filters();
-    filter->set_name(std::string(kStatsFilter));
+    filter->set_name(std::string(telemetry::kStatsFilter));
     *filter->mutable_typed_config() = std::move(config);
   }
   parts.stats = proto::DeterministicBytes(chain);

@@ -9,29 +9,18 @@ namespace {
 
 constexpr uint32_t kFirstUnprivilegedPort = 1024;
 
-// What Go's strconv.ParseBool takes for true.
-bool IsTrue(std::string_view text) {
-  constexpr std::string_view kTrue[] = {"1", "t", "T", "TRUE", "true", "True"};
-  return std::find(std::begin(kTrue), std::end(kTrue), text) != std::end(kTrue);
-}
-
 bool Contains(const std::vector<uint32_t>& ports, uint32_t port) {
   return std::find(ports.begin(), ports.end(), port) != ports.end();
 }
 
 }  // namespace
 
-ReservedPorts::ReservedPorts(const model::Proxy& proxy, const model::Settings& settings)
-    : unprivileged_(IsTrue(proxy.metadata.unprivileged_pod)),
-      wildcard_(proxy.supports_ipv6 && !proxy.supports_ipv4 ? "::" : "0.0.0.0"),
+ReservedPorts::ReservedPorts(const model::ProxyClass& proxy, const model::Settings& settings)
+    : unprivileged_(proxy.unprivileged),
+      wildcard_(proxy.ipv6 && !proxy.ipv4 ? "::" : "0.0.0.0"),
+      static_ports_(proxy.reserved_ports),
       virtual_ports_({static_cast<uint32_t>(settings.mesh->proxy_listen_port()),
-                      static_cast<uint32_t>(settings.mesh->proxy_inbound_listen_port())}) {
-  const model::ProxyMetadata& metadata = proxy.metadata;
-  for (const int port : {metadata.envoy_status_port, metadata.envoy_prometheus_port,
-                         metadata.envoy_secure_metrics_port, metadata.envoy_secure_merged_metrics_port}) {
-    if (port > 0) static_ports_.push_back(port);
-  }
-}
+                      static_cast<uint32_t>(settings.mesh->proxy_inbound_listen_port())}) {}
 
 bool ReservedPorts::CanListen(std::string_view bind, uint32_t port, bool bind_to_port,
                               model::Protocol protocol, bool virtual_listeners) const {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/protocol.h"
-#include "model/proxy.h"
+#include "model/proxy_class.h"
 #include "model/settings.h"
 
 namespace fairlead::gen::listener {
@@ -15,19 +15,13 @@ namespace fairlead::gen::listener {
 // listeners, and below 1024 for a proxy without privileges. Source: Istio's Proxy.CanBindToPort.
 class ReservedPorts {
  public:
-  ReservedPorts(const model::Proxy& proxy, const model::Settings& settings);
+  ReservedPorts(const model::ProxyClass& proxy, const model::Settings& settings);
 
   // `bind` "" stands for the wildcard address where the protocol is HTTP, for a service's own address
   // otherwise. `virtual_listeners`: whether the virtual listeners' ports count (for a Sidecar's ingress they
   // don't).
   bool CanListen(std::string_view bind, uint32_t port, bool bind_to_port, model::Protocol protocol,
                  bool virtual_listeners = true) const;
-
-  friend bool operator==(const ReservedPorts&, const ReservedPorts&) = default;
-  template <typename H>
-  friend H AbslHashValue(H h, const ReservedPorts& r) {
-    return H::combine(std::move(h), r.static_ports_, r.unprivileged_);
-  }
 
  private:
   bool unprivileged_ = false;

@@ -55,16 +55,6 @@ std::optional<Tunnel> TunnelOf(const DestinationRule& rule, std::string_view sub
   return tunnel;
 }
 
-mesh::DestinationRulePtr FindRule(const L4Request& request, const model::Service& service) {
-  const mesh::SidecarScope& sidecar = *request.scope.sidecar;
-  const auto rules = sidecar.destination_rules.find(service.hostname.str());
-  if (rules == sidecar.destination_rules.end()) return nullptr;
-  for (const mesh::DestinationRulePtr& rule : rules->second) {
-    if (rule->spec->has_workload_selector()) *request.labels_read = true;
-  }
-  return sidecar.FindDestinationRule(service.hostname, service.ns, request.scope.labels);
-}
-
 void ApplyRule(const DestinationRule* rule, std::string_view subset, const ProxyTraits& traits,
                TcpForward* out) {
   out->idle_timeout = traits.idle_timeout;
@@ -74,11 +64,6 @@ void ApplyRule(const DestinationRule* rule, std::string_view subset, const Proxy
   if (pool.has_max_connection_duration()) out->max_duration = Nanoseconds(pool.max_connection_duration());
   out->hash_source_ip = HashesSourceIp(*rule, subset);
   out->tunnel = TunnelOf(*rule, subset);
-}
-
-const model::Service* FindService(const L4Request& request, const std::string& host) {
-  const auto found = request.scope.sidecar->services_by_host.find(host);
-  return found == request.scope.sidecar->services_by_host.end() ? nullptr : found->second.get();
 }
 
 std::string DestinationCluster(const Destination& destination, const model::Service* service,
@@ -107,8 +92,9 @@ std::string StatPrefix(const L4Request& request, const std::string& cluster, con
 std::optional<TcpForward> ForwardByRoute(const L4Request& request, const RouteDestinations& destinations,
                                          const mesh::VirtualService& virtual_service) {
   const Destination& first = destinations[0].destination();
-  const model::Service* service = FindService(request, first.host());
-  const mesh::DestinationRulePtr rule = service == nullptr ? nullptr : FindRule(request, *service);
+  const model::ServicePtr imported = request.view.Imported(first.host());
+  const model::Service* service = imported.get();
+  const mesh::DestinationRulePtr rule = service == nullptr ? nullptr : request.view.Rule(service->hostname);
   const DestinationRule* spec = rule == nullptr ? nullptr : rule->spec.get();
   TcpForward forward;
   forward.protocol = request.port.protocol;
@@ -130,7 +116,8 @@ std::optional<TcpForward> ForwardByRoute(const L4Request& request, const RouteDe
     if (route.weight() <= 0) continue;
     const Destination& destination = route.destination();
     forward.clusters.push_back(
-        {DestinationCluster(destination, FindService(request, destination.host()), request.port.number),
+        {DestinationCluster(destination, request.view.Imported(destination.host()).get(),
+                            request.port.number),
          static_cast<uint32_t>(route.weight())});
   }
   if (forward.clusters.empty()) return std::nullopt;
@@ -148,7 +135,7 @@ TcpForward ForwardToService(const L4Request& request) {
   forward.stat_prefix = StatPrefix(request, cluster, &service, "", port);
   forward.clusters = {{cluster, 0}};
   forward.protocol = request.port.protocol;
-  const mesh::DestinationRulePtr rule = FindRule(request, service);
+  const mesh::DestinationRulePtr rule = request.view.Rule(service.hostname);
   ApplyRule(rule == nullptr ? nullptr : rule->spec.get(), "", request.traits, &forward);
   if (service.resolution == model::Resolution::kDynamicDns && model::IsWildcard(service.hostname)) {
     forward.dynamic_dns_host = service.hostname.str();

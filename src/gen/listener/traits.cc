@@ -1,10 +1,8 @@
 #include "gen/listener/traits.h"
 
-#include "base/duration.h"
 #include "base/strings.h"
-#include "gen/listener/tracing.h"
 #include "gen/naming/cluster_name.h"
-#include "google/protobuf/struct.pb.h"
+#include "gen/telemetry/tracing.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
@@ -16,8 +14,6 @@ namespace {
 using istio::mesh::v1alpha1::MeshConfig;
 using istio::mesh::v1alpha1::ProxyConfig;
 using istio::networking::v1alpha3::OutboundTrafficPolicy;
-
-Interned OrElse(std::string_view text, std::string_view fallback) { return text.empty() ? fallback : text; }
 
 // Source: Istio's GetProxyConfig fields that reach listeners; metadata that names more does not split the
 // caches.
@@ -33,23 +29,12 @@ Interned CutDown(const ProxyConfig& config, const ProxyConfig& mesh_default) {
   return proto::DeterministicBytes(kept);
 }
 
-TraceTags CollectTags(const mesh::ProxyScope& scope) {
-  const model::ProxyMetadata& metadata = scope.proxy->metadata;
-  TraceTags tags;
-  tags.canonical_service = OrElse(LabelOr(scope.labels, "service.istio.io/canonical-name"), "unknown");
-  tags.canonical_revision = OrElse(LabelOr(scope.labels, "service.istio.io/canonical-revision"), "latest");
-  tags.mesh_id = OrElse(metadata.mesh_id, "unknown");
-  tags.ns = OrElse(metadata.ns, "default");
-  tags.cluster_id = OrElse(metadata.cluster_id, "unknown");
-  return tags;
-}
-
-route::CatchAll CollectCatchAll(const mesh::SidecarScope& sidecar, const ProxyConfig& config) {
+route::CatchAll CollectCatchAll(mesh::View& view, const ProxyConfig& config) {
   route::CatchAll result;
   const auto& headers = config.proxy_headers();
   result.include_attempt_count = !headers.attempt_count().disabled().value();
   result.append_x_forwarded_host = headers.x_forwarded_host().enabled().value();
-  const OutboundTrafficPolicy& policy = *sidecar.outbound_traffic_policy;
+  const OutboundTrafficPolicy& policy = view.outbound_policy();
   // MeshConfig's modes are a superset of the Sidecar's, with the same numbers.
   if (static_cast<int>(policy.mode()) == OutboundTrafficPolicy::ALLOW_ANY) {
     result.mode = route::CatchAllMode::kPassthrough;
@@ -67,52 +52,29 @@ route::CatchAll CollectCatchAll(const mesh::SidecarScope& sidecar, const ProxyCo
   return result;
 }
 
-ServerFiles CollectServerFiles(const model::ProxyMetadata& metadata) {
-  ServerFiles files;
-  files.certificate_chain = metadata.tls_server_cert_chain;
-  files.key = metadata.tls_server_key;
-  files.root = metadata.tls_server_root_cert;
-  if (metadata.raw != nullptr) {
-    const auto found = metadata.raw->fields().find("file-credential");
-    files.from_file_sds = found != metadata.raw->fields().end() && found->second.string_value() == "true";
-  }
-  return files;
-}
-
-// Istio falls back to the agent's default address where the metadata's cannot be read.
-Interned CollectDnsProxy(const model::ProxyMetadata& metadata) {
-  if (!metadata.dns_capture) return {};
-  return OrElse(metadata.dns_proxy_addr, "127.0.0.1:15053");
-}
-
 }  // namespace
 
-ProxyTraits CollectTraits(const Request& request) {
-  const mesh::ProxyScope& scope = request.scope;
-  const model::Proxy& proxy = *scope.proxy;
-  const model::ProxyMetadata& metadata = proxy.metadata;
+ProxyTraits CollectTraits(mesh::View& view) {
+  const model::ProxyClass& proxy = view.proxy_class();
+  const auto proxy_config = view.proxy_config();
   ProxyTraits traits;
-  traits.settings = request.snapshot.settings;
+  traits.settings = view.settings();
   traits.extensions = proxy.extensions;
-  traits.proxy_config = CutDown(*scope.proxy_config, traits.settings->mesh->default_config());
-  traits.telemetry = CollectTelemetry(request.snapshot, proxy.ns, scope.labels);
-  traits.catch_all = CollectCatchAll(*scope.sidecar, *scope.proxy_config);
+  traits.proxy_config = CutDown(*proxy_config, traits.settings->mesh->default_config());
+  traits.telemetry = telemetry::CollectTelemetry(view);
+  traits.catch_all = CollectCatchAll(view, *proxy_config);
   traits.version = proxy.version;
-  traits.interception = metadata.interception_mode == model::InterceptionMode::kUnset
-                            ? model::InterceptionMode::kRedirect
-                            : metadata.interception_mode;
-  traits.ipv4 = proxy.supports_ipv4;
-  traits.ipv6 = proxy.supports_ipv6;
-  traits.http10 = metadata.http10;
-  traits.inbound_exact_balance = metadata.inbound_exact_balance;
-  traits.outbound_exact_balance = metadata.outbound_exact_balance;
-  if (const auto idle = ParseGoDuration(metadata.idle_timeout)) traits.idle_timeout = idle->count();
-  traits.dns_proxy = CollectDnsProxy(metadata);
-  traits.server_files = CollectServerFiles(metadata);
-  const TracingNeeds needs = TracingNeedsOf(traits);
-  if (needs.tags) traits.tags = CollectTags(scope);
-  if (needs.service_cluster) traits.service_cluster = Interned(proxy.cluster);
-  if (needs.otel_service_name) traits.otel_service_name = Interned(OtelServiceName(scope));
+  traits.interception = proxy.interception;
+  traits.ipv4 = proxy.ipv4;
+  traits.ipv6 = proxy.ipv6;
+  traits.http10 = proxy.http10;
+  traits.inbound_exact_balance = proxy.inbound_exact_balance;
+  traits.outbound_exact_balance = proxy.outbound_exact_balance;
+  traits.idle_timeout = proxy.idle_timeout;
+  traits.dns_proxy = proxy.dns_proxy;
+  traits.server_files = {proxy.server_certificate, proxy.server_key, proxy.server_root,
+                         proxy.file_credential_socket};
+  telemetry::CollectTracing(view, &traits);
   return traits;
 }
 

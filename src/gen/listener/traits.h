@@ -2,25 +2,17 @@
 #define FAIRLEAD_GEN_LISTENER_TRAITS_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/interned.h"
 #include "gen/generator.h"
-#include "gen/listener/telemetry.h"
 #include "gen/route/catch_all.h"
+#include "gen/telemetry/traits.h"
 #include "model/proxy.h"
-#include "model/settings.h"
 
 namespace fairlead::gen::listener {
-
-// The literal tags of a workload's spans. Empty where no traces are tagged so, that proxies may share more.
-struct TraceTags {
-  Interned canonical_service, canonical_revision, mesh_id, ns, cluster_id;
-  friend bool operator==(const TraceTags&, const TraceTags&) = default;
-};
 
 // The certificate files that a proxy serves with instead of its workload certificate. Source: node metadata
 // TLS_SERVER_*.
@@ -32,17 +24,9 @@ struct ServerFiles {
 
 // Everything about a proxy that its listeners' contents depend on, apart from what each listener is for:
 // equal for the workloads of a deployment, and for most of a namespace. A plain value; no addresses and no
-// pod names.
-struct ProxyTraits {
-  model::SettingsPtr settings;
-  std::shared_ptr<const model::ExtensionSet> extensions;  // interned; null: has everything
-  Interned proxy_config;  // ProxyConfig cut down to what listeners read, encoded
-  TelemetryView telemetry;
-  TraceTags tags;
-  Interned service_cluster;    // node.cluster; "" where no tracing provider reports it
-  Interned otel_service_name;  // likewise, for OpenTelemetry's semantic conventions
-  route::CatchAll catch_all;   // what happens to unknown destinations
-  model::IstioVersion version;
+// pod names. Its ProxyConfig is cut down to what listeners read.
+struct ProxyTraits : telemetry::Traits {
+  route::CatchAll catch_all;  // what happens to unknown destinations
   model::InterceptionMode interception = model::InterceptionMode::kRedirect;  // never kUnset
   bool ipv4 = true, ipv6 = false;
   bool http10 = false;
@@ -51,7 +35,6 @@ struct ProxyTraits {
   Interned dns_proxy;                   // "host:port" of the agent's DNS proxy, where DNS is captured
   ServerFiles server_files;
 
-  bool HasExtension(std::string_view name) const { return extensions == nullptr || extensions->Has(name); }
   friend bool operator==(const ProxyTraits&, const ProxyTraits&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ProxyTraits& t) {
@@ -62,7 +45,7 @@ struct ProxyTraits {
   }
 };
 
-ProxyTraits CollectTraits(const Request& request);
+ProxyTraits CollectTraits(mesh::View& view);
 // The same without what only connection managers depend on, so that workloads which differ in no more are
 // alike.
 ProxyTraits L4Traits(ProxyTraits traits);

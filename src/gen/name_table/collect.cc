@@ -11,22 +11,15 @@ bool ResolvesToEndpoints(const model::Service& service) {
 
 }  // namespace
 
-NameTableClient NameTableClientOf(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy) {
-  return {model::AddressViewOf(proxy, snapshot.settings->cluster_id), proxy.metadata.network,
-          proxy.metadata.cluster_id};
-}
-
-NameTableInputs CollectNameTable(const mesh::MeshSnapshot& snapshot, const mesh::SidecarScope& scope,
-                                 const NameTableClient& client) {
+NameTableInputs CollectNameTable(mesh::View& view) {
   NameTableInputs out;
-  out.client = client;
-  for (const mesh::EgressListener& listener : scope.egress) {
+  const model::ProxyClass& proxy = view.proxy_class();
+  out.client = {model::AddressViewOf(proxy, view.settings()->cluster_id), proxy.network, proxy.cluster_id};
+  for (const mesh::EgressListener& listener : view.imports().egress) {
     for (const model::ServicePtr& service : listener.services) {
       NameTableInputs::Entry& entry = out.services.emplace_back();
       entry.service = service;
-      if (ResolvesToEndpoints(*service)) {
-        entry.endpoints = snapshot.endpoints->Find(service->hostname, service->ns);
-      }
+      if (ResolvesToEndpoints(*service)) entry.endpoints = view.Endpoints(service->hostname, service->ns);
     }
   }
   return out;

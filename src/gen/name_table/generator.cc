@@ -1,9 +1,7 @@
 #include "gen/generator.h"
 
-#include <algorithm>
 #include <memory>
 
-#include "base/strings.h"
 #include "cache/byte_cache.h"
 #include "gen/name_table/build.h"
 #include "gen/name_table/inputs.h"
@@ -15,31 +13,15 @@ namespace {
 // The one name table of a proxy, a resource without a name.
 class NameTableGenerator final : public Generator {
  public:
-  std::vector<cache::ResourcePtr> Generate(const Request& request) override {
-    const NameTableInputs inputs = CollectNameTable(
-        request.snapshot, *request.scope.sidecar, NameTableClientOf(request.snapshot, *request.scope.proxy));
-    return {cache_.GetOrBuild(inputs, [](const NameTableInputs& in) {
+  Resources Generate(mesh::View& view, const Names* /*names*/, size_t /*part*/) override {
+    return {cache_.GetOrBuild(CollectNameTable(view), [](const NameTableInputs& in) {
       istio::networking::nds::v1::NameTable table;
       BuildNameTable(in, &table);
       return Encode("", table);
     })};
   }
 
-  PartStamp Stamp(const Request& request, size_t /*part*/) const override {
-    const mesh::InputRevisions revisions = request.snapshot.RevisionsFor(*request.scope.sidecar);
-    return {request.scope.own_id, request.scope.sidecar->imports_id,
-            std::max(revisions.settings, revisions.passthrough_endpoints)};
-  }
-
-  std::optional<std::string> PartKey(const Request& request, size_t /*part*/) override {
-    const NameTableClient client = NameTableClientOf(request.snapshot, *request.scope.proxy);
-    const model::AddressView& view = client.addresses;
-    return StrCat(request.scope.sidecar->id, "|", client.network.str(), "|", client.cluster.str(), "|",
-                  static_cast<int>(view.ipv4), static_cast<int>(view.ipv6),
-                  static_cast<int>(view.own_cluster), static_cast<int>(view.auto_allocated));
-  }
-
-  void Sweep() override { cache_.Sweep(); }
+  void Sweep(Clock::time_point now) override { cache_.Sweep(now); }
 
  private:
   cache::ByteCache<NameTableInputs> cache_;

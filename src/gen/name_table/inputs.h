@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "base/interned.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/view.h"
 #include "model/endpoint.h"
 #include "model/service.h"
 #include "model/service_addresses.h"
@@ -48,9 +47,7 @@ struct NameTableInputs {
   }
 };
 
-NameTableClient NameTableClientOf(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy);
-NameTableInputs CollectNameTable(const mesh::MeshSnapshot& snapshot, const mesh::SidecarScope& scope,
-                                 const NameTableClient& client);
+NameTableInputs CollectNameTable(mesh::View& view);
 
 }  // namespace fairlead::gen
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/strings.h"
 #include "config/kind.h"
 #include "config/tree.h"
@@ -35,7 +36,7 @@ void SetLabels(const LabelMap& labels, Map* out) {
 // A document's specification as a google.protobuf.Struct; empty where JSON cannot be made of it.
 google::protobuf::Struct StructOf(config::Node spec) {
   google::protobuf::Struct out;
-  const auto bytes = proto::FromJson("google.protobuf.Struct", config::ToJson(spec).dump());
+  const auto bytes = proto::FromJson("google.protobuf.Struct", JsonText(config::ToJson(spec)));
   if (bytes.ok()) out.ParseFromString(*bytes);
   return out;
 }

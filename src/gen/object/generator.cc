@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,15 +17,15 @@ namespace fairlead::gen {
 namespace object {
 namespace {
 
-bool AskedFor(const Request& request, const std::string& name) {
-  return request.names == nullptr || std::binary_search(request.names->begin(), request.names->end(), name);
+bool AskedFor(const Names* names, const std::string& name) {
+  return names == nullptr || std::binary_search(names->begin(), names->end(), name);
 }
 
 // A client that does not say where it is sees all addresses of a service.
-std::vector<std::string> AddressesOf(const model::Service& service, const Request& request) {
-  const model::Proxy& proxy = *request.scope.proxy;
-  if (proxy.metadata.cluster_id.empty()) return service.cluster_vips;
-  return model::AllAddresses(service, model::AddressViewOf(proxy, request.snapshot.settings->cluster_id));
+std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& view) {
+  const model::ProxyClass& proxy = view.proxy_class();
+  if (proxy.cluster_id.empty()) return service.cluster_vips;
+  return model::AllAddresses(service, model::AddressViewOf(proxy, view.settings()->cluster_id));
 }
 
 // Two parts: the objects, and, of ServiceEntries, those that stand for the services of other registries.
@@ -36,54 +35,36 @@ class ObjectGenerator final : public Generator {
 
   size_t PartCount() const override { return kind_ == config::Kind::kServiceEntry ? 2 : 1; }
 
-  std::vector<cache::ResourcePtr> Generate(const Request& request) override {
-    std::vector<cache::ResourcePtr> all;
-    for (size_t part = 0; part < PartCount(); ++part) {
-      for (cache::ResourcePtr& resource : GeneratePart(request, part)) all.push_back(std::move(resource));
-    }
-    return all;
+  Resources Generate(mesh::View& view, const Names* names, size_t part) override {
+    return part == 0 ? Objects(view, names) : Services(view, names);
   }
 
-  std::vector<cache::ResourcePtr> GeneratePart(const Request& request, size_t part) override {
-    return part == 0 ? Objects(request) : Services(request);
-  }
-
-  PartStamp Stamp(const Request& request, size_t part) const override {
-    const uint64_t objects = source_->RevisionOf(kind_) + 1;
-    if (part == 0) return {objects, 0, 0};
-    return {objects, request.scope.sidecar->id, request.snapshot.revisions.settings};
-  }
-
-  // With the revision: objects may be newer than the snapshot, and then a stamp and what another stream made
-  // before it must not be taken for one.
-  std::optional<std::string> PartKey(const Request& /*request*/, size_t part) override {
-    if (part == 0) return StrCat(source_->RevisionOf(kind_));
-    return std::nullopt;
-  }
-
-  void Sweep() override { cache_.Sweep(); }
+  void Sweep(Clock::time_point now) override { cache_.Sweep(now); }
 
  private:
-  std::vector<cache::ResourcePtr> Objects(const Request& request) {
-    std::vector<cache::ResourcePtr> out;
+  // They may be newer than the snapshot, which no read could tell.
+  Resources Objects(mesh::View& view, const Names* names) {
+    view.MarkUnrepeatable();
+    Resources out;
     for (config::ConfigPtr& object : source_->ObjectsOf(kind_)) {
       const std::string name = NameOf(*object);
-      if (AskedFor(request, name)) out.push_back(Make(name, {std::move(object), nullptr, {}}));
+      if (AskedFor(names, name)) out.push_back(Make(name, {std::move(object), nullptr, {}}));
     }
     return out;
   }
 
-  std::vector<cache::ResourcePtr> Services(const Request& request) {
-    std::vector<cache::ResourcePtr> out;
+  Resources Services(mesh::View& view, const Names* names) {
+    view.MarkUnrepeatable();
+    Resources out;
     StringSet seen;
     for (const config::ConfigPtr& object : source_->ObjectsOf(kind_)) {
       if (object->name().str().starts_with("synthetic-")) seen.insert(NameOf(*object));
     }
-    for (const model::ServicePtr& service : request.scope.sidecar->services) {
+    for (const model::ServicePtr& service : view.imports().services) {
       if (service->registry == model::Registry::kExternal) continue;
       const std::string name = SyntheticNameOf(*service);
-      if (!AskedFor(request, name) || !seen.insert(name).second) continue;
-      out.push_back(Make(name, {nullptr, service, AddressesOf(*service, request)}));
+      if (!AskedFor(names, name) || !seen.insert(name).second) continue;
+      out.push_back(Make(name, {nullptr, service, AddressesOf(*service, view)}));
     }
     return out;
   }
@@ -103,14 +84,10 @@ class ObjectGenerator final : public Generator {
 
 class MeshConfigGenerator final : public Generator {
  public:
-  std::vector<cache::ResourcePtr> Generate(const Request& request) override {
-    return {Encode("", *request.snapshot.settings->mesh)};
+  Resources Generate(mesh::View& view, const Names* /*names*/, size_t /*part*/) override {
+    return {Encode("", *view.settings()->mesh)};
   }
-  PartStamp Stamp(const Request& request, size_t /*part*/) const override {
-    return {1, 0, request.snapshot.revisions.settings};
-  }
-  std::optional<std::string> PartKey(const Request& /*request*/, size_t /*part*/) override { return "all"; }
-  void Sweep() override {}
+  void Sweep(Clock::time_point /*now*/) override {}
 };
 
 }  // namespace

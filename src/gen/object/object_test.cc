@@ -91,13 +91,17 @@ class ObjectTest : public testing::Test {
     auto settings = std::make_shared<model::Settings>();
     settings->mesh = model::DefaultMeshConfig();
     snapshot_.settings = settings;
-    scope_.proxy = std::make_shared<model::Proxy>();
-    scope_.sidecar = sidecar_;
+    SetProxy(model::Proxy());
+    scope_.sidecar = std::make_shared<mesh::SidecarScope>(mesh::SidecarScope{imports_, {}});
+  }
+  void SetProxy(model::Proxy proxy) {
+    proxy.cls = model::ClassOf(proxy);
+    scope_.proxy = std::make_shared<const model::Proxy>(std::move(proxy));
   }
   std::map<std::string, Resource> Make(Generator* generator,
                                        const std::vector<std::string>* names = nullptr) {
     std::map<std::string, Resource> made;
-    for (const auto& resource : generator->Generate({snapshot_, scope_, names})) {
+    for (const auto& resource : GenerateFor(*generator, snapshot_, scope_, names)) {
       google::protobuf::Any any;
       EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
       EXPECT_TRUE(any.UnpackTo(&made[resource->name.str()])) << any.type_url();
@@ -107,7 +111,7 @@ class ObjectTest : public testing::Test {
 
   TestSource source_{kObjects};
   mesh::MeshSnapshot snapshot_;
-  std::shared_ptr<mesh::SidecarScope> sidecar_ = std::make_shared<mesh::SidecarScope>();
+  std::shared_ptr<mesh::ScopeImports> imports_ = std::make_shared<mesh::ScopeImports>();
   mesh::ProxyScope scope_;
 };
 
@@ -150,7 +154,7 @@ TEST_F(ObjectTest, WithoutAResourceVersionTheVersionIsOfTheContent) {
 }
 
 TEST_F(ObjectTest, ServicesOfOtherRegistriesAreServiceEntriesWithoutEndpoints) {
-  sidecar_->services = {TestService("web"), TestService("taken"),
+  imports_->services = {TestService("web"), TestService("taken"),
                         TestService("ext", model::Registry::kExternal)};
   const auto made = Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get());
   ASSERT_EQ(made.size(), 2u) << "one has its own entry, and an object's name is the object's";
@@ -171,11 +175,11 @@ TEST_F(ObjectTest, ServicesOfOtherRegistriesAreServiceEntriesWithoutEndpoints) {
 }
 
 TEST_F(ObjectTest, AClientThatSaysWhereItIsSeesTheAddressesOfItsFamily) {
-  auto proxy = std::make_shared<model::Proxy>();
-  proxy->metadata.cluster_id = snapshot_.settings->cluster_id;
-  proxy->supports_ipv4 = true;
-  scope_.proxy = proxy;
-  sidecar_->services = {TestService("web")};
+  model::Proxy proxy;
+  proxy.metadata.cluster_id = snapshot_.settings->cluster_id;
+  proxy.supports_ipv4 = true;
+  SetProxy(std::move(proxy));
+  imports_->services = {TestService("web")};
   ServiceEntry entry;
   ASSERT_TRUE(Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get())
                   .at("shop/synthetic-web")
@@ -185,30 +189,24 @@ TEST_F(ObjectTest, AClientThatSaysWhereItIsSeesTheAddressesOfItsFamily) {
 }
 
 TEST_F(ObjectTest, OnlyWhatIsAskedForIsMade) {
-  sidecar_->services = {TestService("web"), TestService("db")};
+  imports_->services = {TestService("web"), TestService("db")};
   const std::vector<std::string> names = {"shop/synthetic-db", "shop/unknown"};
   const auto made = Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get(), &names);
   ASSERT_EQ(made.size(), 1u);
   EXPECT_TRUE(made.contains("shop/synthetic-db"));
 }
 
-TEST_F(ObjectTest, StampsChangeWithWhatIsRead) {
+TEST_F(ObjectTest, WhatMayBeNewerThanTheSnapshotIsNeverTakenOver) {
   const auto generator = NewObjectGenerator(Kind::kServiceEntry, &source_);
-  const Request request{snapshot_, scope_};
-  ASSERT_EQ(generator->PartCount(), 2u);
-  const PartStamp objects = generator->Stamp(request, 0), services = generator->Stamp(request, 1);
-  EXPECT_TRUE(objects.Covers(generator->Stamp(request, 0)));
-  scope_.sidecar = std::make_shared<mesh::SidecarScope>();
-  EXPECT_TRUE(objects.Covers(generator->Stamp(request, 0))) << "the same for everybody";
-  EXPECT_FALSE(services.Covers(generator->Stamp(request, 1)));
-  source_.Apply(
-      "{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: b, namespace: shop},"
-      " spec: {hosts: [b.example.com], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}}");
-  EXPECT_FALSE(objects.Covers(generator->Stamp(request, 0)));
+  for (size_t part = 0; part < generator->PartCount(); ++part) {
+    mesh::View view({snapshot_, &scope_});
+    generator->Generate(view, nullptr, part);
+    EXPECT_FALSE(view.Take()->Hold({snapshot_, &scope_})) << part;
+  }
 }
 
 TEST_F(ObjectTest, TheMeshConfigIsItself) {
-  const auto made = NewMeshConfigGenerator()->Generate({snapshot_, scope_});
+  const auto made = GenerateFor(*NewMeshConfigGenerator(), snapshot_, scope_, nullptr);
   ASSERT_EQ(made.size(), 1u);
   EXPECT_EQ(made[0]->name.str(), "");
   google::protobuf::Any any;

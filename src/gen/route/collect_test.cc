@@ -12,40 +12,46 @@ namespace api = istio::networking::v1alpha3;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class CollectTest : public ::testing::Test {
+class CollectTest : public ::testing::Test, protected TestClient {
  protected:
-  CollectTest() {
-    scope_.ns = "default";
-    SetPolicy("mode: ALLOW_ANY");
-    scope_.egress.emplace_back();
-  }
+  CollectTest() { SetPolicy("mode: ALLOW_ANY"); }
 
   void SetPolicy(std::string_view text) {
-    scope_.outbound_traffic_policy =
+    imports->outbound_traffic_policy =
         std::make_shared<api::OutboundTrafficPolicy>(FromText<api::OutboundTrafficPolicy>(text));
   }
   model::ServicePtr AddService(std::string_view host, uint32_t port) {
     model::ServicePtr service = TestService(host, "10.0.0.1", port);
-    scope_.egress.back().services.push_back(service);
-    scope_.services_by_host[service->hostname.str()] = service;
+    TestClient::AddService(service);
     return service;
   }
   mesh::VirtualServicePtr AddVirtualService(std::string_view spec) {
     mesh::VirtualServicePtr added = TestVirtualService("v", spec);
-    scope_.egress.back().virtual_services.push_back(added);
+    virtual_services.back().push_back(added);
     return added;
   }
   mesh::DestinationRulePtr AddRule(const char* host, std::string_view spec) {
     mesh::DestinationRulePtr rule = TestDestinationRule(spec);
-    scope_.destination_rules[host].push_back(rule);
+    imports->destination_rules[host].push_back(rule);
     return rule;
   }
-  Inputs Collect(const std::string& name) { return CollectInputs(scope_, client_, labels_, settings_, name); }
+  Inputs Collect(const std::string& name) {
+    const mesh::ProxyScope scope = Scope();
+    mesh::View view({snapshot, &scope});
+    Inputs inputs = CollectInputs(view, name);
+    reads_ = view.Take();
+    return inputs;
+  }
+  // The keys of the labels that the last collection asked for.
+  std::vector<std::string> LabelsRead() const {
+    std::vector<std::string> keys;
+    for (const auto& read : reads_->of_client()) {
+      if (read.question.part == mesh::Part::kLabel) keys.push_back(read.question.a.str());
+    }
+    return keys;
+  }
 
-  mesh::SidecarScope scope_;
-  ClientTraits client_;
-  LabelMap labels_{{"app", "client"}};
-  model::SettingsPtr settings_ = TestSettings();
+  mesh::ReadsPtr reads_;
 };
 
 constexpr char kHash[] = "traffic_policy { load_balancer { consistent_hash { use_source_ip: true } } }";
@@ -87,36 +93,37 @@ TEST_F(CollectTest, TakesHashingRulesOfServicesAndDestinations) {
 }
 
 TEST_F(CollectTest, LabelsAreInputsOnlyWhereAMatchAsksForThem) {
+  labels["version"] = "v1";
   AddVirtualService("hosts: 'x.com' http { match { uri { prefix: '/' } } }");
   EXPECT_THAT(Collect("80").hosts->client_labels, IsEmpty());
-  EXPECT_FALSE(LabelsMatter(scope_));
+  EXPECT_THAT(LabelsRead(), IsEmpty());
   AddVirtualService("hosts: 'y.com' http { match { source_labels { key: 'app' value: 'client' } } }");
-  EXPECT_EQ(Collect("80").hosts->client_labels, labels_);
-  EXPECT_TRUE(LabelsMatter(scope_));
+  EXPECT_EQ(Collect("80").hosts->client_labels, (LabelMap{{"app", "client"}}));
+  EXPECT_THAT(LabelsRead(), ElementsAre("app"));
 }
 
-TEST_F(CollectTest, LabelsMatterToRulesForWorkloads) {
-  AddRule("a.com", "workload_selector { match_labels { key: 'app' value: 'client' } }");
-  EXPECT_TRUE(LabelsMatter(scope_));
-}
-
-TEST_F(CollectTest, SharingKeysTellApartWhatRoutesDependOn) {
-  const std::string key = SharingKey(scope_, client_, {});
-  EXPECT_EQ(SharingKey(scope_, client_, {}), key);
-  EXPECT_NE(SharingKey(mesh::SidecarScope(), client_, {}), key);
-  EXPECT_NE(SharingKey(scope_, client_, labels_), key);
-  const auto differs = [&](auto change) {
-    ClientTraits other = client_;
+TEST_F(CollectTest, WhatIsReadOfTheClientIsNoted) {
+  AddService("a.com", 80);
+  const mesh::ProxyScope before = Scope();
+  mesh::View view({snapshot, &before});
+  CollectInputs(view, "80");
+  const mesh::ReadsPtr reads = view.Take();
+  EXPECT_TRUE(reads->Hold({snapshot, &before}));
+  const auto holds = [&](auto change) {
+    TestClient other;
+    other.proxy = proxy;
     change(other);
-    return SharingKey(scope_, other, {}) != key;
+    mesh::ProxyScope scope = other.Scope();
+    scope.sidecar = before.sidecar;
+    return reads->Hold({snapshot, &scope});
   };
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.ns = "x"; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.metadata_ns = "x"; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.dns_domain = "x"; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.addresses.ipv6 = true; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.addresses.auto_allocated = true; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.include_attempt_count = false; }));
-  EXPECT_TRUE(differs([](ClientTraits& c) { c.append_x_forwarded_host = true; }));
+  EXPECT_TRUE(holds([](TestClient& c) { c.labels["app"] = "another"; }));
+  EXPECT_TRUE(holds([](TestClient& c) { c.proxy.metadata.node_name = "another"; }));
+  EXPECT_FALSE(holds([](TestClient& c) { c.proxy.ns = "x"; }));
+  EXPECT_FALSE(holds([](TestClient& c) { c.proxy.metadata.ns = "x"; }));
+  EXPECT_FALSE(holds([](TestClient& c) { c.proxy.domain = "x"; }));
+  EXPECT_FALSE(holds([](TestClient& c) { c.proxy.supports_ipv6 = true; }));
+  EXPECT_FALSE(holds([](TestClient& c) { c.proxy.metadata.dns_capture = true; }));
 }
 
 TEST_F(CollectTest, EqualMeshesGiveEqualInputs) {
@@ -133,12 +140,14 @@ TEST_F(CollectTest, EqualMeshesGiveEqualInputs) {
 TEST_F(CollectTest, EgressListenersAreFoundByPortAndSocket) {
   const auto at_9000 = FromText<api::IstioEgressListener>("port { number: 9000 protocol: 'HTTP' }");
   const auto socket = FromText<api::IstioEgressListener>("port { protocol: 'HTTP' } bind: 'unix:///s'");
-  const auto proxy = FromText<api::IstioEgressListener>("port { number: 3128 protocol: 'http_proxy' }");
-  scope_.egress[0].spec = &at_9000;
+  const auto for_proxies = FromText<api::IstioEgressListener>("port { number: 3128 protocol: 'http_proxy' }");
+  imports->egress[0].spec = &at_9000;
   const auto a = AddService("a.com", 9000);
-  scope_.egress.emplace_back().spec = &socket;
+  imports->egress.emplace_back().spec = &socket;
+  virtual_services.emplace_back();
   const auto b = AddService("b.com", 80);
-  scope_.egress.emplace_back().spec = &proxy;
+  imports->egress.emplace_back().spec = &for_proxies;
+  virtual_services.emplace_back();
   const auto c = AddService("c.com", 81);
   EXPECT_THAT(Collect("9000").hosts->services, ElementsAre(a));
   EXPECT_THAT(Collect("unix:///s").hosts->services, ElementsAre(b));

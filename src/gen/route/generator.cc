@@ -2,7 +2,8 @@
 
 #include <memory>
 
-#include "gen/route/answer_generator.h"
+#include "gen/naming/unknown_answer.h"
+#include "gen/route/answers.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
 #include "gen/route/route_name.h"
@@ -13,22 +14,47 @@ namespace {
 
 constexpr std::string_view kType = "envoy.config.route.v3.RouteConfiguration";
 
-// Every name asked for is answered, a name that stands for nothing with a configuration without hosts.
-class RouteGenerator final : public AnswerGenerator<Inputs> {
- protected:
-  bool Serves(const Request& request) const override {
-    return request.scope.proxy->type != model::ProxyType::kRouter;
-  }
-  cache::ResourcePtr Make(const mesh::SidecarScope& scope, const Question& question) override {
-    if (ParseRouteName(question.name).kind == RouteName::Kind::kUnknown) {
-      return EncodeBytes(question.name, kType, BuildUnknownRouteConfiguration(question.name));
+// RDS for sidecars. Every name asked for is answered, a name that stands for nothing with a configuration
+// without hosts.
+class RouteGenerator final : public Generator {
+ public:
+  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
+    Resources out;
+    if (names == nullptr || view.proxy_class().type == model::ProxyType::kRouter) return out;
+    out.reserve(names->size());
+    for (const std::string& name : *names) {
+      out.push_back(IsUnknown(name) ? Unknown(name) : answers_.Get(view, name, [&](mesh::View& of_name) {
+        return Make(of_name, name);
+      }));
     }
-    const Inputs inputs =
-        CollectInputs(scope, question.client, question.labels, question.settings, question.name);
-    return cache_.GetOrBuild(inputs, [&](const Inputs& in) {
+    return out;
+  }
+
+  void Sweep(Clock::time_point now) override {
+    answers_.Sweep(now);
+    hosts_.Sweep(now);
+    cache_.Sweep(now);
+  }
+
+ private:
+  static bool IsUnknown(const std::string& name) {
+    return ParseRouteName(name).kind == RouteName::Kind::kUnknown;
+  }
+  // Names that clients make up are not kept.
+  static cache::ResourcePtr Unknown(const std::string& name) {
+    return UnknownAnswer(cache::TypeId::kRoute, name,
+                         [&] { return EncodeBytes(name, kType, BuildUnknownRouteConfiguration(name)); });
+  }
+
+  cache::ResourcePtr Make(mesh::View& view, const std::string& name) {
+    return cache_.GetOrBuild(CollectInputs(view, name), [&](const Inputs& in) {
       return EncodeBytes(in.name, kType, BuildOutboundRouteConfiguration(in, *hosts_.Get(in.hosts)));
     });
   }
+
+  Answers answers_;
+  HostCache hosts_;
+  cache::ByteCache<Inputs> cache_;
 };
 
 }  // namespace

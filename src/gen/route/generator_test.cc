@@ -5,47 +5,22 @@
 
 #include "envoy/config/route/v3/route.pb.h"
 #include "gen/route/test_objects.h"
-#include "istio/mesh/v1alpha1/proxy.pb.h"
-#include "istio/networking/v1alpha3/sidecar.pb.h"
 
 namespace fairlead::gen::route {
 namespace {
 
-class RouteGeneratorTest : public ::testing::Test {
+class RouteGeneratorTest : public ::testing::Test, protected TestClient {
  protected:
-  RouteGeneratorTest() {
-    snapshot_.settings = TestSettings();
-    sidecar_ = MakeSidecarScope();
-    sidecar_->egress.back().services.push_back(TestService("a.com", "10.0.0.1"));
+  RouteGeneratorTest() { AddService(TestService("a.com", "10.0.0.1")); }
+
+  mesh::ProxyScope Workload(std::string_view app) {
+    labels["app"] = app;
+    return Scope();
+  }
+  Resources Ask(const mesh::ProxyScope& scope, const Names& names) {
+    return GenerateFor(*generator_, snapshot, scope, &names);
   }
 
-  static std::shared_ptr<mesh::SidecarScope> MakeSidecarScope() {
-    auto scope = std::make_shared<mesh::SidecarScope>();
-    scope->outbound_traffic_policy = std::make_shared<istio::networking::v1alpha3::OutboundTrafficPolicy>();
-    scope->egress.emplace_back();
-    return scope;
-  }
-  mesh::ProxyScope Workload(std::string_view app, model::ProxyType type = model::ProxyType::kSidecar) {
-    mesh::ProxyScope scope;
-    auto proxy = std::make_shared<model::Proxy>();
-    proxy->type = type;
-    proxy->ns = "default";
-    proxy->supports_ipv4 = true;
-    scope.proxy = std::move(proxy);
-    scope.labels["app"] = app;
-    scope.sidecar = sidecar_;
-    scope.proxy_config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
-    return scope;
-  }
-  std::vector<cache::ResourcePtr> Ask(const mesh::ProxyScope& scope, const std::vector<std::string>& names) {
-    return generator_->Generate({snapshot_, scope, &names});
-  }
-  std::optional<std::string> Key(const mesh::ProxyScope& scope) {
-    return generator_->PartKey({snapshot_, scope, nullptr}, 0);
-  }
-
-  mesh::MeshSnapshot snapshot_;
-  std::shared_ptr<mesh::SidecarScope> sidecar_;
   std::unique_ptr<Generator> generator_ = NewRouteGenerator();
 };
 
@@ -68,11 +43,10 @@ TEST_F(RouteGeneratorTest, AnswersEveryNameInOrder) {
 
 TEST_F(RouteGeneratorTest, WorkloadsOfAScopeShareTheirRoutes) {
   EXPECT_EQ(Ask(Workload("a"), {"80"}), Ask(Workload("b"), {"80"}));
-  EXPECT_EQ(Key(Workload("a")), Key(Workload("b")));
 }
 
 TEST_F(RouteGeneratorTest, LabelsKeepWorkloadsApartWhereAMatchAsksForThem) {
-  sidecar_->egress.back().virtual_services.push_back(
+  virtual_services.back().push_back(
       TestVirtualService("v",
                          "hosts: 'a.com' http { match { source_labels { key: 'app' value: 'b' } } route { "
                          "destination { host: 'b.com' } "
@@ -80,24 +54,25 @@ TEST_F(RouteGeneratorTest, LabelsKeepWorkloadsApartWhereAMatchAsksForThem) {
   const auto a = Ask(Workload("a"), {"80"}), b = Ask(Workload("b"), {"80"});
   EXPECT_EQ(Decode(a[0]).virtual_hosts(0).routes(0).route().cluster(), "outbound|80||a.com");
   EXPECT_EQ(Decode(b[0]).virtual_hosts(0).routes(0).route().cluster(), "outbound|80||b.com");
-  EXPECT_NE(Key(Workload("a")), Key(Workload("b")));
 }
 
 TEST_F(RouteGeneratorTest, EqualScopesGiveTheSameResourceAndItOutlivesSweeps) {
   const auto before = Ask(Workload("a"), {"80"});
-  auto equal = MakeSidecarScope();
-  equal->egress = sidecar_->egress;
-  sidecar_ = equal;
-  generator_->Sweep();
+  auto equal = std::make_shared<mesh::ScopeImports>();
+  equal->ns = imports->ns;
+  equal->outbound_traffic_policy = imports->outbound_traffic_policy;
+  equal->egress = imports->egress;
+  imports = equal;
+  generator_->Sweep(Clock::now());
   EXPECT_EQ(Ask(Workload("a"), {"80"}), before);
-  generator_->Sweep();
-  generator_->Sweep();
+  generator_->Sweep(Clock::now());
+  generator_->Sweep(Clock::now());
   EXPECT_EQ(Ask(Workload("a"), {"80"}), before);
 }
 
 TEST_F(RouteGeneratorTest, AskingForAllIsAskingForNothing) {
   const mesh::ProxyScope scope = Workload("a");
-  EXPECT_TRUE(generator_->Generate({snapshot_, scope, nullptr}).empty());
+  EXPECT_TRUE(GenerateFor(*generator_, snapshot, scope, nullptr).empty());
 }
 
 }  // namespace

@@ -13,8 +13,12 @@
 #include "base/strings.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
+#include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
+#include "mesh/proxy_scope.h"
 #include "mesh/routing_objects.h"
+#include "mesh/snapshot.h"
+#include "model/proxy_class.h"
 #include "model/service.h"
 #include "model/settings.h"
 
@@ -74,6 +78,41 @@ inline model::SettingsPtr TestSettings(std::string_view mesh_config = "") {
       FromText<istio::mesh::v1alpha1::MeshConfig>(mesh_config));
   return out;
 }
+
+// A client of one egress listener, made by hand.
+struct TestClient {
+  TestClient() {
+    imports->ns = "default";
+    imports->outbound_traffic_policy = std::make_shared<istio::networking::v1alpha3::OutboundTrafficPolicy>();
+    imports->egress.emplace_back();
+    virtual_services.emplace_back();
+    snapshot.settings = TestSettings();
+    proxy.ns = "default";
+    proxy.supports_ipv4 = true;
+    labels = {{"app", "client"}};
+  }
+  // The client as it now is.
+  mesh::ProxyScope Scope() const {
+    mesh::ProxyScope scope;
+    auto of_client = std::make_shared<model::Proxy>(proxy);
+    of_client->cls = model::ClassOf(*of_client);
+    scope.proxy = std::move(of_client);
+    scope.labels = labels;
+    scope.slot = "default";
+    scope.sidecar = std::make_shared<mesh::SidecarScope>(mesh::SidecarScope{imports, virtual_services});
+    return scope;
+  }
+  void AddService(const model::ServicePtr& service) {
+    imports->egress.back().services.push_back(service);
+    imports->services_by_host[service->hostname.str()] = service;
+  }
+
+  std::shared_ptr<mesh::ScopeImports> imports = std::make_shared<mesh::ScopeImports>();
+  std::vector<std::vector<mesh::VirtualServicePtr>> virtual_services;
+  mesh::MeshSnapshot snapshot;
+  model::Proxy proxy;
+  LabelMap labels;
+};
 
 }  // namespace fairlead::gen::route
 

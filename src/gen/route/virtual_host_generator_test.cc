@@ -1,102 +1,122 @@
-#include <gmock/gmock.h>
 #include <google/protobuf/any.pb.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "envoy/config/route/v3/route.pb.h"
 #include "gen/generator.h"
+#include "gen/route/test_objects.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "istio/networking/v1alpha3/sidecar.pb.h"
 
 namespace fairlead::gen::route {
 namespace {
 
 using envoy::config::route::v3::RouteConfiguration;
 using envoy::config::route::v3::VirtualHost;
-using testing::ElementsAre;
 
-// One route configuration, "inbound/80".
-class Routes : public Generator {
- public:
-  std::vector<cache::ResourcePtr> Generate(const Request& request) override {
-    if (*request.names != std::vector<std::string>{"inbound/80"}) return {};
-    RouteConfiguration routes;
-    Add(&routes, "a", {"a.com", "a.com:80", "a"});
-    Add(&routes, "wide", {"*.example.com"});
-    Add(&routes, "wider", {"*.com"});
-    Add(&routes, "front", {"www.*"});
-    Add(&routes, "pods", {"pods.svc", "*.pods.svc"});
-    routes.set_ignore_port_in_host_matching(ignore_port);
-    if (catch_all) Add(&routes, "rest", {"*"});
-    return {Encode("inbound/80", routes)};
-  }
-  void Sweep() override {}
-  bool catch_all = false, ignore_port = false;
-
- private:
-  static void Add(RouteConfiguration* routes, const std::string& name,
-                  const std::vector<std::string>& domains) {
-    VirtualHost* host = routes->add_virtual_hosts();
-    host->set_name(name);
-    for (const std::string& domain : domains) host->add_domains(domain);
-  }
-};
-
-class VirtualHosts : public testing::Test {
+class VirtualHosts : public testing::Test, protected TestClient {
  protected:
-  cache::ResourcePtr Resource(const std::string& name) {
+  VirtualHosts() {
+    AddService(TestService("a.default.svc.cluster.local", "10.0.0.1"));
+    AddService(TestService("*.example.com", ""));
+    AddService(TestService("Big.org", "10.0.0.2", 8080));
+    auto pods = TestService("pods.default.svc.cluster.local", "");
+    pods->resolution = model::Resolution::kPassthrough;
+    AddService(std::move(pods));
+    virtual_services.back().push_back(TestVirtualService(
+        "v",
+        "hosts: 'a.default.svc.cluster.local' hosts: 'outside.com' hosts: '*.wild.com' http { match { uri { "
+        "prefix: '/x' } } cors_policy { allow_origins { exact: 'o' } } fault { abort { http_status: 500 "
+        "percentage { value: 1 } } } route { destination { host: 'b.com' } } }"));
+    proxy.domain = "default.svc.cluster.local";
+  }
+
+  RouteConfiguration Configuration(const std::string& name) {
+    RouteConfiguration routes;
     const std::vector<std::string> names = {name};
-    const auto made = generator_->Generate({snapshot_, scope_, &names});
+    google::protobuf::Any any;
+    for (const auto& resource : GenerateFor(*routes_, snapshot, Scope(), &names)) {
+      EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()) && any.UnpackTo(&routes));
+    }
+    return routes;
+  }
+  std::vector<cache::ResourcePtr> Ask(const std::vector<std::string>& names) {
+    return GenerateFor(*generator_, snapshot, Scope(), &names);
+  }
+  // The bytes of the answer; nothing where there is no such host.
+  std::string Answer(const std::string& name) {
+    const auto made = Ask({name});
     EXPECT_EQ(made.size(), 1u);
     EXPECT_EQ(made[0]->name, name);
-    return made[0];
-  }
-  // "name: domains"; "" where there is no such host.
-  std::string Host(const std::string& name) {
-    google::protobuf::Any any;
-    VirtualHost host;
-    const cache::ResourcePtr resource = Resource(name);
-    if (resource->any.empty()) return "";
-    EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()) && any.UnpackTo(&host));
-    return StrCat(host.name(), ": ", Join(host.domains(), " "));
+    return made[0]->any.Unpacked();
   }
 
-  Routes routes_;
-  mesh::MeshSnapshot snapshot_;
-  mesh::ProxyScope scope_;
-  std::unique_ptr<Generator> generator_ = NewVirtualHostGenerator(&routes_);
+  std::unique_ptr<Generator> routes_ = NewRouteGenerator();
+  std::unique_ptr<Generator> generator_ = NewVirtualHostGenerator();
 };
 
-TEST_F(VirtualHosts, AreFoundByDomainAsEnvoyFindsThem) {
-  EXPECT_EQ(Host("inbound/80/a.com"), "a: a.com a.com:80 a");
-  EXPECT_EQ(Host("inbound/80/A.com:80"), "a: a.com a.com:80 a");
-  EXPECT_EQ(Host("inbound/80/pods.svc"), "pods: pods.svc");
+// What the answer is by the route configuration itself: one host for one, of a domain's host whole and of a
+// wildcard's for the host alone.
+std::string Expected(const std::string& name, const VirtualHost& of, const std::string& host) {
+  VirtualHost answer = of;
+  answer.clear_domains();
+  bool exact = false;
+  for (const std::string& domain : of.domains()) {
+    if (domain.find('*') != std::string::npos) continue;
+    answer.add_domains(domain);
+    exact |= domain == host;
+  }
+  if (!exact) {
+    answer.clear_domains();
+    answer.add_domains(host);
+    answer.set_name(StrCat(of.name(), "|", host));
+  }
+  return Encode(name, answer)->any.Unpacked();
 }
 
-TEST_F(VirtualHosts, OfAWildcardServeTheHostThatWasAskedForAlone) {
-  EXPECT_EQ(Host("inbound/80/x.example.com"), "wide|x.example.com: x.example.com");
-  EXPECT_EQ(Host("inbound/80/www.b.com"), "wider|www.b.com: www.b.com") << "a suffix beats a prefix";
-  EXPECT_EQ(Host("inbound/80/www.b.org"), "front|www.b.org: www.b.org");
-  EXPECT_EQ(Host("inbound/80/p-0.pods.svc"), "pods|p-0.pods.svc: p-0.pods.svc");
+TEST_F(VirtualHosts, AreThoseOfTheRouteConfigurationByteForByte) {
+  int compared = 0;
+  for (const std::string configuration : {"80", "8080", "9999", "a.default.svc.cluster.local:80"}) {
+    const RouteConfiguration routes = Configuration(configuration);
+    for (const VirtualHost& host : routes.virtual_hosts()) {
+      for (const std::string& domain : host.domains()) {
+        std::string asked = domain;
+        if (domain == "*") asked = "nowhere.else";
+        if (domain.starts_with("*.")) asked = "x" + domain.substr(1);
+        const std::string name = StrCat(configuration, "/", AsciiLower(asked));
+        EXPECT_EQ(Answer(name), Expected(name, host, AsciiLower(asked))) << name;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 15);
+}
+
+TEST_F(VirtualHosts, AreFoundWithoutThePort) {
+  const std::string name = "80/a.default.svc.cluster.local:99";
+  const RouteConfiguration routes = Configuration("80");
+  for (const VirtualHost& host : routes.virtual_hosts()) {
+    if (host.name() != "a.default.svc.cluster.local:80") continue;
+    EXPECT_EQ(Answer(name), Expected(name, host, "a.default.svc.cluster.local:99"));
+    return;
+  }
+  FAIL() << "no such host";
 }
 
 TEST_F(VirtualHosts, ThatDoNotExistAreAnsweredWithoutContent) {
-  EXPECT_EQ(Host("inbound/80/nowhere"), "");
-  EXPECT_EQ(Host("9080/a.com"), "") << "another route configuration";
-  EXPECT_EQ(Host("inbound"), "");
-  routes_.catch_all = true;
-  EXPECT_EQ(Host("inbound/80/nowhere"), "rest|nowhere: nowhere");
-}
-
-TEST_F(VirtualHosts, AreFoundWithoutThePortWhereItIsIgnored) {
-  EXPECT_EQ(Host("inbound/80/pods.svc:99"), "");
-  routes_.ignore_port = true;
-  EXPECT_EQ(Host("inbound/80/pods.svc:99"), "pods|pods.svc:99: pods.svc:99");
-  EXPECT_EQ(Host("inbound/80/pods.svc"), "pods: pods.svc");
-  EXPECT_EQ(Host("inbound/80/2001:db8::1"), "") << "no port";
+  EXPECT_EQ(Answer("nonsense/a.com"), "") << "no such route configuration";
+  EXPECT_EQ(Answer("80"), "") << "no host";
+  EXPECT_EQ(Answer("b.com:80/b.com"), "") << "nothing listens there";
 }
 
 TEST_F(VirtualHosts, ManyAtOnceKeepTheirNames) {
-  const std::vector<std::string> names = {"inbound/80/a", "inbound/80/none"};
-  const auto made = generator_->Generate({snapshot_, scope_, &names});
+  const auto made = Ask({"80/outside.com", "nonsense/none"});
   ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0]->name, "80/outside.com");
   EXPECT_FALSE(made[0]->any.empty());
   EXPECT_TRUE(made[1]->any.empty());
 }

@@ -182,7 +182,7 @@ TEST(SliceEndpoints, AChangeTouchesItsOwnServiceAlone) {
   EXPECT_EQ(mesh.Shards("api.default.svc.cluster.local"), api);
   EXPECT_EQ(mesh.Service(kWeb), service);
   EXPECT_THAT(mesh.output().changes.endpoints, ElementsAre(model::ServiceKey(kWeb, "default")));
-  EXPECT_FALSE(mesh.output().changes.services);
+  EXPECT_TRUE(mesh.output().changes.services.empty());
 }
 
 TEST(SliceEndpoints, AnnotationsOfAPodChangeNothing) {
@@ -200,7 +200,7 @@ TEST(PodWorkload, NameByController) {
   const auto name = [](std::string_view metadata) {
     TestMesh mesh;
     mesh.Apply(Pod("pod-x", "10.0.0.1", metadata));
-    return mesh.output().workloads[0]->workload->name.str();
+    return (*mesh.output().workloads.begin())->workload->name.str();
   };
   const auto owned = [](std::string_view kind, std::string_view owner, std::string_view labels = "") {
     return StrCat(", generateName: x-, labels: {", labels,
@@ -256,15 +256,16 @@ TEST(Workloads, ListPodsAndHealthyEntries) {
   mesh.Apply(StrCat(Pod("web-1", "10.0.0.1", "", ", hostNetwork: true", "False"),
                     Entry("vm", "address: 172.16.0.1")));
   ASSERT_EQ(mesh.output().workloads.size(), 2u);
-  const bool pod_first = mesh.output().workloads[0]->name == "web-1";
-  const model::WorkloadInstance& pod = *mesh.output().workloads[pod_first ? 0 : 1];
+  const bool pod_first = (*mesh.output().workloads.begin())->name == "web-1";
+  const model::WorkloadInstance& pod =
+      **(pod_first ? mesh.output().workloads.begin() : std::next(mesh.output().workloads.begin()));
   EXPECT_THAT(pod.addresses, ElementsAre("10.0.0.1"));
   EXPECT_FALSE(pod.ready);
   EXPECT_TRUE(pod.host_network);
   EXPECT_EQ(pod.sources[0]->kind(), config::Kind::kPod);
   mesh.Delete(config::Kind::kPod, "default", "web-1");
   ASSERT_EQ(mesh.output().workloads.size(), 1u);
-  EXPECT_EQ(mesh.output().workloads[0]->name, "vm");
+  EXPECT_EQ((*mesh.output().workloads.begin())->name, "vm");
 }
 
 }  // namespace

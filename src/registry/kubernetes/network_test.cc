@@ -30,7 +30,9 @@ metadata: {name: a, namespace: default}
 status: {phase: Running, podIP: 10.1.0.1}
 ---
 )";
-std::string NetworkOfPod(const TestMesh& mesh) { return mesh.output().workloads[0]->workload->network.str(); }
+std::string NetworkOfPod(const TestMesh& mesh) {
+  return (*mesh.output().workloads.begin())->workload->network.str();
+}
 
 TEST(NetworkOfPods, LabelThenSystemNamespaceThenRegistryThenRange) {
   TestMesh mesh;
@@ -46,7 +48,8 @@ TEST(NetworkOfPods, LabelThenSystemNamespaceThenRegistryThenRange) {
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: istio-system, labels: {topology.istio.io/network: "
       "sys}}\n");
   EXPECT_EQ(NetworkOfPod(mesh), "sys");
-  EXPECT_EQ(LabelOr(mesh.output().workloads[0]->workload->labels, "topology.istio.io/network"), "sys");
+  EXPECT_EQ(LabelOr((*mesh.output().workloads.begin())->workload->labels, "topology.istio.io/network"),
+            "sys");
   mesh.Apply(
       ReplaceAll(kPod, "namespace: default", "namespace: default, labels: {topology.istio.io/network: own}"));
   EXPECT_EQ(NetworkOfPod(mesh), "own");

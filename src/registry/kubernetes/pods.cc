@@ -98,9 +98,9 @@ WorkloadInstancePtr MakeInstance(const config::ConfigPtr& pod, const PodRecord& 
 PodIndex::Change PodIndex::Update(const Name& name, const config::ConfigPtr& object,
                                   const config::ObjectStore& store, const MeshFacts& facts) {
   Change change;
-  if (const auto it = pods_.find(name); it != pods_.end()) {
-    change.before = std::move(it->second);
-    pods_.erase(it);
+  if (const PodRecord* before = pods_.Find(name)) {
+    change.before = *before;
+    pods_.Erase(name);
     Unlink(name, change.before);
   }
   // A failed pod is one that an API server's list would leave out.
@@ -113,47 +113,49 @@ PodIndex::Change PodIndex::Update(const Name& name, const config::ConfigPtr& obj
     record.selectable = KeepIfEqual(change.before.selectable, MakeSelectable(*object, record.workload));
   }
   Link(name, record);
-  pods_.emplace(name, record);
+  pods_[name] = record;
   return change;
 }
 
 void PodIndex::Link(const Name& name, const PodRecord& record) {
   const PodSpec& spec = record.object->Spec<PodSpec>();
-  if (!spec.node_name.empty()) by_node_[spec.node_name].insert(name);
+  if (!spec.node_name.empty()) by_node_[spec.node_name].Insert(name);
   if (record.selectable != nullptr) ready_by_address_[spec.pod_ip].push_back(name);
 }
 
 void PodIndex::Unlink(const Name& name, const PodRecord& record) {
   const PodSpec& spec = record.object->Spec<PodSpec>();
-  if (const auto it = by_node_.find(spec.node_name); it != by_node_.end()) {
-    it->second.erase(name);
-    if (it->second.empty()) by_node_.erase(it);
+  const Interned node = spec.node_name, address = spec.pod_ip;
+  if (by_node_.contains(node)) {
+    auto& names = by_node_[node];
+    names.Erase(name);
+    if (names.empty()) by_node_.Erase(node);
   }
-  if (const auto it = ready_by_address_.find(spec.pod_ip); it != ready_by_address_.end()) {
-    std::erase(it->second, name);
-    if (it->second.empty()) ready_by_address_.erase(it);
+  if (ready_by_address_.contains(address)) {
+    std::vector<Name>& names = ready_by_address_[address];
+    std::erase(names, name);
+    if (names.empty()) ready_by_address_.Erase(address);
   }
 }
 
-const PodRecord* PodIndex::Find(const Name& name) const {
-  const auto it = pods_.find(name);
-  return it == pods_.end() ? nullptr : &it->second;
-}
+const PodRecord* PodIndex::Find(const Name& name) const { return pods_.Find(name); }
 
 const PodRecord* PodIndex::FindByAddress(const Interned& ns, const Interned& address) const {
-  const auto it = ready_by_address_.find(address);
-  if (it == ready_by_address_.end()) return nullptr;
+  const std::vector<Name>* ready = ready_by_address_.Find(address);
+  if (ready == nullptr) return nullptr;
   const Name* first = nullptr;
-  for (const Name& name : it->second) {
+  for (const Name& name : *ready) {
     if (name.first == ns && (first == nullptr || name < *first)) first = &name;
   }
   return first == nullptr ? nullptr : Find(*first);
 }
 
 std::vector<Name> PodIndex::OnNode(const Interned& node) const {
-  const auto it = by_node_.find(node);
-  if (it == by_node_.end()) return {};
-  return {it->second.begin(), it->second.end()};
+  std::vector<Name> names;
+  const auto* on_node = by_node_.Find(node);
+  if (on_node == nullptr) return names;
+  for (const Name& name : *on_node) names.push_back(name);
+  return names;
 }
 
 std::vector<Name> PodIndex::All() const {

@@ -4,8 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "base/sharded_map.h"
 #include "config/store.h"
 #include "model/workload.h"
 #include "registry/mesh_facts.h"
@@ -43,9 +42,9 @@ class PodIndex {
   void Unlink(const Name& name, const PodRecord& record);
   void Link(const Name& name, const PodRecord& record);
 
-  absl::flat_hash_map<Name, PodRecord> pods_;
-  absl::flat_hash_map<Interned, std::vector<Name>> ready_by_address_;
-  absl::flat_hash_map<Interned, absl::flat_hash_set<Name>> by_node_;
+  ShardedMap<Name, PodRecord> pods_;
+  ShardedMap<Interned, std::vector<Name>> ready_by_address_;
+  ShardedMap<Interned, ShardedSet<Name, 16>> by_node_;
 };
 
 }  // namespace fairlead::registry

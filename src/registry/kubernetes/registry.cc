@@ -11,9 +11,9 @@
 namespace fairlead::registry {
 namespace {
 
-void MarkAll(const absl::flat_hash_map<Name, std::vector<Name>>& users, const Name& key,
+void MarkAll(const ShardedMap<Name, std::vector<Name>>& users, const Name& key,
              KubernetesRegistry::Dirty* dirty) {
-  if (const auto it = users.find(key); it != users.end()) dirty->insert(it->second.begin(), it->second.end());
+  if (const auto* of_key = users.Find(key)) dirty->insert(of_key->begin(), of_key->end());
 }
 
 config::Diagnostic Problem(const config::ConfigObject& slice, std::string_view code, std::string path,
@@ -44,33 +44,27 @@ void KubernetesRegistry::SetService(const Name& name, const config::ConfigPtr& o
     services->Set(key, std::move(made));
     service = services->Of(key).front();
   }
-  Record& record = services_[name];
-  if (record.service == service) return DropIfEmpty(name);
-  record.service = service;
+  if (FindService(name) == service) return;
+  services_[name].service = service;
   dirty->insert(name);
   if (service != nullptr) {
-    names_by_namespace_[name.first].insert(name.second);
-  } else if (const auto it = names_by_namespace_.find(name.first); it != names_by_namespace_.end()) {
-    it->second.erase(name.second);
-    if (it->second.empty()) names_by_namespace_.erase(it);
+    with_object_.Set(name, service);
+  } else {
+    with_object_.Erase(name);
   }
   DropIfEmpty(name);
 }
 
 void KubernetesRegistry::DropIfEmpty(const Name& name) {
-  const auto it = services_.find(name);
-  if (it != services_.end() && it->second.service == nullptr && it->second.slices.empty())
-    services_.erase(it);
+  const Record* record = services_.Find(name);
+  if (record != nullptr && record->service == nullptr && record->slices.empty()) services_.Erase(name);
 }
 
 void KubernetesRegistry::SetSlice(const Name& name, const config::ConfigPtr& object, Dirty* dirty) {
-  if (const auto it = slices_.find(name); it != slices_.end()) {
-    const Slice old = std::move(it->second);
-    slices_.erase(it);
-    if (old.object == object) {
-      slices_.emplace(name, old);
-      return;
-    }
+  if (const Slice* known = slices_.Find(name)) {
+    if (known->object == object) return;
+    const Slice old = *known;
+    slices_.Erase(name);
     Unlink(old);
     services_[old.service].slices.erase(name.second);
     dirty->insert(old.service);
@@ -79,7 +73,7 @@ void KubernetesRegistry::SetSlice(const Name& name, const config::ConfigPtr& obj
   if (object == nullptr) return;
   const Slice slice{object, ServiceOfSlice(*object)};
   if (slice.service.second.empty()) return;
-  slices_.emplace(name, slice);
+  slices_[name] = slice;
   services_[slice.service].slices[name.second] = object;
   Link(slice);
   dirty->insert(slice.service);
@@ -94,11 +88,11 @@ void KubernetesRegistry::Link(const Slice& slice) {
 void KubernetesRegistry::Unlink(const Slice& slice) {
   for (const PodLookup& lookup : PodLookupsOf(*slice.object)) {
     Users& users = lookup.by_name ? users_of_pod_ : users_of_address_;
-    const auto it = users.find(lookup.key);
-    if (it == users.end()) continue;
-    const auto use = std::find(it->second.begin(), it->second.end(), slice.service);
-    if (use != it->second.end()) it->second.erase(use);
-    if (it->second.empty()) users.erase(it);
+    if (!users.contains(lookup.key)) continue;
+    std::vector<Name>& of_key = users[lookup.key];
+    const auto use = std::find(of_key.begin(), of_key.end(), slice.service);
+    if (use != of_key.end()) of_key.erase(use);
+    if (of_key.empty()) users.Erase(lookup.key);
   }
 }
 
@@ -107,13 +101,13 @@ void KubernetesRegistry::MarkUsersOfPod(const Name& pod, Dirty* dirty) const {
 }
 
 void KubernetesRegistry::MarkUsersOfAddress(const Interned& ns, const Interned& address, Dirty* dirty) const {
-  MarkAll(users_of_address_, {ns, address}, dirty);
+  MarkAll(users_of_address_, Name{ns, address}, dirty);
 }
 
 void KubernetesRegistry::MarkSelecting(const Interned& ns, const LabelMap& labels, Dirty* dirty) const {
-  for (const Name& name : ServicesIn(ns)) {
-    const model::Service& service = *services_.at(name).service;
-    if (!service.selector.empty() && SelectorMatches(service.selector, labels)) dirty->insert(name);
+  for (auto it = with_object_.LowerBound({ns, {}}); it != with_object_.end() && it->first.first == ns; ++it) {
+    const model::Service& service = *it->second;
+    if (!service.selector.empty() && SelectorMatches(service.selector, labels)) dirty->insert(it->first);
   }
 }
 
@@ -122,8 +116,8 @@ model::ServiceKey KubernetesRegistry::KeyOf(const Name& name, const MeshFacts& f
 }
 
 model::ServicePtr KubernetesRegistry::FindService(const Name& name) const {
-  const auto it = services_.find(name);
-  return it == services_.end() ? nullptr : it->second.service;
+  const Record* record = services_.Find(name);
+  return record == nullptr ? nullptr : record->service;
 }
 
 model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodIndex& pods,
@@ -132,19 +126,17 @@ model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodI
   model::EndpointShard shard;
   shard.cluster = facts.cluster;
   shard.registry = static_cast<uint8_t>(model::Registry::kKubernetes);
-  const auto it = services_.find(name);
-  if (it == services_.end()) return shard;
-  const Record& record = it->second;
-  shard.endpoints = BuildSliceEndpoints(record.slices, record.service.get(), pods, podless_, facts);
-  if (record.service != nullptr) AppendSelectedEntries(*record.service, workloads, &shard.endpoints);
+  const Record* record = services_.Find(name);
+  if (record == nullptr) return shard;
+  shard.endpoints = BuildSliceEndpoints(record->slices, record->service.get(), pods, podless_, facts);
+  if (record->service != nullptr) AppendSelectedEntries(*record->service, workloads, &shard.endpoints);
   return shard;
 }
 
 std::vector<Name> KubernetesRegistry::ServicesIn(const Interned& ns) const {
   std::vector<Name> names;
-  const auto it = names_by_namespace_.find(ns);
-  if (it == names_by_namespace_.end()) return names;
-  for (const Interned& name : it->second) names.emplace_back(ns, name);
+  for (auto it = with_object_.LowerBound({ns, {}}); it != with_object_.end() && it->first.first == ns; ++it)
+    names.push_back(it->first);
   return names;
 }
 
@@ -163,9 +155,9 @@ std::vector<Name> KubernetesRegistry::AllSlices() const {
 std::vector<config::Diagnostic> KubernetesRegistry::SliceProblems(const Name& name,
                                                                   const PodIndex& pods) const {
   std::vector<config::Diagnostic> problems;
-  const auto record = services_.find(name);
-  if (record == services_.end()) return problems;
-  for (const auto& [slice_name, slice] : record->second.slices) {
+  const Record* record = services_.Find(name);
+  if (record == nullptr) return problems;
+  for (const auto& [slice_name, slice] : record->slices) {
     const auto& spec = slice->Spec<config::EndpointSliceSpec>();
     if (spec.address_type == "FQDN") {
       problems.push_back(Problem(*slice, "fqdn-slice", "addressType", "slices of type FQDN are not read"));
@@ -184,9 +176,7 @@ std::vector<config::Diagnostic> KubernetesRegistry::SliceProblems(const Name& na
 
 void KubernetesRegistry::AppendNetworkGateways(const config::ObjectStore& store, const MeshFacts& facts,
                                                std::vector<model::NetworkGateway>* gateways) const {
-  for (const auto& [name, record] : services_) {
-    if (record.service != nullptr) AppendGatewaysOfService(*record.service, store, facts, gateways);
-  }
+  for (const auto& [name, service] : with_object_) AppendGatewaysOfService(*service, store, facts, gateways);
 }
 
 }  // namespace fairlead::registry

@@ -1,11 +1,11 @@
 #ifndef FAIRLEAD_REGISTRY_KUBERNETES_REGISTRY_H_
 #define FAIRLEAD_REGISTRY_KUBERNETES_REGISTRY_H_
 
-#include <set>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
 #include "config/store.h"
 #include "model/registry_output.h"
 #include "registry/kubernetes/endpoints.h"
@@ -58,15 +58,15 @@ class KubernetesRegistry {
     config::ConfigPtr object;
     Name service;
   };
-  using Users = absl::flat_hash_map<Name, std::vector<Name>>;
+  using Users = ShardedMap<Name, std::vector<Name>>;
 
   void Link(const Slice& slice);
   void Unlink(const Slice& slice);
   void DropIfEmpty(const Name& name);
 
-  absl::flat_hash_map<Name, Record> services_;
-  absl::flat_hash_map<Interned, std::set<Interned>> names_by_namespace_;  // of records with a Service object
-  absl::flat_hash_map<Name, Slice> slices_;
+  ShardedMap<Name, Record> services_;
+  SortedMap<Name, model::ServicePtr> with_object_;  // the records that have a Service object
+  ShardedMap<Name, Slice> slices_;
   Users users_of_pod_;      // by (namespace, pod); a service is listed once for each use
   Users users_of_address_;  // by (namespace, address)
   PodlessWorkloads podless_;

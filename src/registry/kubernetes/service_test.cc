@@ -131,7 +131,7 @@ TEST(KubernetesService, ANamespacesAnnotationReachesItsServices) {
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: default, annotations: "
       "{networking.istio.io/traffic-distribution: PreferClose}}\n");
   EXPECT_EQ(mesh.Service(kWeb)->traffic_distribution, TrafficDistribution::kPreferSameZone);
-  EXPECT_TRUE(mesh.output().changes.services);
+  EXPECT_FALSE(mesh.output().changes.services.empty());
 }
 
 TEST(KubernetesService, PoliciesOfTheSpec) {

@@ -68,12 +68,14 @@ Endpoint AtPort(const SelectableWorkload& workload, const model::ServicePort& po
 void ServiceEntryRegistry::SetEntry(const Name& name, const config::ConfigPtr& object, const MeshFacts& facts,
                                     ServiceTable* services, Dirty* dirty,
                                     std::vector<config::Diagnostic>* problems) {
-  Entry before;
-  if (const auto it = entries_.find(name); it != entries_.end()) {
-    before = std::move(it->second);
-    entries_.erase(it);
-    Unlink(name, before, dirty);
+  static const auto* none = new Entry();
+  std::shared_ptr<const Entry> known;
+  if (const auto* entry = entries_.Find(name)) {
+    known = *entry;
+    entries_.Erase(name);
+    Unlink(name, *known, dirty);
   }
+  const Entry& before = known == nullptr ? *none : *known;
   const config::ObjectKey key{config::Kind::kServiceEntry, name.first, name.second};
   if (object == nullptr) {
     services->Set(key, {});
@@ -93,7 +95,7 @@ void ServiceEntryRegistry::SetEntry(const Name& name, const config::ConfigPtr& o
     entry.host_workload = KeepIfEqual(before.host_workload, HostWorkload(*object, facts));
   entry.hosts.insert(spec.hosts().begin(), spec.hosts().end());
   Link(name, entry, dirty);
-  entries_.emplace(name, std::move(entry));
+  entries_[name] = std::make_shared<const Entry>(std::move(entry));
 }
 
 void ServiceEntryRegistry::Link(const Name& name, const Entry& entry, Dirty* dirty) {
@@ -107,22 +109,23 @@ void ServiceEntryRegistry::Link(const Name& name, const Entry& entry, Dirty* dir
 
 void ServiceEntryRegistry::Unlink(const Name& name, const Entry& entry, Dirty* dirty) {
   for (const Interned& host : entry.hosts) {
-    const auto it = entries_by_host_.find({host, name.first});
-    it->second.erase(name);
-    if (it->second.empty()) entries_by_host_.erase(it);
-    dirty->emplace(host, name.first);
+    const model::ServiceKey key{host, name.first};
+    std::set<Name>& of_host = entries_by_host_[key];
+    of_host.erase(name);
+    if (of_host.empty()) entries_by_host_.Erase(key);
+    dirty->insert(key);
   }
-  if (const auto it = selecting_by_namespace_.find(name.first); it != selecting_by_namespace_.end()) {
-    it->second.erase(name);
-    if (it->second.empty()) selecting_by_namespace_.erase(it);
-  }
+  if (!selecting_by_namespace_.contains(name.first)) return;
+  std::set<Name>& selecting = selecting_by_namespace_[name.first];
+  selecting.erase(name);
+  if (selecting.empty()) selecting_by_namespace_.Erase(name.first);
 }
 
 void ServiceEntryRegistry::MarkSelecting(const Interned& ns, const LabelMap& labels, Dirty* dirty) const {
-  const auto it = selecting_by_namespace_.find(ns);
-  if (it == selecting_by_namespace_.end()) return;
-  for (const Name& name : it->second) {
-    const Entry& entry = entries_.at(name);
+  const std::set<Name>* selecting = selecting_by_namespace_.Find(ns);
+  if (selecting == nullptr) return;
+  for (const Name& name : *selecting) {
+    const Entry& entry = **entries_.Find(name);
     const auto& selector = entry.object->Spec<ServiceEntry>().workload_selector().labels();
     if (!SelectorMatches({selector.begin(), selector.end()}, labels)) continue;
     for (const Interned& host : entry.hosts) dirty->emplace(host, ns);
@@ -150,10 +153,10 @@ ServiceEntryRegistry::Shard ServiceEntryRegistry::BuildShard(const model::Servic
   Shard shard;
   shard.endpoints.cluster = facts.cluster;
   shard.endpoints.registry = static_cast<uint8_t>(model::Registry::kExternal);
-  const auto names = entries_by_host_.find(key);
-  if (names == entries_by_host_.end()) return shard;
+  const std::set<Name>* names = entries_by_host_.Find(key);
+  if (names == nullptr) return shard;
   std::vector<const Entry*> entries;
-  for (const Name& name : names->second) entries.push_back(&entries_.at(name));
+  for (const Name& name : *names) entries.push_back(entries_.Find(name)->get());
   std::stable_sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
     return a->object->meta().creation_time < b->object->meta().creation_time;
   });

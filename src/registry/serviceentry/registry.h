@@ -1,11 +1,12 @@
 #ifndef FAIRLEAD_REGISTRY_SERVICEENTRY_REGISTRY_H_
 #define FAIRLEAD_REGISTRY_SERVICEENTRY_REGISTRY_H_
 
+#include <memory>
 #include <set>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/sharded_map.h"
 #include "config/diagnostic.h"
 #include "model/registry_output.h"
 #include "registry/mesh_facts.h"
@@ -49,9 +50,9 @@ class ServiceEntryRegistry {
   void Link(const Name& name, const Entry& entry, Dirty* dirty);
   void Unlink(const Name& name, const Entry& entry, Dirty* dirty);
 
-  absl::flat_hash_map<Name, Entry> entries_;
-  absl::flat_hash_map<model::ServiceKey, std::set<Name>> entries_by_host_;
-  absl::flat_hash_map<Interned, std::set<Name>> selecting_by_namespace_;
+  ShardedMap<Name, std::shared_ptr<const Entry>> entries_;
+  ShardedMap<model::ServiceKey, std::set<Name>> entries_by_host_;
+  ShardedMap<Interned, std::set<Name>> selecting_by_namespace_;
 };
 
 }  // namespace fairlead::registry

@@ -243,13 +243,13 @@ TEST(WorkloadEntries, NameAndLabels) {
   TestMesh mesh;
   mesh.Apply(WorkloadEntry("vm", "address: 172.16.0.1, labels: {app: spec, only: spec}",
                            ", labels: {app: meta, service.istio.io/workload-name: mine}"));
-  const model::Workload& workload = *mesh.output().workloads[0]->workload;
+  const model::Workload& workload = *(*mesh.output().workloads.begin())->workload;
   EXPECT_EQ(workload.name, "mine");
   EXPECT_EQ(LabelOr(workload.labels, "app"), "meta");
   EXPECT_EQ(LabelOr(workload.labels, "only"), "spec");
   mesh.Apply(
       WorkloadEntry("vm", "address: 172.16.0.1", ", annotations: {istio.io/autoRegistrationGroup: g}"));
-  EXPECT_EQ(mesh.output().workloads[0]->workload->name, "g");
+  EXPECT_EQ((*mesh.output().workloads.begin())->workload->name, "g");
 }
 
 TEST(ExternalTargets, SayWhatIsServedAtAnAddress) {
@@ -257,7 +257,7 @@ TEST(ExternalTargets, SayWhatIsServedAtAnAddress) {
   mesh.Apply(StrCat(Entry("e", StrCat(kSelecting, ", addresses: [192.0.2.1]"), "",
                           "[{number: 80, name: http, protocol: HTTP, targetPort: 8080}]"),
                     WorkloadEntry("a", "address: 172.16.0.1, labels: {app: vm}")));
-  const auto& targets = mesh.output().external_targets.at("172.16.0.1");
+  const auto& targets = *mesh.output().external_targets.Find(Interned("172.16.0.1"));
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_EQ(targets[0].service, mesh.Service(kHost));
   EXPECT_EQ(targets[0].port->port, 80u);

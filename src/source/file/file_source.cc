@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/strings.h"
+#include "base/thread.h"
 #include "config/manifests.h"
 #include "source/file/read_file.h"
 
@@ -35,7 +36,7 @@ absl::StatusOr<config::ParseResult> ParseFile(const std::string& path) {
 using Parsed = std::vector<std::optional<absl::StatusOr<config::ParseResult>>>;
 
 // Parses the files that are not gone; results are in the order of the changes. Threads take one file after
-// another.
+// another; there are fewer where the system has no more to give.
 Parsed ParseAll(const std::vector<FileChange>& changes, int threads) {
   Parsed results(changes.size());
   std::atomic<size_t> next{0};
@@ -45,8 +46,9 @@ Parsed ParseAll(const std::vector<FileChange>& changes, int threads) {
     }
   };
   std::vector<std::thread> helpers;
-  for (size_t i = 1; i < std::min<size_t>(static_cast<size_t>(threads), changes.size()); ++i)
-    helpers.emplace_back(work);
+  for (size_t i = 1; i < std::min<size_t>(static_cast<size_t>(threads), changes.size()); ++i) {
+    if (auto helper = StartThread(work); helper.ok()) helpers.push_back(*std::move(helper));
+  }
   work();
   for (std::thread& helper : helpers) helper.join();
   return results;
@@ -78,8 +80,9 @@ absl::Status FileSource::Start(Sink* sink) {
   sink_ = sink;
   watcher_ = std::make_unique<FolderWatcher>(WatchOf(options_));
   if (const absl::Status status = watcher_->Open(); !status.ok()) return status;
-  thread_ = std::thread([this] { Run(); });
-  return absl::OkStatus();
+  auto thread = StartThread([this] { Run(); });
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void FileSource::Stop() {

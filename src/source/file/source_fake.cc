@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -68,6 +69,25 @@ void RecordingSink::OnDiagnostics(std::vector<config::Diagnostic> diagnostics) {
   for (const config::Diagnostic& diagnostic : diagnostics) diagnostics_.push_back(ToText(diagnostic));
   changed_.notify_all();
 }
+
+void RecordingSink::Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) {
+  std::vector<config::ObjectChange> changes;
+  std::set<std::string> listed;
+  for (config::ConfigPtr& object : objects) {
+    listed.insert(object->name().str());
+    changes.push_back({config::KeyOf(*object), std::move(object)});
+  }
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, object] : objects_) {
+      if (object->kind() == kind && !listed.contains(name))
+        changes.push_back({config::KeyOf(*object), nullptr});
+    }
+  }
+  OnChanges(std::move(changes));
+}
+
+void RecordingSink::Synced(config::Kind /*kind*/) {}
 
 void RecordingSink::OnSynced() {
   std::lock_guard lock(mutex_);

@@ -50,7 +50,9 @@ class RecordingSink : public Sink {
   };
 
   void OnChanges(std::vector<config::ObjectChange> changes) override;
+  void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) override;
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override;
+  void Synced(config::Kind kind) override;
   void OnSynced() override;
 
   // Waits until it holds, some seconds at most; whether it did.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/thread.h"
 #include "source/file/read_file.h"
 
 namespace fairlead::source {
@@ -29,8 +30,9 @@ absl::Status WatchedFile::Start() {
   watcher_->Next();
   told_ = ReadFile(path_);
   callback_(told_);
-  thread_ = std::thread([this] { Run(); });
-  return absl::OkStatus();
+  auto thread = StartThread([this] { Run(); });
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void WatchedFile::Stop() {

@@ -1,0 +1,17 @@
+#ifndef FAIRLEAD_BASE_CLOSEST_NAME_H_
+#define FAIRLEAD_BASE_CLOSEST_NAME_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead {
+
+// The name that was probably meant by one that is not known; "" where none is much like it. Case does not
+// count, a letter too many, too few, another or two in the wrong order count one each, and a third of the
+// letters may be wrong.
+std::string ClosestName(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_BASE_CLOSEST_NAME_H_

@@ -1,0 +1,29 @@
+#ifndef FAIRLEAD_BASE_FILES_H_
+#define FAIRLEAD_BASE_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+// The file system without exceptions: the one place that uses the standard library's, whose iterators throw
+// where a folder vanishes or cannot be read to its end, whatever their constructors were given. Messages name
+// path and reason.
+namespace fairlead {
+
+// The names in a folder, sorted.
+absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
+bool IsFolder(const std::string& path);
+// The folder and those above it; no error where they exist.
+absl::Status CreateFolders(const std::string& path);
+// Takes the place of a file that has the new name.
+absl::Status RenameFile(const std::string& from, const std::string& to);
+// No error where there is no such file.
+absl::Status RemoveFile(const std::string& path);
+// "/work/out" for "out", "./out" and "../work/out/"; the path itself where the current folder is not known.
+std::string AbsolutePath(const std::string& path);
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_BASE_FILES_H_

@@ -1,0 +1,141 @@
+#ifndef FAIRLEAD_CACHE_RECORDED_H_
+#define FAIRLEAD_CACHE_RECORDED_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/clock.h"
+
+namespace fairlead::cache {
+
+// A value with what was read to make it. Both are immutable and never null once made.
+template <typename Value, typename Reads>
+struct Recorded {
+  std::shared_ptr<const Value> value;
+  std::shared_ptr<const Reads> reads;
+};
+
+// Values by key, each with its recorded reads. A key may have several values, made from different snapshots
+// or for different clients: a value is given out wherever its reads hold. Nothing is declared: what a value
+// depends on, besides its key, is what was read when it was made.
+//
+// INVARIANT: two values under one key whose reads hold in one world are equal.
+//
+// `Reads` has `bool Hold(const World&) const`, for the `World` that Get is called with. A value is made once
+// for all that wait for it. Eviction goes by time and by number: see Sweep and kMaxVariants. Thread-safe.
+// REQUIRES: `make` does not ask the same cache for the same key.
+template <typename Key, typename Value, typename Reads>
+class RecordedCache {
+ public:
+  using Result = Recorded<Value, Reads>;
+  // Told of a value that a fresh one differs from although its reads hold: for tests and shadow mode.
+  using Mismatch = std::function<void(const Key&, const Value& kept, const Value& fresh)>;
+
+  // A value under the key whose reads hold in `world`, else what `make` (World, Value* like -> Result) makes
+  // there; `like` is the value that was given out last, or null, so that equal parts of it may be kept.
+  template <typename World, typename Make>
+  Result Get(const Key& key, const World& world, Make&& make) {
+    const std::shared_ptr<Slot> slot = FindOrAdd(key);
+    std::lock_guard lock(slot->mutex);
+    if (const Result* held = Find(slot.get(), world)) return *held;
+    return Add(slot.get(), make(world, slot->variants.empty() ? nullptr : slot->variants.front().made.value));
+  }
+
+  // As Get; but the value is made anew, and compared with the one that would have been given out.
+  template <typename World, typename Make, typename Equal>
+  Result GetInShadow(const Key& key, const World& world, Make&& make, Equal&& equal,
+                     const Mismatch& mismatch) {
+    const std::shared_ptr<Slot> slot = FindOrAdd(key);
+    std::lock_guard lock(slot->mutex);
+    const Result* held = Find(slot.get(), world);
+    Result fresh = make(world, nullptr);
+    if (held == nullptr) return Add(slot.get(), std::move(fresh));
+    if (equal(*held->value, *fresh.value)) return *held;
+    mismatch(key, *held->value, *fresh.value);
+    return fresh;
+  }
+
+  // Forgets values that were not asked for during `idle` and that the cache alone holds; where there are more
+  // values than `most`, those that were not asked for since the sweep before.
+  void Sweep(Clock::time_point now, Clock::duration idle = kIdle, size_t most = kMost) {
+    std::lock_guard lock(mutex_);
+    const bool crowded = values_at_sweep_ > most;
+    values_at_sweep_ = 0;
+    absl::erase_if(slots_, [&](const auto& entry) {
+      Slot& slot = *entry.second;
+      std::lock_guard slot_lock(slot.mutex);
+      std::erase_if(slot.variants, [&](Variant& variant) {
+        if (variant.used) variant.last_used = now;
+        const bool unused = !std::exchange(variant.used, false);
+        return unused && variant.made.value.use_count() <= 1 && (crowded || now - variant.last_used >= idle);
+      });
+      values_at_sweep_ += slot.variants.size();
+      return slot.variants.empty() && entry.second.use_count() == 1;
+    });
+  }
+
+  size_t size() const {
+    std::lock_guard lock(mutex_);
+    size_t values = 0;
+    for (const auto& [key, slot] : slots_) {
+      std::lock_guard slot_lock(slot->mutex);
+      values += slot->variants.size();
+    }
+    return values;
+  }
+
+ private:
+  static constexpr Clock::duration kIdle = std::chrono::seconds(15);
+  static constexpr size_t kMost = 1 << 20;
+  // More values of one key are not worth the search.
+  static constexpr size_t kMaxVariants = 64;
+  struct Variant {
+    Result made;
+    bool used = true;  // since the last sweep
+    Clock::time_point last_used = {};
+  };
+  struct Slot {
+    std::mutex mutex;               // of what follows
+    std::vector<Variant> variants;  // the last one given out is the first
+  };
+
+  std::shared_ptr<Slot> FindOrAdd(const Key& key) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Slot>& slot = slots_[key];
+    if (slot == nullptr) slot = std::make_shared<Slot>();
+    return slot;
+  }
+
+  // REQUIRES: slot->mutex is held.
+  template <typename World>
+  static const Result* Find(Slot* slot, const World& world) {
+    for (auto it = slot->variants.begin(); it != slot->variants.end(); ++it) {
+      if (!it->made.reads->Hold(world)) continue;
+      it->used = true;
+      std::rotate(slot->variants.begin(), it, it + 1);
+      return &slot->variants.front().made;
+    }
+    return nullptr;
+  }
+
+  // REQUIRES: slot->mutex is held.
+  static Result Add(Slot* slot, Result made) {
+    if (slot->variants.size() >= kMaxVariants) slot->variants.pop_back();
+    slot->variants.insert(slot->variants.begin(), Variant{made});
+    return made;
+  }
+
+  mutable std::mutex mutex_;
+  absl::flat_hash_map<Key, std::shared_ptr<Slot>> slots_;  // guarded by mutex_
+  size_t values_at_sweep_ = 0;                             // guarded by mutex_
+};
+
+}  // namespace fairlead::cache
+
+#endif  // FAIRLEAD_CACHE_RECORDED_H_

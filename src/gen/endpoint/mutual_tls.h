@@ -1,0 +1,31 @@
+#ifndef FAIRLEAD_GEN_ENDPOINT_MUTUAL_TLS_H_
+#define FAIRLEAD_GEN_ENDPOINT_MUTUAL_TLS_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "gen/endpoint/inputs.h"
+#include "gen/policy/traffic_policy.h"
+#include "mesh/peer_authentication.h"
+#include "mesh/view.h"
+
+namespace fairlead::gen {
+
+// The policies that endpoints of these inputs depend on: none where the rule decides.
+// REQUIRES: service, port, subset, rule and endpoints are collected.
+PeerPolicies CollectPeerPolicies(mesh::View& view, const EndpointInputs& inputs);
+
+// Decides for each endpoint whether the client speaks mutual TLS to it: the rule's mode where it sets one,
+// else whether the workload can and its PeerAuthentication does not forbid it.
+class MutualTls {
+ public:
+  explicit MutualTls(const EndpointInputs& inputs);
+  bool Enabled(const model::Endpoint& endpoint);
+
+ private:
+  const PeerPolicies& policies_;
+  const api::ClientTLSSettings* tls_;  // of the rule; null: it says nothing
+  absl::flat_hash_map<const model::Workload*, mesh::PeerAuthentication> workloads_;
+};
+
+}  // namespace fairlead::gen
+
+#endif  // FAIRLEAD_GEN_ENDPOINT_MUTUAL_TLS_H_

@@ -1,0 +1,22 @@
+#ifndef FAIRLEAD_GEN_NAMING_REFERENCES_H_
+#define FAIRLEAD_GEN_NAMING_REFERENCES_H_
+
+#include <vector>
+
+#include "cache/resource.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace fairlead::gen {
+
+// What a built message makes a proxy ask for by name, sorted and unique: a cluster its endpoints, a listener
+// its route configurations and discovered filters, and the transport sockets of both the secrets that come
+// over ADS. Messages of other types refer to nothing. Configurations that the message holds packed are read
+// in place, as unpacking a connection manager costs about as much as building it. Pure.
+std::vector<cache::Reference> ReferencesOf(const google::protobuf::Message& message);
+
+}  // namespace fairlead::gen
+
+#endif  // FAIRLEAD_GEN_NAMING_REFERENCES_H_

@@ -1,0 +1,17 @@
+#ifndef FAIRLEAD_GEN_POLICY_PROVIDER_SERVICE_H_
+#define FAIRLEAD_GEN_POLICY_PROVIDER_SERVICE_H_
+
+#include "base/interned.h"
+
+namespace fairlead::gen {
+
+// Where an extension provider's service is: what Istio's LookupCluster finds.
+struct ProviderService {
+  Interned service;   // as MeshConfig writes it: "host" or "namespace/host"
+  Interned hostname;  // "" where there is no such service, or several namespaces have one
+  friend bool operator==(const ProviderService&, const ProviderService&) = default;
+};
+
+}  // namespace fairlead::gen
+
+#endif  // FAIRLEAD_GEN_POLICY_PROVIDER_SERVICE_H_

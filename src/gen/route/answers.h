@@ -1,0 +1,60 @@
+#ifndef FAIRLEAD_GEN_ROUTE_ANSWERS_H_
+#define FAIRLEAD_GEN_ROUTE_ANSWERS_H_
+
+#include <string>
+#include <utility>
+
+#include "cache/byte_cache.h"
+#include "gen/generator.h"
+#include "gen/route/inputs.h"
+#include "gen/route/virtual_hosts.h"
+
+namespace fairlead::gen::route {
+
+// Route configurations that were asked for by name, one by one: shared by the proxies of a class and a scope,
+// whatever else they ask for. Thread-safe.
+class Answers {
+ public:
+  // The answer for a name, made by `make` (View& -> ResourcePtr) where none holds.
+  template <typename Make>
+  cache::ResourcePtr Get(mesh::View& view, const std::string& name, Make&& make) {
+    return view.Use(answers_, Key{view.proxy_class_ptr(), view.slot(), name}, make, SameResource);
+  }
+  void Sweep(Clock::time_point now) { answers_.Sweep(now); }
+
+ private:
+  struct Key {
+    model::ProxyClassPtr proxy_class;
+    Interned slot;
+    std::string name;
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.proxy_class, key.slot, key.name);
+    }
+  };
+  cache::RecordedCache<Key, cache::Resource, mesh::Reads> answers_;
+};
+
+// The virtual hosts of a port, which the route configurations of its sniffed listeners are cut out of: a
+// thousand services that share one port would make a million virtual hosts without it. Thread-safe.
+class HostCache {
+ public:
+  // Never null; empty for null inputs.
+  std::shared_ptr<const VirtualHosts> Get(const HostInputsPtr& inputs) {
+    static const auto* const none = new std::shared_ptr<const VirtualHosts>(std::make_shared<VirtualHosts>());
+    if (inputs == nullptr) return *none;
+    return hosts_.GetOrBuild(*inputs, [](const HostInputs& in) {
+      return std::make_shared<const VirtualHosts>(BuildVirtualHosts(in));
+    });
+  }
+  // They are large, and asked for one soon after the other.
+  void Sweep(Clock::time_point now) { hosts_.Sweep(now, std::chrono::seconds(2)); }
+
+ private:
+  cache::ByteCache<HostInputs, VirtualHosts> hosts_;
+};
+
+}  // namespace fairlead::gen::route
+
+#endif  // FAIRLEAD_GEN_ROUTE_ANSWERS_H_

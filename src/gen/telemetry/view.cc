@@ -1,0 +1,75 @@
+#include "gen/telemetry/view.h"
+
+#include <set>
+
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "mesh/policy_index.h"
+#include "model/settings.h"
+
+namespace fairlead::gen::telemetry {
+namespace {
+
+using ExtensionProvider = istio::mesh::v1alpha1::MeshConfig::ExtensionProvider;
+
+// The services that a provider sends to: its own and its sampler's.
+void AddServices(const ExtensionProvider& provider, std::set<std::string>* out) {
+  const auto add = [out](const std::string& service) {
+    if (!service.empty()) out->insert(service);
+  };
+  switch (provider.provider_case()) {
+    case ExtensionProvider::kZipkin:
+      return add(provider.zipkin().service());
+    case ExtensionProvider::kDatadog:
+      return add(provider.datadog().service());
+    case ExtensionProvider::kSkywalking:
+      return add(provider.skywalking().service());
+    case ExtensionProvider::kEnvoyHttpAls:
+      return add(provider.envoy_http_als().service());
+    case ExtensionProvider::kEnvoyTcpAls:
+      return add(provider.envoy_tcp_als().service());
+    case ExtensionProvider::kEnvoyOtelAls:
+      return add(provider.envoy_otel_als().service());
+    case ExtensionProvider::kOpentelemetry:
+      add(provider.opentelemetry().service());
+      return add(provider.opentelemetry().dynatrace_sampler().http_service().service());
+    default:
+      return;
+  }
+}
+
+Interned Lookup(mesh::View& mesh, std::string_view service) {
+  const size_t slash = service.find('/');
+  if (slash == std::string_view::npos) {
+    const std::vector<model::ServicePtr>& found = mesh.Host(service);
+    if (found.empty() || found.front()->ns.str() != found.back()->ns.str()) return {};
+    return found.front()->hostname;
+  }
+  if (service.find('/', slash + 1) != std::string_view::npos) return {};
+  const model::ServicePtr found = mesh.FindService(service.substr(slash + 1), service.substr(0, slash));
+  return found == nullptr ? Interned() : found->hostname;
+}
+
+}  // namespace
+
+std::string_view TelemetryView::HostOf(std::string_view service) const {
+  for (const ProviderService& provider : providers) {
+    if (provider.service == service) return provider.hostname;
+  }
+  return {};
+}
+
+TelemetryView CollectTelemetry(mesh::View& mesh) {
+  TelemetryView view;
+  const model::SettingsPtr settings = mesh.settings();
+  view.objects = mesh.Policies(config::Kind::kTelemetry);
+  std::set<std::string> services;
+  for (const ExtensionProvider& provider : settings->mesh->extension_providers()) {
+    AddServices(provider, &services);
+  }
+  for (const std::string& service : services) {
+    view.providers.push_back({Interned(service), Lookup(mesh, service)});
+  }
+  return view;
+}
+
+}  // namespace fairlead::gen::telemetry

@@ -1,0 +1,195 @@
+#include "mesh/reads.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "base/strings.h"
+#include "mesh/destination_rule_index.h"
+#include "mesh/policy_index.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/scope_services.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::mesh {
+namespace {
+
+// What clients in `ns` mean by a host: see View::Destination.
+model::ServicePtr FindDestination(const MeshSnapshot& snapshot, const Interned& host, const Interned& ns) {
+  const ServiceIndex::Services& of_host = snapshot.services->ByHost(host);
+  const auto own = std::find_if(of_host.begin(), of_host.end(),
+                                [&ns](const model::ServicePtr& service) { return service->ns == ns; });
+  return own != of_host.end() ? *own : BestVisible(of_host, ns);
+}
+
+// See View::NamedService.
+model::ServicePtr FindNamed(const MeshSnapshot& snapshot, const Interned& host, const Interned& ns) {
+  model::ServicePtr chosen;
+  for (const model::ServicePtr& service : snapshot.services->ByHost(host)) {
+    if (!(service->ns == ns)) continue;
+    if (chosen == nullptr ||
+        std::tie(chosen->creation_time, chosen->name) <= std::tie(service->creation_time, service->name)) {
+      chosen = service;
+    }
+  }
+  return chosen;
+}
+
+// Labels as one text, unlike that of other labels.
+std::string TextOf(const LabelMap& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels) StrAppend(&text, key, "=", value, "\n");
+  return text;
+}
+
+Interned TextOf(const LabelMap& labels, const Interned& key) {
+  const auto it = labels.find(std::string_view(key));
+  return it == labels.end() ? Interned() : Interned(StrCat("=", it->second));
+}
+
+Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
+  switch (q.part) {
+    case Part::kSettings:
+      return {snapshot.settings, {}};
+    case Part::kNetworks:
+      return {snapshot.networks, {}};
+    case Part::kServices:
+      return {snapshot.services->Namespace(q.a), {}};
+    case Part::kHost:
+      return {snapshot.services->Host(q.a), {}};
+    case Part::kNamedService:
+      return {FindNamed(snapshot, q.a, q.b), {}};
+    case Part::kAllServices:
+      return {snapshot.services, {}};
+    case Part::kEndpoints:
+      return {snapshot.endpoints->Namespace(q.a), {}};
+    case Part::kServiceEndpoints:
+      return {snapshot.endpoints->Find(q.a, q.b), {}};
+    case Part::kEndpointTraits: {
+      const NamespaceEndpointsPtr of_namespace = snapshot.endpoints->Namespace(q.a);
+      return {of_namespace == nullptr ? nullptr : of_namespace->traits(), {}};
+    }
+    case Part::kVirtualServices:
+      return {snapshot.virtual_services->OfMeshIn(q.a), {}};
+    case Part::kAllVirtualServices:
+      return {snapshot.virtual_services, {}};
+    case Part::kDestinationRules:
+      return {snapshot.destination_rules->Namespace(q.a), {}};
+    case Part::kPeerAuthentications:
+      return {snapshot.peer_authentications->Namespace(q.a), {}};
+    case Part::kObjects:
+      return {snapshot.objects->In(q.kind, q.a), {}};
+    case Part::kAllObjects:
+      return {snapshot.objects->All(q.kind), {}};
+    case Part::kPolicies:
+      return {snapshot.policies->Part(q.kind, q.a), {}};
+    case Part::kWorkloads:
+      return {snapshot.workloads->At(q.a), {}};
+    case Part::kPod:
+      return {snapshot.workloads->Pod(q.a, q.b), {}};
+    case Part::kExternalTargets:
+      return {snapshot.external_targets, {}};
+    case Part::kDestination:
+      return {FindDestination(snapshot, q.a, q.b), {}};
+    default:
+      return {};
+  }
+}
+
+Answer AskClient(const ProxyScope& client, const Question& q) {
+  const ScopeImports& imports = *client.sidecar->imports;
+  const model::Proxy& proxy = *client.proxy;
+  switch (q.part) {
+    case Part::kRoutes:
+      return {client.sidecar, {}};
+    case Part::kImports:
+      return {client.sidecar->imports, {}};
+    case Part::kImported:
+      return {imports.FindService(q.a), {}};
+    case Part::kRule:
+      return {imports.FindDestinationRule(q.a, client.labels), {}};
+    case Part::kInboundRule:
+      return {imports.FindDestinationRule(q.a, client.labels, /*outbound=*/false), {}};
+    case Part::kSidecar:
+      return {imports.object, {}};
+    case Part::kOutboundPolicy:
+      return {imports.outbound_traffic_policy, {}};
+    case Part::kClass:
+      return {proxy.cls, {}};
+    case Part::kNamespace:
+      return {nullptr, proxy.ns};
+    case Part::kSlot:
+      return {nullptr, client.slot};
+    case Part::kLabels:
+      return {nullptr, TextOf(client.labels)};
+    case Part::kLabel:
+      return {nullptr, TextOf(client.labels, q.a)};
+    case Part::kIsLabelled:
+      return {nullptr, client.labels.empty() ? "" : "yes"};
+    case Part::kLocality:
+      return {nullptr, StrCat(client.locality.region.str(), "\n", client.locality.zone.str(), "\n",
+                              client.locality.subzone.str())};
+    case Part::kNodeName:
+      return {nullptr, proxy.metadata.node_name};
+    case Part::kWorkloadName:
+      return {nullptr, proxy.metadata.workload_name};
+    case Part::kMetadataNamespace:
+      return {nullptr, proxy.metadata.ns};
+    case Part::kDomain:
+      return {nullptr, proxy.domain};
+    case Part::kAnnotation:
+      return {nullptr, TextOf(proxy.metadata.annotations, q.a)};
+    case Part::kNodeCluster:
+      return {nullptr, proxy.cluster};
+    case Part::kMeshId:
+      return {nullptr, proxy.metadata.mesh_id};
+    case Part::kHasAddress:
+      return {nullptr, proxy.ip_addresses.front() == q.a.str() ? "yes" : ""};
+    case Part::kTargets:
+      return {client.targets, {}};
+    case Part::kOwnMutualTls:
+      return {client.peer_authentication, {}};
+    case Part::kProxy:
+      return {client.proxy, {}};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Answer Ask(const World& world, const Question& question) {
+  return question.part < kFirstOfClient ? AskSnapshot(world.snapshot, question)
+                                        : AskClient(*world.client, question);
+}
+
+Question Wider(const World& world, const Question& question) {
+  switch (question.part) {
+    case Part::kServiceEndpoints:
+      return {Part::kEndpoints, {}, question.b};
+    case Part::kDestination:
+      return {Part::kHost, {}, question.a};
+    case Part::kNamedService:
+      return {Part::kServices, {}, question.b};
+    case Part::kImported:
+      return {Part::kImports};
+    case Part::kRule:
+      // Which rule it is follows from the imports, unless the client's labels have a say.
+      if (world.client->sidecar->imports->RuleDependsOnLabels(question.a)) return question;
+      return {Part::kImports};
+    default:
+      return question;
+  }
+}
+
+bool Reads::Hold(const World& world) const {
+  if (!repeatable_) return false;
+  const auto same = [&world](const Read& read) { return Ask(world, read.question) == read.answer; };
+  if (!std::all_of(of_client_.begin(), of_client_.end(), same)) return false;
+  if (held_in_.load(std::memory_order_relaxed) == world.snapshot.id) return true;
+  if (!std::all_of(of_snapshot_.begin(), of_snapshot_.end(), same)) return false;
+  held_in_.store(world.snapshot.id, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace fairlead::mesh

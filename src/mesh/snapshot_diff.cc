@@ -1,0 +1,141 @@
+#include "mesh/snapshot_diff.h"
+
+#include "mesh/destination_rule_index.h"
+#include "mesh/policy_index.h"
+
+namespace fairlead::mesh {
+
+// A friend of the indexes: it compares their maps, which nobody else is to see.
+class SnapshotDifference {
+ public:
+  SnapshotDifference(const MeshSnapshot& before, const MeshSnapshot& after,
+                     absl::FunctionRef<void(const Question&)> visit)
+      : before_(before), after_(after), visit_(visit) {}
+
+  void Run() {
+    if (before_.settings != after_.settings) visit_({Part::kSettings});
+    CompareServices();
+    CompareNamespaces(Part::kEndpoints, &MeshSnapshot::endpoints);
+    CompareVirtualServices();
+    CompareNamespaces(Part::kDestinationRules, &MeshSnapshot::destination_rules);
+    ComparePeerAuthentications();
+    ComparePolicies();
+    CompareObjects();
+    CompareWorkloads();
+    if (before_.networks != after_.networks) visit_({Part::kNetworks});
+    if (before_.external_targets != after_.external_targets) visit_({Part::kExternalTargets});
+  }
+
+ private:
+  template <typename Index>
+  using IndexOf = std::shared_ptr<const Index> MeshSnapshot::*;
+
+  // The index of the earlier snapshot; an empty one where it has none.
+  template <typename Index>
+  const Index& Before(IndexOf<Index> index) const {
+    static const auto* none = new Index();
+    const Index* before = (before_.*index).get();
+    return before == nullptr ? *none : *before;
+  }
+  template <typename Index>
+  bool Same(IndexOf<Index> index) const {
+    return before_.*index == after_.*index || after_.*index == nullptr;
+  }
+
+  template <typename Index>
+  void CompareNamespaces(Part part, IndexOf<Index> index) {
+    if (!Same(index)) CompareMaps(part, (after_.*index)->namespaces_, Before(index).namespaces_);
+  }
+  template <typename Map>
+  void CompareMaps(Part part, const Map& after, const Map& before, config::Kind kind = {}) {
+    after.ForEachDifference(before, [&](const Interned& ns, const auto*, const auto*) {
+      visit_({part, kind, ns});
+    });
+  }
+
+  void CompareServices() {
+    if (Same(&MeshSnapshot::services)) return;
+    visit_({Part::kAllServices});
+    CompareNamespaces(Part::kServices, &MeshSnapshot::services);
+    after_.services->by_host_.ForEachDifference(Before(&MeshSnapshot::services).by_host_,
+                                                [&](const Interned& host, const auto*, const auto*) {
+                                                  visit_({Part::kHost, {}, host});
+                                                });
+  }
+
+  void CompareVirtualServices() {
+    if (Same(&MeshSnapshot::virtual_services)) return;
+    visit_({Part::kAllVirtualServices});
+    CompareMaps(Part::kVirtualServices, after_.virtual_services->of_mesh_in_,
+                Before(&MeshSnapshot::virtual_services).of_mesh_in_);
+  }
+
+  void ComparePeerAuthentications() {
+    if (Same(&MeshSnapshot::peer_authentications)) return;
+    const auto& was = Before(&MeshSnapshot::peer_authentications).namespaces_;
+    const auto& is = after_.peer_authentications->namespaces_;
+    for (const auto& [ns, part] : is) {
+      const auto old = was.find(ns);
+      if (old == was.end() || old->second != part) visit_({Part::kPeerAuthentications, {}, ns});
+    }
+    for (const auto& [ns, part] : was) {
+      if (!is.contains(ns)) visit_({Part::kPeerAuthentications, {}, ns});
+    }
+  }
+
+  void ComparePolicies() {
+    if (Same(&MeshSnapshot::policies)) return;
+    const PolicyIndex& before = Before(&MeshSnapshot::policies);
+    for (const config::Kind kind : PolicyIndexBuilder::Kinds()) {
+      const auto& was = before.All(kind);
+      const auto& is = after_.policies->All(kind);
+      if (&was == &is) continue;
+      for (const auto& [ns, part] : is) {
+        const auto old = was.find(ns);
+        if (old == was.end() || old->second != part) visit_({Part::kPolicies, kind, ns});
+      }
+      for (const auto& [ns, part] : was) {
+        if (!is.contains(ns)) visit_({Part::kPolicies, kind, ns});
+      }
+    }
+  }
+
+  void CompareObjects() {
+    if (Same(&MeshSnapshot::objects)) return;
+    static const auto* none = new ObjectIndex::OfKind();
+    const ObjectIndex& before = Before(&MeshSnapshot::objects);
+    for (size_t i = 0; i < config::KindCount(); ++i) {
+      const auto& was = before.kinds_[i];
+      const auto& is = after_.objects->kinds_[i];
+      if (was == is) continue;
+      visit_({Part::kAllObjects, static_cast<config::Kind>(i)});
+      CompareMaps(Part::kObjects, (is == nullptr ? none : is.get())->namespaces,
+                  (was == nullptr ? none : was.get())->namespaces, static_cast<config::Kind>(i));
+    }
+  }
+
+  void CompareWorkloads() {
+    if (Same(&MeshSnapshot::workloads)) return;
+    const WorkloadIndex& before = Before(&MeshSnapshot::workloads);
+    after_.workloads->by_address_.ForEachDifference(
+        before.by_address_, [&](const std::string& address, const auto*, const auto*) {
+          visit_({Part::kWorkloads, {}, address});
+        });
+    after_.workloads->pods_.ForEachDifference(
+        before.pods_, [&](const std::pair<Interned, Interned>& pod, const auto*, const auto*) {
+          visit_({Part::kPod, {}, pod.first, pod.second});
+        });
+  }
+
+  const MeshSnapshot& before_;
+  const MeshSnapshot& after_;
+  const absl::FunctionRef<void(const Question&)> visit_;
+};
+
+void ForEachDifference(const MeshSnapshot* before, const MeshSnapshot& after,
+                       absl::FunctionRef<void(const Question&)> visit) {
+  static const auto* none = new MeshSnapshot();
+  SnapshotDifference(before == nullptr ? *none : *before, after, visit).Run();
+}
+
+}  // namespace fairlead::mesh

@@ -1,0 +1,224 @@
+#include "mesh/snapshot_diff.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "istio/security/v1beta1/authorization_policy.pb.h"
+#include "mesh/destination_rule_index.h"
+#include "mesh/mesh_fixture.h"
+
+// What differs between two snapshots, and that the rest keeps its pointers.
+namespace fairlead::mesh {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+const char* NameOf(Part part) {
+  switch (part) {
+    case Part::kSettings:
+      return "settings";
+    case Part::kServices:
+      return "services";
+    case Part::kHost:
+      return "host";
+    case Part::kAllServices:
+      return "all-services";
+    case Part::kEndpoints:
+      return "endpoints";
+    case Part::kVirtualServices:
+      return "virtual-services";
+    case Part::kAllVirtualServices:
+      return "virtual-services-seen";
+    case Part::kDestinationRules:
+      return "destination-rules";
+    case Part::kPeerAuthentications:
+      return "peer-authentications";
+    case Part::kPolicies:
+      return "policies";
+    case Part::kObjects:
+      return "objects";
+    case Part::kNetworks:
+      return "networks";
+    case Part::kWorkloads:
+      return "workload";
+    case Part::kPod:
+      return "pod";
+    case Part::kExternalTargets:
+      return "external-targets";
+    default:
+      return "";
+  }
+}
+
+// "part namespace name" of each part that differs; parts of objects with their kind. Without kAllObjects,
+// which goes with kObjects.
+std::multiset<std::string> Differences(const MeshSnapshot* before, const MeshSnapshot& after) {
+  std::multiset<std::string> all;
+  ForEachDifference(before, after, [&all](const Question& part) {
+    if (part.part == Part::kAllObjects) return;
+    std::string text = NameOf(part.part);
+    const bool of_kind = part.part == Part::kObjects || part.part == Part::kPolicies;
+    if (of_kind) StrAppend(&text, " ", config::InfoOf(part.kind).name);
+    for (const Interned& name : {part.a, part.b}) {
+      if (!name.empty()) StrAppend(&text, " ", name.str());
+    }
+    all.insert(std::move(text));
+  });
+  return all;
+}
+
+class SnapshotDiffTest : public MeshFixture {
+ protected:
+  SnapshotDiffTest() {
+    for (const char* ns : {"a", "b"}) {
+      AddService(ns, "s", {80});
+      SetEndpoints(ns, "s", 1);
+      PutVirtualService(ns, "v", "hosts: 's'");
+      PutDestinationRule(ns, "d", "host: 's'");
+      PutSidecar(ns, "c", "egress { hosts: './*' }");
+      AddPod(ns, "p", StrCat("10.0.0.", ns == std::string("a") ? 1 : 2), {});
+    }
+    last_ = Build();
+  }
+  void SetEndpoints(const std::string& ns, const std::string& name, uint32_t weight) {
+    auto endpoints = std::make_shared<model::ServiceEndpoints>();
+    endpoints->shards.resize(1);
+    endpoints->shards[0].endpoints.resize(1);
+    endpoints->shards[0].endpoints[0].weight = weight;
+    endpoints->shards[0].endpoints[0].workload = std::make_shared<model::Workload>();
+    const model::ServiceKey key{StrCat(name, ".", ns, ".svc.cluster.local"), ns};
+    registry_.endpoints[key] = std::move(endpoints);
+    registry_.changes.endpoints.push_back(key);
+  }
+  // What the changes since the last call made differ.
+  std::multiset<std::string> TakeDifferences() {
+    const SnapshotPtr before = std::exchange(last_, Build());
+    return Differences(before.get(), *last_);
+  }
+
+  SnapshotPtr last_;
+};
+
+TEST_F(SnapshotDiffTest, EverythingDiffersFromNoSnapshot) {
+  PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
+  EXPECT_THAT(
+      Differences(nullptr, *Build()),
+      UnorderedElementsAre("settings", "all-services", "services a", "services b",
+                           "host s.a.svc.cluster.local", "host s.b.svc.cluster.local", "endpoints a",
+                           "endpoints b", "virtual-services-seen", "virtual-services a", "virtual-services b",
+                           "destination-rules a", "destination-rules b", "peer-authentications a",
+                           "objects Sidecar a", "objects Sidecar b", "policies PeerAuthentication a",
+                           "policies Sidecar a", "policies Sidecar b", "workload 10.0.0.1",
+                           "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
+}
+
+TEST_F(SnapshotDiffTest, NothingChangedIsNoDifference) {
+  EXPECT_THAT(TakeDifferences(), IsEmpty());
+  SetSettings();
+  EXPECT_THAT(TakeDifferences(), ElementsAre("settings")) << "networks and rules come out as they were";
+}
+
+TEST_F(SnapshotDiffTest, NewSettingsLeaveNoRulesOfObjectsThatAreGone) {
+  Remove(config::Kind::kDestinationRule, "a", "d");
+  settings_.domain = "other.local";
+  SetSettings();
+  TakeDifferences();
+  EXPECT_EQ(last_->destination_rules->Namespace("a"), nullptr);
+  EXPECT_NE(last_->destination_rules->Namespace("b"), nullptr);
+}
+
+TEST_F(SnapshotDiffTest, EndpointsConcernTheirNamespace) {
+  const NamespaceEndpointsPtr a = last_->endpoints->Namespace("a"), b = last_->endpoints->Namespace("b");
+  SetEndpoints("a", "s", 2);
+  SetEndpoints("a", "s2", 2);
+  EXPECT_THAT(TakeDifferences(), ElementsAre("endpoints a"));
+  EXPECT_NE(last_->endpoints->Namespace("a"), a);
+  EXPECT_EQ(last_->endpoints->Namespace("b"), b);
+  EXPECT_EQ(last_->endpoints->Find("s2.a.svc.cluster.local", "a"),
+            last_->endpoints->Namespace("a")->Find("s2.a.svc.cluster.local"));
+  for (const char* name : {"s", "s2"}) {
+    const model::ServiceKey key{StrCat(name, ".a.svc.cluster.local"), "a"};
+    registry_.endpoints.Erase(key);
+    registry_.changes.endpoints.push_back(key);
+  }
+  EXPECT_THAT(TakeDifferences(), ElementsAre("endpoints a"));
+  EXPECT_EQ(last_->endpoints->Namespace("a"), nullptr);
+  EXPECT_NE(a->Find("s.a.svc.cluster.local"), nullptr) << "the earlier snapshot is as it was";
+}
+
+TEST_F(SnapshotDiffTest, EndpointsThatAreAsTheyWereKeepTheirNamespace) {
+  registry_.changes.endpoints.push_back({"s.a.svc.cluster.local", "a"});
+  registry_.changes.endpoints.push_back({"unknown.a.svc.cluster.local", "a"});
+  EXPECT_THAT(TakeDifferences(), IsEmpty());
+}
+
+TEST_F(SnapshotDiffTest, AServiceConcernsItsNamespaceAndItsHost) {
+  const NamespaceServicesPtr b = last_->services->Namespace("b");
+  const ServiceIndex::List of_host = last_->services->Host("s.a.svc.cluster.local");
+  AddService("a", "s2", {80});
+  EXPECT_THAT(TakeDifferences(), ElementsAre("all-services", "host s2.a.svc.cluster.local", "services a"));
+  EXPECT_EQ(last_->services->Namespace("b"), b);
+  EXPECT_EQ(last_->services->Host("s.a.svc.cluster.local"), of_host);
+  // An older one of the same host counts no more than the Kubernetes one.
+  AddExternal("a", "s.a.svc.cluster.local", {80}, 10);
+  EXPECT_THAT(TakeDifferences(), ElementsAre("all-services", "services a"));
+  EXPECT_EQ(last_->services->Host("s.a.svc.cluster.local"), of_host);
+}
+
+TEST_F(SnapshotDiffTest, RoutingObjectsConcernTheirNamespaces) {
+  PutVirtualService("a", "v", "hosts: 's2'");
+  PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g'");
+  EXPECT_THAT(TakeDifferences(), ElementsAre("virtual-services a", "virtual-services-seen"));
+  PutDestinationRule("b", "d2", "host: 's2'");
+  EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules b"));
+  Remove(config::Kind::kDestinationRule, "a", "d");
+  EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules a"));
+  EXPECT_EQ(last_->destination_rules->Namespace("a"), nullptr);
+  PutPeerAuthentication("b", "p", "mtls { mode: STRICT }");
+  EXPECT_THAT(TakeDifferences(),
+              UnorderedElementsAre("peer-authentications b", "policies PeerAuthentication b"));
+}
+
+TEST_F(SnapshotDiffTest, ObjectsConcernTheirKindAndNamespace) {
+  const auto a = last_->objects->In(config::Kind::kSidecar, "a");
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "c"), nullptr);
+  EXPECT_EQ(last_->objects->In(config::Kind::kGateway, "a"), nullptr);
+  PutSidecar("b", "older", "egress { hosts: './*' }", 10);
+  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("objects Sidecar b", "policies Sidecar b"));
+  EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), a);
+  ASSERT_EQ(last_->objects->Of(config::Kind::kSidecar, "b").size(), 2u);
+  EXPECT_EQ(last_->objects->Of(config::Kind::kSidecar, "b")[0]->name(), "older");
+  ASSERT_EQ(last_->objects->Of(config::Kind::kSidecar).size(), 3u);
+  EXPECT_EQ(last_->objects->Of(config::Kind::kSidecar)[0]->name(), "older");
+  Put(config::Kind::kAuthorizationPolicy, "a", "p", istio::security::v1beta1::AuthorizationPolicy());
+  EXPECT_THAT(TakeDifferences(),
+              UnorderedElementsAre("objects AuthorizationPolicy a", "policies AuthorizationPolicy a"));
+  EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), a);
+  Remove(config::Kind::kAuthorizationPolicy, "a", "p");
+  Remove(config::Kind::kSidecar, "a", "c");
+  EXPECT_THAT(TakeDifferences(),
+              UnorderedElementsAre("objects AuthorizationPolicy a", "objects Sidecar a",
+                                   "policies AuthorizationPolicy a", "policies Sidecar a"));
+  EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), nullptr);
+  EXPECT_EQ(a->size(), 1u) << "the earlier snapshot is as it was";
+}
+
+TEST_F(SnapshotDiffTest, WorkloadsConcernTheirAddresses) {
+  AddPod("c", "p", "10.0.0.2", {});
+  EXPECT_THAT(TakeDifferences(), ElementsAre("pod c p", "workload 10.0.0.2"));
+}
+
+TEST_F(SnapshotDiffTest, GatewaysOfNetworksAreNetworks) {
+  registry_.network_gateways.push_back({.network = "n", .cluster = {}, .address = "1.2.3.4", .port = 1});
+  registry_.changes.network_gateways = true;
+  EXPECT_THAT(TakeDifferences(), ElementsAre("networks"));
+  registry_.changes.network_gateways = true;
+  EXPECT_THAT(TakeDifferences(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fairlead::mesh

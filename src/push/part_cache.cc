@@ -1,0 +1,75 @@
+#include "push/part_cache.h"
+
+#include "mesh/view.h"
+
+namespace fairlead::push {
+namespace {
+
+bool SameList(const xds::ResourceList& a, const xds::ResourceList& b) { return a.hash() == b.hash(); }
+
+}  // namespace
+
+uint32_t ServedTypes(const Generators& generators) {
+  uint32_t served = 0;
+  for (const xds::TypeInfo& type : xds::kTypes) {
+    if (generators[static_cast<size_t>(type.id)] != nullptr) served |= xds::MaskOf(type.id);
+  }
+  return served;
+}
+
+PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World& world,
+                                    const xds::NameSetPtr& names, size_t part) {
+  const auto make = [&](mesh::View& view) {
+    return xds::ResourceList::Of(
+        generator.Generate(view, names == nullptr ? nullptr : &names->names(), part));
+  };
+  if (!generator.IsShared(part)) {
+    mesh::View view(world);
+    xds::ResourceListPtr list = make(view);
+    return {std::move(list), view.Take()};
+  }
+  const model::Proxy& proxy = *world.client->proxy;
+  const auto make_shared_part = [&](mesh::View& view, const xds::ResourceListPtr&) { return make(view); };
+  return mesh::GetRecorded(parts_, world, Key{&generator, part, proxy.cls, world.client->slot, names},
+                           make_shared_part, SameList);
+}
+
+xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World& world,
+                                    const xds::NameSetPtr& names, Made* last) {
+  const size_t count = generator.PartCount();
+  const bool comparable = last->set != nullptr && last->names == names && last->reads.size() == count;
+  last->names = names;
+  last->reads.resize(count);
+  std::vector<xds::ResourceListPtr> lists(count);
+  bool changed = !comparable;
+  for (size_t part = 0; part < count; ++part) {
+    const xds::ResourceListPtr before = comparable ? last->set->parts()[part] : nullptr;
+    const bool holds = comparable && last->reads[part]->Hold(world);
+    if (holds && !world.shadow) {
+      lists[part] = before;
+      continue;
+    }
+    Part made = MakePart(generator, world, names, part);
+    if (holds && !generator.IsShared(part) && !SameList(*made.value, *before))
+      mesh::ReportMismatch(world.client->proxy->id);
+    last->reads[part] = std::move(made.reads);
+    lists[part] = std::move(made.value);
+    changed |= lists[part] != before;
+  }
+  last->more_reads.clear();
+  if (changed) last->set = std::make_shared<xds::ResourceSet>(std::move(lists));
+  return last->set;
+}
+
+xds::ResourceSetPtr PartCache::MakeSome(gen::Generator& generator, const mesh::World& world,
+                                        const xds::NameSet& names, Made* last) const {
+  mesh::View view(world);
+  auto set = xds::ResourceSet::Of(gen::GenerateAll(generator, view, &names.names()));
+  // Who adds many names one by one is told of every change.
+  constexpr size_t kMost = 64;
+  if (last->more_reads.size() == kMost) view.MarkUnrepeatable();
+  if (last->more_reads.size() <= kMost) last->more_reads.push_back(view.Take());
+  return set;
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,28 @@
+#ifndef FAIRLEAD_SIMULATE_COMMAND_SERVER_SIDE_H_
+#define FAIRLEAD_SIMULATE_COMMAND_SERVER_SIDE_H_
+
+#include <string>
+#include <vector>
+
+#include "simulate/loaded_mesh.h"
+#include "simulate/outcome.h"
+#include "simulate/request.h"
+
+namespace fairlead::simulate {
+
+// What becomes of a request at the sidecar of an endpoint.
+struct ServerSide {
+  std::string endpoint;  // "10.1.2.3:8080"
+  std::string proxy;     // "reviews-v1.default"
+  Outcome outcome;
+};
+
+// Follows a request to the sidecars of the endpoints that it may reach, with the path, host and TLS that the
+// client's sidecar gives it: a server that demands mutual TLS refuses a client that was told to speak
+// plaintext. Endpoints that are no workload with a sidecar in the mesh are left out.
+std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const Request& request,
+                                        const Outcome& outcome);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_COMMAND_SERVER_SIDE_H_

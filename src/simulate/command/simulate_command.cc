@@ -1,0 +1,136 @@
+#include "simulate/command/simulate_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "mesh/proxy_scope.h"
+#include "simulate/command/server_side.h"
+#include "simulate/command/simulated_call.h"
+#include "simulate/command/simulated_proxy.h"
+#include "simulate/command/simulation_report.h"
+#include "simulate/objects.h"
+#include "simulate/simulate.h"
+#include "source/file/read_file.h"
+
+namespace fairlead::simulate {
+namespace {
+
+constexpr int kWrongCall = 2;
+
+struct Options {
+  MeshFiles files = {.folder = "",
+                     .mesh_config = "",
+                     .networks_config = "",
+                     .domain = "cluster.local",
+                     .cluster_id = "Kubernetes",
+                     .system_namespace = "istio-system"};
+  ProxyChoice proxy;
+  CallOptions call;
+  bool follow = false;
+  std::string output = "text";
+};
+
+void AddFlags(Options* o, CLI::App* command) {
+  command->add_option("--configDir", o->files.folder, "folder of manifests that is the mesh")->required();
+  command->add_option("--meshConfig", o->files.mesh_config, "file of the MeshConfig");
+  command->add_option("--networksConfig", o->files.networks_config, "file of the MeshNetworks");
+  command->add_option("--domain", o->files.domain, "DNS domain suffix")->capture_default_str();
+  command->add_option("--clusterID", o->files.cluster_id, "ID of the manifests' cluster")
+      ->capture_default_str();
+  command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
+      ->capture_default_str();
+  auto* name =
+      command->add_option("--proxy", o->proxy.name,
+                          "POD.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+  auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
+  name->excludes(file);
+  command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
+      ->allow_extra_args(false);
+  command->add_flag("--follow", o->follow, "go on at the sidecars of the endpoints: do they let it in");
+  command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  AddCallFlags(&o->call, command);
+}
+
+int Fail(const absl::Status& status) {
+  FlushLogs();
+  std::cerr << "fairlead simulate: " << FromAbsl(status.message()) << std::endl;
+  return kWrongCall;
+}
+
+// Mistakes in the manifests go to the standard error: an object that does not count is often the answer.
+void TellDiagnostics(const LoadedMesh& mesh) {
+  for (const config::Diagnostic& one : mesh.diagnostics) {
+    if (one.severity == config::Severity::kError) std::cerr << ToText(one) << "\n";
+  }
+}
+
+// A file that discovery would wait for must be there: a simulation is about what is.
+absl::Status CheckFiles(const Options& options) {
+  for (const std::string* file : {&options.files.mesh_config, &options.files.networks_config}) {
+    if (file->empty()) continue;
+    if (const auto text = source::ReadFile(*file); !text.ok()) return text.status();
+  }
+  return absl::OkStatus();
+}
+
+// Whether some server takes the request; where none was asked, none refuses.
+bool LetIn(const std::vector<ServerSide>& servers) {
+  return servers.empty() || std::any_of(servers.begin(), servers.end(),
+                                        [](const ServerSide& one) { return one.outcome.reached(); });
+}
+
+int Run(const Options& options, const MeshLoader& load) {
+  if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
+  const absl::StatusOr<LoadedMesh> mesh = load(options.files);
+  if (!mesh.ok()) return Fail(mesh.status());
+  TellDiagnostics(*mesh);
+  const absl::StatusOr<model::ProxyPtr> proxy = ChooseProxy(*mesh, options.proxy);
+  if (!proxy.ok()) return Fail(proxy.status());
+  const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh->snapshot, *proxy);
+  const absl::StatusOr<SimulatedCall> call = MakeCall(options.call, *mesh->snapshot, *scope);
+  if (!call.ok()) return Fail(call.status());
+  absl::StatusOr<Outcome> outcome = Simulate(ResourcesOf(*mesh->snapshot, *scope), call->request);
+  if (!outcome.ok()) return Fail(outcome.status());
+  AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication), call->request,
+                 &*outcome);
+  outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
+  std::vector<ServerSide> servers;
+  if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, call->request, *outcome);
+  if (options.follow && outcome->reached() && servers.empty()) {
+    outcome->notes.emplace_back(
+        "no endpoint is a workload with a sidecar, which its label security.istio.io/tlsMode: istio would "
+        "say");
+  }
+  const Simulation simulation{*mesh, **proxy, call->request, *outcome, servers};
+  FlushLogs();
+  if (options.output == "json") {
+    std::cout << JsonText(ToJson(simulation), 2) << std::endl;
+  } else {
+    PrintReport(simulation, std::cout);
+  }
+  return outcome->reached() && LetIn(servers) ? 0 : 1;
+}
+
+}  // namespace
+
+int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load) {
+  Options options;
+  CLI::App command("Says where a request ends, and because of which objects", "fairlead simulate");
+  AddFlags(&options, &command);
+  try {
+    command.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? 0 : kWrongCall;
+  }
+  if (options.proxy.name.empty() && options.proxy.file.empty())
+    return Fail(absl::InvalidArgumentError("--proxy or --node is required"));
+  SetLogLevels("none").IgnoreError();  // the standard output is the report's
+  return Run(options, load);
+}
+
+}  // namespace fairlead::simulate

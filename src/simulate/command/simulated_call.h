@@ -1,0 +1,52 @@
+#ifndef FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_
+#define FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "mesh/proxy_scope.h"
+#include "mesh/snapshot.h"
+#include "simulate/request.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fairlead::simulate {
+
+// A call as one writes it for curl.
+struct CallOptions {
+  std::string url;  // [http|https|tcp|tls://]HOST[:PORT][/PATH]
+  std::string method;
+  std::vector<std::string> headers;  // "name: value"
+  std::vector<std::string> cookies;  // "name=value"
+  bool http10 = false, http2 = false, inbound = false, mutual_tls = false;
+  std::string server_name;        // SNI, over what the URL gives
+  std::vector<std::string> alpn;  // over what the URL gives
+  std::string destination;        // IP, IP:PORT or [IP]:PORT, over what the URL's host resolves to
+  std::string source;             // IP
+  double draw = 0;                // see Request::draw
+};
+
+// Adds the call's flags and its URL to a command. The options must outlive the parsing.
+void AddCallFlags(CallOptions* options, CLI::App* command);
+
+// What a sidecar offers by ALPN over mutual TLS, so that the server's sidecar knows what comes: Istio's own
+// names.
+std::vector<std::string> MeshProtocols(Application application);
+
+struct SimulatedCall {
+  Request request;
+  std::vector<std::string> notes;  // what was guessed
+};
+
+// The request that a call makes in the mesh beside (inbound: at) this proxy. The destination is, if it is not
+// given, what the URL's host resolves to; inbound the workload itself, and the port that of its container
+// where the URL names a service of it. InvalidArgument where the call says something impossible.
+absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::MeshSnapshot& snapshot,
+                                       const mesh::ProxyScope& scope);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_COMMAND_SIMULATED_CALL_H_

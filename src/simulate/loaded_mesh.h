@@ -1,0 +1,38 @@
+#ifndef FAIRLEAD_SIMULATE_LOADED_MESH_H_
+#define FAIRLEAD_SIMULATE_LOADED_MESH_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/diagnostic.h"
+#include "config/object.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::simulate {
+
+// A mesh that was read once, by the parts that `fairlead discovery` is made of.
+struct LoadedMesh {
+  mesh::SnapshotPtr snapshot;                              // never null
+  std::map<config::ObjectKey, config::ConfigPtr> objects;  // all that count
+  std::vector<config::Diagnostic> diagnostics;
+
+  // All objects of a kind, in the order of their keys.
+  std::vector<config::ConfigPtr> Of(config::Kind kind) const;
+};
+
+// Where a mesh is read from, as the flags of `fairlead discovery` say it.
+struct MeshFiles {
+  std::string folder;                        // of manifests
+  std::string mesh_config, networks_config;  // paths; "" for none
+  std::string domain, cluster_id, system_namespace;
+};
+
+// NotFound where there is no such folder; mistakes in what it holds are diagnostics.
+using MeshLoader = std::function<absl::StatusOr<LoadedMesh>(const MeshFiles&)>;
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_LOADED_MESH_H_

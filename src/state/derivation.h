@@ -1,0 +1,44 @@
+#ifndef FAIRLEAD_STATE_DERIVATION_H_
+#define FAIRLEAD_STATE_DERIVATION_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/object.h"
+#include "config/store.h"
+
+namespace fairlead::state {
+
+// A status to be written to where the object came from.
+struct StatusWrite {
+  config::ObjectKey object;
+  std::string status;  // JSON
+};
+
+// A step between the objects as they are written and the registries: it makes objects of objects (routes of
+// Gateway API or Ingress objects, addresses of ServiceEntries). A value behind an interface: what Clone gives
+// is changed apart from the original. Not thread-safe.
+class Derivation {
+ public:
+  struct Outcome {
+    std::vector<config::ObjectChange> objects;  // made, made anew or no longer made
+    std::vector<StatusWrite> statuses;
+  };
+
+  virtual ~Derivation() = default;
+  // REQUIRES: costs little; what is large is shared.
+  virtual std::unique_ptr<Derivation> Clone() const = 0;
+  // `changes` are what changed in `objects` since the last call. It holds what is written and what earlier
+  // steps made, and an object that is written as well as made as it is written.
+  virtual Outcome Apply(const config::ObjectStore& objects,
+                        std::span<const config::ObjectChange> changes) = 0;
+  // Everything that is wrong now with what the step reads.
+  virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
+};
+
+}  // namespace fairlead::state
+
+#endif  // FAIRLEAD_STATE_DERIVATION_H_

@@ -1,0 +1,88 @@
+#include "state/mesh.h"
+
+#include <utility>
+
+namespace fairlead::state {
+
+using config::ConfigPtr;
+using config::ObjectChange;
+
+Mesh::Mesh(std::vector<std::unique_ptr<Derivation>> derivations)
+    : derivations_(std::move(derivations)), derived_(derivations_.size()) {}
+
+Mesh::Mesh(const Mesh& other)
+    : written_(other.written_),
+      derived_(other.derived_),
+      objects_(other.objects_),
+      settings_(other.settings_),
+      registries_(other.registries_),
+      builder_(other.builder_ == nullptr ? nullptr
+                                         : std::make_unique<mesh::SnapshotBuilder>(*other.builder_)),
+      snapshot_(other.snapshot_) {
+  for (const auto& derivation : other.derivations_) derivations_.push_back(derivation->Clone());
+}
+
+Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::SettingsPtr& settings) {
+  Change result;
+  result.objects = written_.Apply(changes);
+  const bool new_settings = settings != nullptr && settings != settings_;
+  if (snapshot_ != nullptr && !new_settings && result.objects.empty()) return result;
+  if (new_settings) settings_ = settings;
+  if (builder_ == nullptr) {
+    builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_);
+  } else if (new_settings) {
+    builder_->SetSettings(settings_);
+  }
+  const std::vector<ObjectChange> effective = Derive(result.objects, &result.statuses);
+  snapshot_ = builder_->Build(objects_, registries_.Apply(objects_, effective, settings_));
+  registries_.DropChanges();
+  result.snapshot = snapshot_;
+  return result;
+}
+
+// What changes in objects_ by changes of what is written: those and what the steps make of them.
+std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
+                                       std::vector<StatusWrite>* statuses) {
+  std::vector<ObjectChange> all = Show(changed);
+  std::vector<ObjectChange> seen = all;  // by the next step
+  for (size_t i = 0; i < derivations_.size(); ++i) {
+    Derivation::Outcome outcome = derivations_[i]->Apply(objects_, seen);
+    statuses->insert(statuses->end(), std::make_move_iterator(outcome.statuses.begin()),
+                     std::make_move_iterator(outcome.statuses.end()));
+    const std::vector<ObjectChange> made = Show(derived_[i].Apply(outcome.objects));
+    seen.insert(seen.end(), made.begin(), made.end());
+    all.insert(all.end(), made.begin(), made.end());
+  }
+  return all;
+}
+
+// Brings objects_ up to date with what is written and made now for these keys; what that changes.
+std::vector<ObjectChange> Mesh::Show(std::span<const ObjectChange> changed) {
+  if (derivations_.empty()) {
+    objects_ = written_;
+    return {changed.begin(), changed.end()};
+  }
+  std::vector<ObjectChange> now;
+  now.reserve(changed.size());
+  for (const ObjectChange& change : changed) {
+    const config::ObjectKey& key = change.key;
+    ConfigPtr object = written_.Find(key.kind, key.ns, key.name);
+    for (auto step = derived_.rbegin(); object == nullptr && step != derived_.rend(); ++step)
+      object = step->Find(key.kind, key.ns, key.name);
+    now.push_back({key, std::move(object)});
+  }
+  return objects_.Apply(now);
+}
+
+std::vector<config::Diagnostic> Mesh::Diagnostics() const {
+  std::vector<config::Diagnostic> all;
+  const auto add = [&all](const std::vector<config::Diagnostic>& some) {
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  for (const auto& derivation : derivations_) add(derivation->Diagnostics());
+  add(registries_.output().diagnostics);
+  if (builder_ != nullptr) add(builder_->diagnostics());
+  return all;
+}
+
+}  // namespace fairlead::state

@@ -1,0 +1,234 @@
+#include "transports/file_output.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "envoy/config/core/v3/config_source.pb.h"
+#include "proto/json.h"
+#include "push/config_source.h"
+#include "source/file/folder_scanner.h"
+#include "source/file/read_file.h"
+
+namespace fairlead::transports {
+namespace {
+
+using envoy::config::core::v3::ConfigSource;
+using xds::TypeId;
+
+LogScope files_log("files");
+
+// The node list is looked at this often.
+constexpr std::chrono::seconds kNodesEvery{2};
+constexpr size_t kLongestName = 200;
+constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
+
+// The types that a proxy asks for as a whole, and those that are named by the former.
+constexpr TypeId kRoots[] = {TypeId::kCluster, TypeId::kListener, TypeId::kNameTable};
+
+absl::Status WriteAtomically(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.flush();
+    if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
+  }
+  return RenameFile(fresh, path);
+}
+
+std::string Flatten(const xds::Frame& frame) {
+  std::string bytes;
+  for (const xds::Piece& piece : frame) bytes.append(piece.bytes);
+  return bytes;
+}
+
+}  // namespace
+
+std::string FileNameOf(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '~' || (c == '.' && !out.empty());
+    if (plain) {
+      out.push_back(c);
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  if (out.size() <= kLongestName) return out;
+  return StrCat(std::string_view(out).substr(0, kLongestName), "%", ToHex(StableHash(name)));
+}
+
+// The files of one node.
+class FileOutput::NodeFolder {
+ public:
+  NodeFolder(std::string folder, model::ProxyPtr proxy)
+      : folder_(std::move(folder)),
+        proxy_(std::move(proxy)),
+        rewriter_([this](TypeId type, std::string_view name, ConfigSource* out) {
+          out->mutable_path_config_source()->set_path(PathOf(type, name));
+          out->set_resource_api_version(envoy::config::core::v3::V3);
+        }) {}
+
+  const model::ProxyPtr& proxy() const { return proxy_; }
+
+  // Whether every file is as it should be. What could not be written is written at the next call.
+  bool Write(const push::Pusher& pusher) {
+    const auto view = pusher.ViewOf(proxy_, scope_);
+    if (!view) return true;
+    scope_ = view->scope;
+    const bool failed_before = std::exchange(failed_, false);
+    std::set<std::string> written;
+    for (const TypeId root : kRoots) {
+      if (!view->Serves(root)) continue;
+      const xds::ResourceSetPtr resources = view->Make(root, nullptr);
+      WriteChildren(*view, *resources, &written);
+      WriteResponse(root, "", rewriter_.Rewrite(resources), &written);
+    }
+    RemoveOthers(written);
+    if (failed_before && !failed_) files_log.Info("{}: all files are written again", folder_);
+    return !failed_;
+  }
+
+ private:
+  // "/out/node/eds/outbound%7C80%7C%7Ca.json"; without a name the type's one file.
+  std::string PathOf(TypeId type, std::string_view name) const {
+    const std::string_view label = xds::InfoOf(type).metric;
+    return name.empty() ? StrCat(folder_, "/", label, ".json")
+                        : StrCat(folder_, "/", label, "/", FileNameOf(name), ".json");
+  }
+
+  void WriteChildren(const push::View& view, const xds::ResourceSet& resources,
+                     std::set<std::string>* written) {
+    for (const xds::ResourceListPtr& list : resources.parts()) {
+      for (const cache::Reference& reference : list->References()) {
+        if (!view.Serves(reference.type)) continue;
+        const std::string name(reference.name);
+        if (written->contains(PathOf(reference.type, name))) continue;
+        WriteResponse(reference.type, name, view.Make(reference.type, xds::NameSet::Of({name})), written);
+      }
+    }
+  }
+
+  // Its version is its content's, so that equal contents are equal files.
+  void WriteResponse(TypeId type, const std::string& name, const xds::ResourceSetPtr& resources,
+                     std::set<std::string>* written) {
+    const std::string path = PathOf(type, name);
+    written->insert(path);
+    const auto [known, fresh] = hashes_.try_emplace(path, resources->hash());
+    if (!fresh && known->second == resources->hash()) return;
+    known->second = resources->hash();
+    xds::Response response;
+    response.type = type;
+    response.version = ToHex(resources->hash());
+    response.lists = resources->parts();
+    const auto json = proto::ToJson(kResponseType, Flatten(Encode(xds::Framing::kStateOfTheWorld, response)),
+                                    proto::JsonLayout::kPretty);
+    if (!json.ok()) return files_log.Error("{}: {}", path, FromAbsl(json.status().message()));
+    const auto old = source::ReadFile(path);
+    if (old.ok() && *old == *json) return;  // an earlier process wrote it
+    absl::Status status = CreateFolders(source::ParentOf(path));
+    if (status.ok()) status = WriteAtomically(path, *json);
+    if (!status.ok()) {
+      if (!std::exchange(failed_, true)) files_log.Error("{}", FromAbsl(status.message()));
+      hashes_.erase(path);
+      return;
+    }
+    files_log.Debug("{}: version {}", path, response.version);
+  }
+
+  void RemoveOthers(const std::set<std::string>& written) {
+    std::erase_if(hashes_, [&](const auto& entry) { return !written.contains(entry.first); });
+    for (const char* child : {"eds", "rds", "ecds"}) {
+      const std::string folder = StrCat(folder_, "/", child);
+      const auto names = ListFolder(folder);
+      if (!names.ok()) continue;  // none of the type, or it is looked at again in the next round
+      for (const std::string& name : *names) {
+        const std::string path = StrCat(folder, "/", name);
+        if (written.contains(path)) continue;
+        if (absl::Status status = RemoveFile(path); !status.ok())
+          files_log.Error("{}", FromAbsl(status.message()));
+      }
+    }
+  }
+
+  const std::string folder_;
+  const model::ProxyPtr proxy_;
+  push::SourceRewriter rewriter_;
+  mesh::ProxyScopePtr scope_;
+  std::map<std::string, Hash128> hashes_;  // of the resources, by path
+  bool failed_ = false;                    // something could not be written in the last round
+};
+
+FileOutput::FileOutput(Options options, const push::Pusher* pusher)
+    : options_(std::move(options)), pusher_(pusher), nodes_(options_.nodes) {}
+
+FileOutput::~FileOutput() { Stop(); }
+
+absl::Status FileOutput::Start() {
+  if (absl::Status status = CreateFolders(options_.folder); !status.ok())
+    return absl::UnavailableError(status.message());
+  if (access(options_.folder.c_str(), W_OK) != 0)
+    return absl::UnavailableError(StrCat("cannot write to ", options_.folder));
+  auto thread = StartThread([this] { Run(); });
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
+}
+
+void FileOutput::OnPublished() {
+  std::lock_guard lock(mutex_);
+  published_ = true;
+  wake_.notify_one();
+}
+
+void FileOutput::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void FileOutput::Run() {
+  bool all_written = true;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, kNodesEvery, [this] { return stopping_ || published_; });
+    if (stopping_) return;
+    const bool published = std::exchange(published_, false);
+    lock.unlock();
+    const bool nodes = nodes_.Refresh();
+    if (nodes) ReadNodes();
+    if (published || nodes || !all_written) all_written = WriteAll();
+    lock.lock();
+  }
+}
+
+// Folders of nodes that are no longer listed stay as they are.
+void FileOutput::ReadNodes() {
+  const std::string root = AbsolutePath(options_.folder);
+  std::map<std::string, std::unique_ptr<NodeFolder>> folders;
+  for (const auto& [id, proxy] : nodes_.nodes())
+    folders[id] = std::make_unique<NodeFolder>(StrCat(root, "/", FileNameOf(id)), proxy);
+  folders_ = std::move(folders);
+}
+
+bool FileOutput::WriteAll() {
+  bool all = true;
+  for (const auto& [id, folder] : folders_) all &= folder->Write(*pusher_);
+  return all;
+}
+
+}  // namespace fairlead::transports

@@ -1,0 +1,69 @@
+#ifndef FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
+#define FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "push/pusher.h"
+#include "transports/node_list.h"
+
+namespace fairlead::transports {
+
+// Writes what proxies are to have as files that Envoy watches (path_config_source): for each node of a list a
+// folder, named after the node's id, with
+//
+//   cds.json, lds.json       all clusters, all listeners
+//   eds/NAME.json            the endpoints of a cluster, rds/NAME.json a route configuration
+//   nds.json                 the name table, for agents
+//
+// each a DiscoveryResponse; references between them are paths below the folder. A file is written beside its
+// place and renamed into it, only when it changes, what is referred to first; what nothing refers to any more
+// is removed at the end of a round. What cannot be written is tried again every two seconds. All stay when
+// the program ends.
+class FileOutput {
+ public:
+  struct Options {
+    std::string folder;  // --xdsOutDir
+    std::string nodes;   // --xdsOutNodes, see NodeList
+  };
+
+  // The pusher must outlive this.
+  FileOutput(Options options, const push::Pusher* pusher);
+  ~FileOutput();  // as Stop()
+  // Reads the nodes, and writes after the first publication. Fails where the folder cannot be made.
+  absl::Status Start();
+  // There is a new snapshot. Thread-safe.
+  void OnPublished();
+  void Stop();
+
+ private:
+  class NodeFolder;
+  void Run();
+  void ReadNodes();
+  bool WriteAll();  // false: something could not be written
+
+  const Options options_;
+  const push::Pusher* const pusher_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool published_ = false, stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+
+  // The thread's own.
+  NodeList nodes_;
+  std::map<std::string, std::unique_ptr<NodeFolder>> folders_;  // by node id
+};
+
+// A resource's or a node's name as a file's: letters, digits and ".-_~" stay, other bytes become "%7C"; a
+// name that would be too long or hidden is cut or escaped, and stays unique.
+std::string FileNameOf(std::string_view name);
+
+}  // namespace fairlead::transports
+
+#endif  // FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_

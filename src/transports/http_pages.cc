@@ -1,0 +1,36 @@
+#include "transports/http_pages.h"
+
+#include <utility>
+
+#include "base/metrics.h"
+#include "base/process_metrics.h"
+#include "base/strings.h"
+
+namespace fairlead::transports {
+
+void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsynced,
+                  rpc::HttpServer* server) {
+  server->Get("/ready", [unsynced = std::move(unsynced)](const rpc::HttpRequest&) -> rpc::HttpResponse {
+    const auto names = unsynced();
+    if (!names) return {200, ""};
+    return {503, names->empty() ? "not ready\n" : StrCat("not synced: ", Join(*names, ", "), "\n")};
+  });
+}
+
+void AddMonitoringPages(const std::string& program, const std::string& version,
+                        std::chrono::steady_clock::time_point start, rpc::HttpServer* server) {
+  metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", version}}).Set(1);
+  metrics::GetGauge("istio_build", "Version of this component.", {{"component", "pilot"}, {"tag", version}})
+      .Set(1);
+  server->Get("/metrics", [start](const rpc::HttpRequest&) {
+    metrics::UpdateProcessMetrics();
+    const std::chrono::duration<double> up = std::chrono::steady_clock::now() - start;
+    metrics::GetGauge("istiod_uptime_seconds", "Seconds since the start.").Set(up.count());
+    return rpc::HttpResponse{200, metrics::ToText(), "text/plain; version=0.0.4; charset=utf-8"};
+  });
+  server->Get("/version", [text = StrCat(program, " ", version, "\n")](const rpc::HttpRequest&) {
+    return rpc::HttpResponse{200, text};
+  });
+}
+
+}  // namespace fairlead::transports

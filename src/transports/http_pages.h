@@ -1,0 +1,24 @@
+#ifndef FAIRLEAD_TRANSPORTS_HTTP_PAGES_H_
+#define FAIRLEAD_TRANSPORTS_HTTP_PAGES_H_
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rpc/http_server.h"
+
+// What probes and monitoring ask for.
+namespace fairlead::transports {
+
+// /ready: 200, or 503 with the sources that have not synced. `unsynced` gives none where the server is ready.
+void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsynced, rpc::HttpServer* server);
+
+// /metrics, and /version: `program` and `version` on a line. `start`: of the process.
+void AddMonitoringPages(const std::string& program, const std::string& version,
+                        std::chrono::steady_clock::time_point start, rpc::HttpServer* server);
+
+}  // namespace fairlead::transports
+
+#endif  // FAIRLEAD_TRANSPORTS_HTTP_PAGES_H_

@@ -1,0 +1,61 @@
+#include "transports/inspection.h"
+
+#include <utility>
+
+#include "base/strings.h"
+#include "debug/access.h"
+#include "debug/inspector.h"
+#include "rpc/answering_method.h"
+
+namespace fairlead::transports {
+namespace {
+
+rpc::HttpResponse ToHttp(debug::Page page) {
+  return {page.status, std::move(page.body), std::move(page.content_type)};
+}
+
+rpc::HttpResponse Index() {
+  std::string html = "<!doctype html><title>Fairlead: what it knows</title><table>";
+  for (const debug::PageInfo& page : debug::Pages()) {
+    StrAppend(&html, "<tr><td><a href=\"/debug/", page.name, "?pretty\">", page.name, "</a><td>", page.help);
+  }
+  return {200, html + "</table>\n", "text/html; charset=utf-8"};
+}
+
+// Like istiod, which wants everybody else to be authenticated.
+rpc::HttpServer::Handler ForThisMachine(rpc::HttpServer::Handler handler) {
+  return [handler = std::move(handler)](const rpc::HttpRequest& request) -> rpc::HttpResponse {
+    if (debug::IsLocal(request.peer)) return handler(request);
+    return {401, "This is shown to clients on the same machine, and over xDS to those with an identity.\n"};
+  };
+}
+
+}  // namespace
+
+void AddDebugPaths(const debug::Sources* sources, rpc::HttpServer* server) {
+  for (const debug::PageInfo& page : debug::Pages()) {
+    server->Get(StrCat("/debug/", page.name),
+                ForThisMachine([sources, make = page.make](const rpc::HttpRequest& request) {
+                  return ToHttp(make(*sources, request.query));
+                }));
+  }
+  for (const char* path : {"/debug", "/debug/"})
+    server->Get(path, ForThisMachine([](const rpc::HttpRequest&) { return Index(); }));
+}
+
+std::vector<rpc::GrpcMethod> ClientStatusMethods(const debug::Sources* sources, Executor* executor) {
+  const rpc::Answer answer = [sources](const std::string& message,
+                                       const std::string& peer) -> absl::StatusOr<std::string> {
+    envoy::service::status::v3::ClientStatusRequest request;
+    if (!request.ParseFromString(message))
+      return absl::InvalidArgumentError("the request is no client status request");
+    const auto response = debug::ClientStatus(*sources, {.address = peer}, request);
+    if (!response.ok()) return response.status();
+    return response->SerializeAsString();
+  };
+  const std::string service = "/envoy.service.status.v3.ClientStatusDiscoveryService/";
+  return {rpc::AnsweringMethod(service + "StreamClientStatus", rpc::Calls::kStreaming, answer, executor),
+          rpc::AnsweringMethod(service + "FetchClientStatus", rpc::Calls::kUnary, answer, executor)};
+}
+
+}  // namespace fairlead::transports

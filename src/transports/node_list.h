@@ -1,0 +1,34 @@
+#ifndef FAIRLEAD_TRANSPORTS_NODE_LIST_H_
+#define FAIRLEAD_TRANSPORTS_NODE_LIST_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/proxy.h"
+
+namespace fairlead::transports {
+
+// The nodes that a file or a folder of files (*.json, *.yaml, *.yml) names: each a Node as the bootstrap of
+// an Envoy has it, alone or in a list; several YAML documents a file.
+class NodeList {
+ public:
+  explicit NodeList(std::string path) : path_(std::move(path)) {}
+
+  // Reads the files again if they changed since the last call; true where they did. Nodes that cannot be read
+  // are logged and left out.
+  bool Refresh();
+  const std::map<std::string, model::ProxyPtr>& nodes() const { return nodes_; }  // by node id
+
+ private:
+  const std::string path_;
+  std::string seen_;  // the files' texts as they were read last
+  std::map<std::string, model::ProxyPtr> nodes_;
+};
+
+// The nodes of one file's text; InvalidArgument says what is wrong.
+absl::StatusOr<std::map<std::string, model::ProxyPtr>> ParseNodes(const std::string& text);
+
+}  // namespace fairlead::transports
+
+#endif  // FAIRLEAD_TRANSPORTS_NODE_LIST_H_

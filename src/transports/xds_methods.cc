@@ -1,0 +1,88 @@
+#include "transports/xds_methods.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/strings.h"
+#include "xds/services.h"
+
+namespace fairlead::transports {
+namespace {
+
+// What the pusher sees of a gRPC stream.
+class GrpcConnection : public push::Connection {
+ public:
+  explicit GrpcConnection(std::shared_ptr<rpc::ServerStream> stream) : stream_(std::move(stream)) {}
+  void Read() override { stream_->Read(); }
+  void Send(xds::Frame frame) override {
+    std::vector<rpc::Slice> slices;
+    slices.reserve(frame.size());
+    for (xds::Piece& piece : frame) slices.push_back({std::move(piece.owner), piece.bytes});
+    stream_->Send(std::move(slices));
+  }
+  void Close(const absl::Status& status) override { stream_->Close(status); }
+  void Abort() override { stream_->Abort(); }
+
+ private:
+  const std::shared_ptr<rpc::ServerStream> stream_;
+};
+
+// What gRPC sees of a stream of the pusher.
+class GrpcHandler : public rpc::StreamHandler {
+ public:
+  explicit GrpcHandler(push::StreamPtr stream) : stream_(std::move(stream)) {}
+  void OnMessage(std::string_view bytes) override { stream_->OnRequest(bytes); }
+  void OnSent(bool ok) override { stream_->OnSent(ok); }
+  void OnClosed() override { stream_->OnClosed(); }
+
+ private:
+  const push::StreamPtr stream_;
+};
+
+rpc::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options) {
+  return [pusher, options = std::move(options)](
+             std::shared_ptr<rpc::ServerStream> transport) -> std::shared_ptr<rpc::StreamHandler> {
+    push::StreamOptions own = options;
+    own.peer.address = transport->peer();
+    push::StreamPtr stream = pusher->Open(std::move(own));
+    stream->Start(std::make_shared<GrpcConnection>(std::move(transport)));
+    return std::make_shared<GrpcHandler>(std::move(stream));
+  };
+}
+
+std::string Path(std::string_view service, std::string_view method) {
+  return StrCat("/", service, "/", method);
+}
+
+}  // namespace
+
+std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher) {
+  using push::Exchange;
+  using xds::Framing;
+  std::vector<rpc::GrpcMethod> methods = {
+      {Path(xds::kAggregatedService, "StreamAggregatedResources"), Opener(pusher, {})},
+      {Path(xds::kAggregatedService, "DeltaAggregatedResources"),
+       Opener(pusher, {.framing = Framing::kDelta})},
+  };
+  for (const xds::ServiceInfo& service : xds::kServices) {
+    const auto add = [&](std::string_view method, Framing framing, Exchange exchange) {
+      if (method.empty()) return;
+      methods.push_back({Path(service.service, method),
+                         Opener(pusher, {.framing = framing, .only = service.type, .exchange = exchange})});
+    };
+    add(service.stream, Framing::kStateOfTheWorld, Exchange::kStream);
+    add(service.delta, Framing::kDelta, Exchange::kStream);
+    add(service.fetch, Framing::kStateOfTheWorld, Exchange::kFetch);
+  }
+  return methods;
+}
+
+absl::Status RefuseMethod(std::string_view path) {
+  if (path.starts_with("/envoy.api.v2.") || path.starts_with("/envoy.service.discovery.v2.")) {
+    return absl::UnimplementedError(StrCat("xDS v2 is not served: use /", xds::kAggregatedService,
+                                           "/StreamAggregatedResources instead of ", path));
+  }
+  return absl::UnimplementedError(StrCat(path, " is not served"));
+}
+
+}  // namespace fairlead::transports

@@ -1,0 +1,31 @@
+#ifndef FAIRLEAD_VALIDATE_VERDICT_H_
+#define FAIRLEAD_VALIDATE_VERDICT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+
+namespace fairlead::validate {
+
+// Whether Istio would admit one object, and why not.
+struct Verdict {
+  std::string file;
+  int line = 0;
+  std::string kind, ns, name;  // "" where the text does not say
+  std::vector<config::Diagnostic> diagnostics;
+  // What Istio passes over without a word, such as unknown fields of a MeshConfig; warnings by severity.
+  std::vector<config::Diagnostic> notes;
+  bool valid() const;
+};
+
+// A verdict for each document of the text (of each item of a list), in order. A document whose kind is
+// MeshConfig or MeshNetworks holds one in its spec; one without apiVersion and kind is one itself: with a
+// field `networks` MeshNetworks, else MeshConfig. A ConfigMap named istio or istio-REVISION is checked with
+// the settings in its data, `mesh` and `meshNetworks`. Kinds that a mesh does not read get none.
+std::vector<Verdict> Validate(std::string_view text, const std::string& file);
+
+}  // namespace fairlead::validate
+
+#endif  // FAIRLEAD_VALIDATE_VERDICT_H_

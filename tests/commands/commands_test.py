@@ -1,0 +1,113 @@
+"""The program as a user or an init system calls it.
+
+  commands_test.py FAIRLEAD
+"""
+
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+FAIRLEAD = ""
+ADDRESSES = ("--secureGRPCAddr=", "--httpsAddr=", "--meshConfig=", "--networksConfig=")
+
+
+def call(*words):
+    return subprocess.run([FAIRLEAD, *words], capture_output=True, text=True, timeout=60)
+
+
+class CommandsTest(unittest.TestCase):
+    def test_version_in_each_spelling(self):
+        for words in (("version",), ("--version",), ("-v",)):
+            done = call(*words)
+            self.assertEqual((done.returncode, done.stdout[:9]), (0, "fairlead "), words)
+
+    def test_each_command_has_help(self):
+        for command in ("agent", "discovery", "environment", "simulate", "validate", "version"):
+            done = call("help", command)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+            self.assertTrue(command in done.stdout or "discovery" in done.stdout, command)
+            self.assertEqual(call(command, "--help").stdout, done.stdout)
+
+    def test_misspelt_commands(self):
+        done = call("discvery")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean discovery?", done.stderr)
+        self.assertEqual(call("help", "nothing-like-it").returncode, 2)
+        self.assertEqual(call().returncode, 2)
+
+
+class DiscoveryTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def refused(self, status, message, *words):
+        done = call("discovery", *ADDRESSES, *words)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(message, done.stderr)
+
+    def test_wrong_calls(self):
+        folder = self.folder.name
+        self.refused(2, "unknown flag --confgDir; did you mean --configDir?", "--confgDir", folder)
+        self.refused(2, '"stray" is not expected', "--configDir", folder, "stray")
+        self.refused(2, "--keepaliveTimeout", "--configDir", folder, "--keepaliveTimeout=soon")
+        self.refused(2, "there is no source", "--kubeconfig", "x")
+
+    def test_what_cannot_be_had(self):
+        folder = self.folder.name
+        self.refused(1, f"cannot read the folder {folder}/none", "--configDir", folder + "/none")
+        self.refused(1, '"nowhere" is no host:port', "--configDir", folder, "--grpcAddr=nowhere", "--httpAddr=", "--monitoringAddr=")
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            for flag in ("--grpcAddr", "--httpAddr", "--monitoringAddr"):
+                addresses = {"--grpcAddr": "", "--httpAddr": "", "--monitoringAddr": "", flag: address}
+                self.refused(1, f"cannot listen on {address}: Address already in use", "--configDir", folder,
+                             *(f"{name}={value}" for name, value in addresses.items()))
+
+    def test_signals(self):
+        log = pathlib.Path(self.folder.name) / "log"
+        with open(log, "w", encoding="utf-8") as out:
+            server = subprocess.Popen(
+                [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", self.folder.name, "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                 "--monitoringAddr=", "--resync", "60s", "--log_as_json"], stdout=out, stderr=out)
+        try:
+            self.until(server, log, "ready after")
+            self.assertIn("without a meaning to this version: --resync, --log_as_json", log.read_text())
+            for number in (signal.SIGHUP, signal.SIGUSR1):
+                server.send_signal(number)
+                self.until(server, log, f"signal {number.value}: nothing to do")
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(timeout=60), 0)
+        finally:
+            server.kill()
+
+    def test_the_index_of_debug_pages(self):
+        log = pathlib.Path(self.folder.name) / "log"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with open(log, "w", encoding="utf-8") as out:
+            server = subprocess.Popen(
+                [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", self.folder.name, "--grpcAddr=", "--httpAddr=",
+                 f"--monitoringAddr=127.0.0.1:{port}"], stdout=out, stderr=out)
+        try:
+            self.until(server, log, "ready after")
+            for path in ("/debug", "/debug/"):
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as page:
+                    self.assertIn("config_dump", page.read().decode(), path)
+        finally:
+            server.kill()
+            server.wait()
+
+    def until(self, server, log, text):
+        while text not in log.read_text():
+            self.assertIsNone(server.poll(), log.read_text())
+
+
+if __name__ == "__main__":
+    FAIRLEAD = sys.argv.pop(1)
+    unittest.main()
