@@ -7,6 +7,7 @@
 
 #include "gen/generator.h"
 #include "mesh/mesh_fixture.h"
+#include "model/settings_parts.h"
 
 // What the parts of a generator's result are made from: for a client that sees its own namespace only,
 // nothing that happens elsewhere; of its own namespace what concerns the part.
@@ -124,6 +125,15 @@ TEST_F(ReadsTest, APolicyOfTheOwnNamespaceConcernsTheWorkload) {
   EXPECT_EQ(std::count(anew.begin(), anew.end(), "listeners 1"), 1);
   EXPECT_EQ(std::count(anew.begin(), anew.end(), "listeners 0"), 0) << "outbound listeners do not heed it";
   EXPECT_EQ(std::count(anew.begin(), anew.end(), "routes 0"), 0);
+}
+
+TEST_F(ReadsTest, ATracingProviderConcernsListenersAlone) {
+  const model::SettingsPtr before = model::WithPrevious(settings_, nullptr);
+  builder_.SetSettings(before);
+  Make();
+  NewMeshConfig().add_extension_providers()->set_name("traces");
+  builder_.SetSettings(model::WithPrevious(settings_, before));
+  EXPECT_EQ(Anew(), (Parts{"listeners 0", "listeners 1"}));
 }
 
 TEST_F(ReadsTest, WhatWasMadeForAnEarlierMeshHoldsInItAgain) {

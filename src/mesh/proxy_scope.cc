@@ -52,7 +52,8 @@ model::Locality FindLocality(const model::Proxy& proxy, const LabelMap& labels) 
 // The Sidecar object that a proxy's workload goes by; null: none. Routers have none.
 config::ConfigPtr FindSidecar(View& view, const ProxyScope& scope) {
   if (scope.proxy->type != model::ProxyType::kSidecar) return nullptr;
-  const std::string &ns = scope.proxy->ns, &root = view.settings()->root_namespace;
+  const std::string &ns = scope.proxy->ns,
+                    &root = view.settings(model::SettingsPart::kIndexes)->root_namespace;
   PolicyParts parts;
   parts.root = view.PoliciesIn(config::Kind::kSidecar, root);
   parts.in_root = ns == root;

@@ -22,6 +22,11 @@ model::ServicePtr FindDestination(const MeshSnapshot& snapshot, const Interned& 
   return own != of_host.end() ? *own : BestVisible(of_host, ns);
 }
 
+// A part of the settings stands in questions as a letter.
+model::SettingsPart PartOf(const Interned& letter) {
+  return static_cast<model::SettingsPart>(letter.str().front() - 'a');
+}
+
 // See View::NamedService.
 model::ServicePtr FindNamed(const MeshSnapshot& snapshot, const Interned& host, const Interned& ns) {
   model::ServicePtr chosen;
@@ -51,6 +56,8 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
   switch (q.part) {
     case Part::kSettings:
       return {snapshot.settings, {}};
+    case Part::kSettingsPart:
+      return {model::CutDownTo(PartOf(q.a), snapshot.settings), {}};
     case Part::kNetworks:
       return {snapshot.networks, {}};
     case Part::kServices:

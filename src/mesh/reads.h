@@ -30,7 +30,8 @@ struct World {
 // mean stands behind each.
 enum class Part : uint8_t {
   // Parts of the snapshot.
-  kSettings,
+  kSettings,      // all of them
+  kSettingsPart,  // a: the letter of the model::SettingsPart, "a" for the first
   kNetworks,
   kServices,      // a: the namespace where they live
   kHost,          // a: hostname; the services that have it

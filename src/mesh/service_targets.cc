@@ -214,7 +214,8 @@ const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy) 
 }
 
 bool InOwnCluster(View& view, const model::Proxy& proxy) {
-  return proxy.metadata.cluster_id.empty() || proxy.metadata.cluster_id == view.settings()->cluster_id;
+  return proxy.metadata.cluster_id.empty() ||
+         proxy.metadata.cluster_id == view.settings(model::SettingsPart::kScopes)->cluster_id;
 }
 
 }  // namespace fairlead::mesh

@@ -1,5 +1,6 @@
 #include "mesh/view.h"
 
+#include <array>
 #include <atomic>
 
 #include "base/log.h"
@@ -9,6 +10,9 @@
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 
 namespace fairlead::mesh {
+
+using model::SettingsPart;
+
 namespace {
 
 LogScope mesh_log("mesh");
@@ -65,6 +69,16 @@ const model::SettingsPtr& View::settings() {
   return world_.snapshot.settings;
 }
 
+const model::SettingsPtr& View::settings(model::SettingsPart part) {
+  static const auto* const names = [] {
+    auto* all = new std::array<Interned, model::kSettingsPartCount>;
+    for (size_t i = 0; i < all->size(); ++i) (*all)[i] = std::string(1, static_cast<char>('a' + i));
+    return all;
+  }();
+  NoteAnswer({Part::kSettingsPart, {}, (*names)[static_cast<size_t>(part)]});
+  return model::CutDownTo(part, world_.snapshot.settings);
+}
+
 const std::shared_ptr<const NetworkIndex>& View::networks() {
   NoteAnswer({Part::kNetworks});
   return world_.snapshot.networks;
@@ -107,7 +121,7 @@ NamespacePeerAuthenticationPtr View::peer_authentication(const Interned& ns) {
 }
 
 NamespacePeerAuthenticationPtr View::mesh_peer_authentication() {
-  return peer_authentication(settings()->root_namespace);
+  return peer_authentication(settings(SettingsPart::kIndexes)->root_namespace);
 }
 
 const ObjectIndex::List& View::Objects(config::Kind kind, const Interned& ns) {
@@ -214,7 +228,7 @@ const Interned& View::slot() {
 
 std::vector<config::ConfigPtr> View::Policies(config::Kind kind) {
   const std::string& ns = client_namespace();
-  const std::string& root = settings()->root_namespace;
+  const std::string& root = settings(SettingsPart::kIndexes)->root_namespace;
   PolicyParts parts;
   parts.root = PoliciesIn(kind, root);
   parts.in_root = ns == root;
@@ -245,7 +259,10 @@ bool View::IsLabelled() {
 }
 
 std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> View::proxy_config() {
-  if (!proxy_class().has_proxy_config) return {settings()->mesh, &settings()->mesh->default_config()};
+  if (!proxy_class().has_proxy_config) {
+    const model::MeshConfigPtr& mesh = settings(SettingsPart::kProxyConfig)->mesh;
+    return {mesh, &mesh->default_config()};
+  }
   auto config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
   config->ParseFromString(proxy_class().proxy_config.str());
   return config;

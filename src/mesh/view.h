@@ -54,7 +54,9 @@ class View {
   void MarkUnrepeatable() { repeatable_ = false; }
 
   // The mesh. Pointers stay valid as long as the snapshot.
-  const model::SettingsPtr& settings();
+  const model::SettingsPtr& settings();  // all of them
+  // Cut down to what one consumer reads.
+  const model::SettingsPtr& settings(model::SettingsPart part);
   const std::shared_ptr<const NetworkIndex>& networks();
   const ServiceIndex& all_services();
   NamespaceServicesPtr Services(const Interned& ns);  // null: none

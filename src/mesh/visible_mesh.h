@@ -18,7 +18,7 @@ class VisibleMesh {
  public:
   VisibleMesh(View* view, std::string_view ns) : view_(view), ns_(ns) {}
 
-  const model::Settings& settings() { return *view_->settings(); }
+  const model::Settings& settings() { return *view_->settings(model::SettingsPart::kScopes); }
   // All services that clients of the namespace see, as ServiceIndex::VisibleIn has them.
   ServiceIndex::Services Services() { return view_->all_services().VisibleIn(ns_); }
   // Those of them that live in one of these namespaces, in the same order.

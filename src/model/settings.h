@@ -22,13 +22,14 @@ enum class SettingsPart : uint8_t {
   kProxyConfig,    // the ProxyConfig of proxies that bring none
   kEndpoints,      // gen/endpoint
   kClusters,       // gen/cluster
-  kListeners,      // gen/listener
+  kListeners,      // gen/listener, gen/telemetry
   kRoutes,         // gen/route
-  kTelemetry,      // gen/telemetry
   kAuthorization,  // gen/security
 };
-inline constexpr size_t kSettingsPartCount = 10;
+inline constexpr size_t kSettingsPartCount = 9;
 
+struct Settings;
+using SettingsPtr = std::shared_ptr<const Settings>;
 using MeshConfigPtr = std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig>;
 
 // The mesh-wide settings: MeshConfig over istiod's defaults, and what was started with. Immutable; a change
@@ -51,8 +52,16 @@ struct Settings {
     return own == nullptr ? mesh : own;
   }
   std::array<MeshConfigPtr, kSettingsPartCount> parts;  // of WithPrevious
+  // Settings whose MeshConfig is the part's, and which have no MeshNetworks: what one consumer reads of all
+  // settings. The pointer stays as that of the part does.
+  std::array<SettingsPtr, kSettingsPartCount> cut_down;  // of WithPrevious
 };
-using SettingsPtr = std::shared_ptr<const Settings>;
+
+// What one consumer reads of the settings: the whole where they have no parts.
+inline const SettingsPtr& CutDownTo(SettingsPart part, const SettingsPtr& settings) {
+  const SettingsPtr& own = settings->cut_down[static_cast<size_t>(part)];
+  return own == nullptr ? settings : own;
+}
 
 // istiod's MeshConfig before a user's file is merged over it (Istio: mesh.DefaultMeshConfig).
 MeshConfigPtr DefaultMeshConfig();

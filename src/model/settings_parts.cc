@@ -42,9 +42,17 @@ constexpr std::string_view kClusters[] = {"ca_certificates",
                                           "tls_defaults",
                                           "trust_domain_aliases",
                                           "zone_aware_lb_setting"};
-constexpr std::string_view kListeners[] = {"ca_certificates",
+constexpr std::string_view kListeners[] = {"access_log_encoding",
+                                           "access_log_file",
+                                           "access_log_format",
+                                           "ca_certificates",
                                            "default_config.connection_settings",
                                            "default_inbound_http_retry_policy",
+                                           "default_providers",
+                                           "disable_envoy_listener_log",
+                                           "enable_envoy_access_log_service",
+                                           "enable_tracing",
+                                           "extension_providers",
                                            "inbound_cluster_stat_name",
                                            "mesh_mTLS",
                                            "outbound_cluster_stat_name",
@@ -56,14 +64,6 @@ constexpr std::string_view kListeners[] = {"ca_certificates",
                                            "trust_domain",
                                            "trust_domain_aliases"};
 constexpr std::string_view kRoutes[] = {"default_http_retry_policy"};
-constexpr std::string_view kTelemetry[] = {"access_log_encoding",
-                                           "access_log_file",
-                                           "access_log_format",
-                                           "default_providers",
-                                           "disable_envoy_listener_log",
-                                           "enable_envoy_access_log_service",
-                                           "enable_tracing",
-                                           "extension_providers"};
 constexpr std::string_view kAuthorization[] = {"extension_providers", "trust_domain", "trust_domain_aliases"};
 
 constexpr std::string_view kUnread[] = {"ca",
@@ -98,12 +98,28 @@ bool Same(const Settings& a, const Settings& b) {
          a.system_namespace == b.system_namespace && a.trust_domain == b.trust_domain && a.parts == b.parts;
 }
 
+// Settings of each part.
+void CutDownAll(const Settings& before, Settings* settings) {
+  static const auto* const no_networks = new std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks>(
+      new istio::mesh::v1alpha1::MeshNetworks());
+  Settings base = *settings;
+  base.parts = {};
+  base.cut_down = {};
+  base.networks = *no_networks;
+  for (size_t i = 0; i < kSettingsPartCount; ++i) {
+    base.mesh = settings->parts[i];
+    const SettingsPtr& known = before.cut_down[i];
+    settings->cut_down[i] =
+        known != nullptr && Same(*known, base) ? known : std::make_shared<const Settings>(base);
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> FieldsOf(SettingsPart part) {
-  static constexpr Fields kFields[kSettingsPartCount] = {kRegistries, kIndexes,      kScopes,    kProxyConfig,
-                                                         kEndpoints,  kClusters,     kListeners, kRoutes,
-                                                         kTelemetry,  kAuthorization};
+  static constexpr Fields kFields[kSettingsPartCount] = {kRegistries,  kIndexes,   kScopes,
+                                                         kProxyConfig, kEndpoints, kClusters,
+                                                         kListeners,   kRoutes,    kAuthorization};
   return kFields[static_cast<size_t>(part)];
 }
 
@@ -118,6 +134,7 @@ SettingsPtr WithPrevious(Settings settings, const SettingsPtr& previous) {
     settings.parts[i] = CutDown(*settings.mesh, static_cast<SettingsPart>(i));
     Keep(before.parts[i], &settings.parts[i]);
   }
+  CutDownAll(before, &settings);
   if (previous != nullptr && Same(settings, before)) return previous;
   return std::make_shared<const Settings>(std::move(settings));
 }

@@ -14,7 +14,9 @@ using mesh::Part;
 using mesh::Question;
 
 // Parts that nearly everything is made from: who reads them is not noted.
-bool ConcernsAll(Part part) { return part == Part::kSettings || part == Part::kNetworks; }
+bool ConcernsAll(Part part) {
+  return part == Part::kSettings || part == Part::kSettingsPart || part == Part::kNetworks;
+}
 
 // The question by which ForEachDifference names a change of the part; nothing where it is about the client,
 // or concerns all.

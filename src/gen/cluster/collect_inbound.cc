@@ -74,7 +74,7 @@ bool SetDefaultEndpoint(const std::string& endpoint, const model::Proxy& proxy, 
 
 InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
   InboundInputs inputs;
-  inputs.settings = view.settings();
+  inputs.settings = view.settings(model::SettingsPart::kClusters);
   inputs.traits = traits;
   inputs.sidecar = view.sidecar_object();
   return inputs;
@@ -83,7 +83,8 @@ InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
 std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& traits) {
   std::map<uint32_t, InboundInputs> by_port;
   const bool passthrough =
-      view.settings()->mesh->inbound_traffic_policy().mode() == MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
+      view.settings(model::SettingsPart::kClusters)->mesh->inbound_traffic_policy().mode() ==
+      MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
   for (const mesh::ServiceTarget& target : view.targets()) {
     auto [it, first] = by_port.try_emplace(target.target_port);
     InboundInputs& inputs = it->second;
@@ -168,7 +169,7 @@ std::vector<FixedInputs> CollectFixed(mesh::View& view, const ClusterTraits& tra
   const auto add = [&](FixedInputs::Kind kind) {
     FixedInputs inputs;
     inputs.kind = kind;
-    inputs.settings = view.settings();
+    inputs.settings = view.settings(model::SettingsPart::kClusters);
     inputs.traits = traits;
     all.push_back(std::move(inputs));
   };

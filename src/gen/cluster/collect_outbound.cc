@@ -61,7 +61,7 @@ class ServiceCollector {
       : view_(view), service_(service), out_(out) {
     base_.service = service;
     base_.dns_srv = dns_srv;
-    base_.settings = view.settings();
+    base_.settings = view.settings(model::SettingsPart::kClusters);
     base_.traits = traits;
     base_.rule = view.Rule(service->hostname);
     endpoints_ = view.EndpointsForTraits(service->hostname, service->ns);
@@ -147,7 +147,7 @@ std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& se
   const std::vector<std::string>& more = (named == nullptr ? service : *named).service_accounts;
   all.insert(all.end(), more.begin(), more.end());
   constexpr std::string_view kSpiffe = "spiffe://";
-  const auto& aliases = view.settings()->mesh->trust_domain_aliases();
+  const auto& aliases = view.settings(model::SettingsPart::kClusters)->mesh->trust_domain_aliases();
   for (size_t i = 0, count = all.size(); i < count && !aliases.empty(); ++i) {
     // spiffe://domain/ns/namespace/sa/account
     if (!all[i].starts_with(kSpiffe)) continue;

@@ -48,7 +48,7 @@ void CollectSelfDiscovery(mesh::View& view, EndpointClient* client) {
 void CollectService(mesh::View& view, EndpointInputs* inputs) {
   const model::ProxyClass& proxy = view.proxy_class();
   const model::Service& service = *inputs->service;
-  inputs->settings = view.settings();
+  inputs->settings = view.settings(model::SettingsPart::kEndpoints);
   inputs->endpoints = view.Endpoints(service.hostname, service.ns);
   inputs->peer_policies = CollectPeerPolicies(view, *inputs);
   inputs->cluster_local = IsClusterLocal(*inputs->settings, service.hostname);

@@ -30,7 +30,8 @@ std::string JoinHostPort(std::string_view host, uint32_t port) {
 class ClientListenerCollector {
  public:
   explicit ClientListenerCollector(mesh::View& view)
-      : view_(model::AddressViewOf(view.proxy_class(), view.settings()->cluster_id)) {}
+      : view_(model::AddressViewOf(view.proxy_class(),
+                                   view.settings(model::SettingsPart::kScopes)->cluster_id)) {}
 
   void Add(const model::Service& service, const AskedHost& asked) {
     std::vector<std::string> addresses = model::AllAddresses(service, view_);
@@ -90,7 +91,8 @@ std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const
   std::vector<ServerListenerInputs> out;
   std::vector<ServerListenerName> servers = NamesOf(view, names).servers;
   if (servers.empty()) return out;
-  const model::AddressView addresses = model::AddressViewOf(view.proxy_class(), view.settings()->cluster_id);
+  const model::AddressView addresses =
+      model::AddressViewOf(view.proxy_class(), view.settings(model::SettingsPart::kScopes)->cluster_id);
   const Authorization authorization = CollectAuthorization(view);
   for (ServerListenerName& name : servers) {
     const mesh::ServiceTarget* target = FindTarget(view, name.port);

@@ -76,7 +76,7 @@ class ListenerGenerator final : public Generator {
 
   static bool HasListeners(mesh::View& view) {
     return view.proxy_class().type == model::ProxyType::kSidecar &&
-           view.settings()->mesh->proxy_listen_port() > 0;
+           view.settings(model::SettingsPart::kListeners)->mesh->proxy_listen_port() > 0;
   }
 
   Profiles ProfilesOf(mesh::View& view) {

@@ -58,7 +58,7 @@ ProxyTraits CollectTraits(mesh::View& view) {
   const model::ProxyClass& proxy = view.proxy_class();
   const auto proxy_config = view.proxy_config();
   ProxyTraits traits;
-  traits.settings = view.settings();
+  traits.settings = view.settings(model::SettingsPart::kListeners);
   traits.extensions = proxy.extensions;
   traits.proxy_config = CutDown(*proxy_config, traits.settings->mesh->default_config());
   traits.telemetry = telemetry::CollectTelemetry(view);

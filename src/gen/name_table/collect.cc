@@ -14,7 +14,8 @@ bool ResolvesToEndpoints(const model::Service& service) {
 NameTableInputs CollectNameTable(mesh::View& view) {
   NameTableInputs out;
   const model::ProxyClass& proxy = view.proxy_class();
-  out.client = {model::AddressViewOf(proxy, view.settings()->cluster_id), proxy.network, proxy.cluster_id};
+  out.client = {model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id),
+                proxy.network, proxy.cluster_id};
   for (const mesh::EgressListener& listener : view.imports().egress) {
     for (const model::ServicePtr& service : listener.services) {
       NameTableInputs::Entry& entry = out.services.emplace_back();

@@ -120,7 +120,7 @@ ClientTraits TraitsOf(mesh::View& view) {
   out.ns = view.client_namespace();
   out.metadata_ns = view.metadata_namespace();
   out.dns_domain = view.domain();
-  out.addresses = model::AddressViewOf(proxy, view.settings()->cluster_id);
+  out.addresses = model::AddressViewOf(proxy, view.settings(model::SettingsPart::kRoutes)->cluster_id);
   const auto proxy_config = view.proxy_config();
   const auto& headers = proxy_config->proxy_headers();
   out.include_attempt_count = !headers.attempt_count().disabled().value();
@@ -160,7 +160,7 @@ HostInputsPtr CollectHosts(mesh::View& view, uint32_t port, std::string_view nam
   }
   out->hash_rules = rules.Take();
   out->client = TraitsOf(view);
-  out->settings = view.settings();
+  out->settings = view.settings(model::SettingsPart::kRoutes);
   return out;
 }
 

@@ -60,7 +60,7 @@ std::string_view TelemetryView::HostOf(std::string_view service) const {
 
 TelemetryView CollectTelemetry(mesh::View& mesh) {
   TelemetryView view;
-  const model::SettingsPtr settings = mesh.settings();
+  const model::SettingsPtr settings = mesh.settings(model::SettingsPart::kListeners);
   view.objects = mesh.Policies(config::Kind::kTelemetry);
   std::set<std::string> services;
   for (const ExtensionProvider& provider : settings->mesh->extension_providers()) {
