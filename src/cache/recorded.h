@@ -2,6 +2,7 @@
 #define FAIRLEAD_CACHE_RECORDED_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -62,30 +63,34 @@ class RecordedCache {
   }
 
   // Forgets values that were not asked for during `idle` and that the cache alone holds; where there are more
-  // values than `most`, those that were not asked for since the sweep before.
+  // values than `most`, those that were not asked for since the sweep before. REQUIRES: one thread at a time.
   void Sweep(Clock::time_point now, Clock::duration idle = kIdle, size_t most = kMost) {
-    std::lock_guard lock(mutex_);
     const bool crowded = values_at_sweep_ > most;
     values_at_sweep_ = 0;
-    absl::erase_if(slots_, [&](const auto& entry) {
-      Slot& slot = *entry.second;
-      std::lock_guard slot_lock(slot.mutex);
-      std::erase_if(slot.variants, [&](Variant& variant) {
-        if (variant.used) variant.last_used = now;
-        const bool unused = !std::exchange(variant.used, false);
-        return unused && variant.made.value.use_count() <= 1 && (crowded || now - variant.last_used >= idle);
+    for (Shard& shard : shards_) {
+      std::lock_guard lock(shard.mutex);
+      absl::erase_if(shard.slots, [&](const auto& entry) {
+        Slot& slot = *entry.second;
+        std::lock_guard slot_lock(slot.mutex);
+        std::erase_if(slot.variants, [&](Variant& variant) {
+          if (variant.used) variant.last_used = now;
+          const bool unused = !std::exchange(variant.used, false);
+          return unused && IsAlone(variant) && (crowded || now - variant.last_used >= idle);
+        });
+        values_at_sweep_ += slot.variants.size();
+        return slot.variants.empty() && entry.second.use_count() == 1;
       });
-      values_at_sweep_ += slot.variants.size();
-      return slot.variants.empty() && entry.second.use_count() == 1;
-    });
+    }
   }
 
   size_t size() const {
-    std::lock_guard lock(mutex_);
     size_t values = 0;
-    for (const auto& [key, slot] : slots_) {
-      std::lock_guard slot_lock(slot->mutex);
-      values += slot->variants.size();
+    for (const Shard& shard : shards_) {
+      std::lock_guard lock(shard.mutex);
+      for (const auto& [key, slot] : shard.slots) {
+        std::lock_guard slot_lock(slot->mutex);
+        values += slot->variants.size();
+      }
     }
     return values;
   }
@@ -95,6 +100,9 @@ class RecordedCache {
   static constexpr size_t kMost = 1 << 20;
   // More values of one key are not worth the search.
   static constexpr size_t kMaxVariants = 64;
+  // Of those that nobody else holds any more, as many as let a mesh go back to where it was are enough.
+  static constexpr size_t kMaxAlone = 4;
+  static constexpr size_t kShards = 16;
   struct Variant {
     Result made;
     bool used = true;  // since the last sweep
@@ -105,11 +113,20 @@ class RecordedCache {
     std::vector<Variant> variants;  // the last one given out is the first
   };
 
+  using Slots = absl::flat_hash_map<Key, std::shared_ptr<Slot>>;
+  struct Shard {
+    mutable std::mutex mutex;
+    Slots slots;  // guarded by mutex
+  };
+
+  static bool IsAlone(const Variant& variant) { return variant.made.value.use_count() <= 1; }
+
   std::shared_ptr<Slot> FindOrAdd(const Key& key) {
-    std::lock_guard lock(mutex_);
-    std::shared_ptr<Slot>& slot = slots_[key];
-    if (slot == nullptr) slot = std::make_shared<Slot>();
-    return slot;
+    const size_t hash = typename Slots::hasher()(key);
+    Shard& shard = shards_[hash / 128 % kShards];  // absl's tables use the lowest seven bits themselves
+    std::lock_guard lock(shard.mutex);
+    if (const auto it = shard.slots.find(key, hash); it != shard.slots.end()) return it->second;
+    return shard.slots.emplace(key, std::make_shared<Slot>()).first->second;
   }
 
   // REQUIRES: slot->mutex is held.
@@ -126,14 +143,16 @@ class RecordedCache {
 
   // REQUIRES: slot->mutex is held.
   static Result Add(Slot* slot, Result made) {
+    size_t alone = 0;
+    std::erase_if(slot->variants,
+                  [&](const Variant& variant) { return IsAlone(variant) && ++alone > kMaxAlone; });
     if (slot->variants.size() >= kMaxVariants) slot->variants.pop_back();
     slot->variants.insert(slot->variants.begin(), Variant{made});
     return made;
   }
 
-  mutable std::mutex mutex_;
-  absl::flat_hash_map<Key, std::shared_ptr<Slot>> slots_;  // guarded by mutex_
-  size_t values_at_sweep_ = 0;                             // guarded by mutex_
+  std::array<Shard, kShards> shards_;
+  size_t values_at_sweep_ = 0;
 };
 
 }  // namespace fairlead::cache

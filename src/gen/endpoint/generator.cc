@@ -1,7 +1,10 @@
 #include "gen/generator.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cache/byte_cache.h"
@@ -16,15 +19,18 @@ namespace {
 
 // EDS. Names are those of EDS clusters; a name of nothing that the proxy sees gets an empty assignment, as
 // Envoy waits for one. There is no wildcard. Assignments are shared by all proxies of a class, whatever else
-// they see.
+// they see. Lists of them come in parts, each with the names of some domains (namespaces, where hosts are
+// Kubernetes'), so that endpoints that changed in one leave the rest of a long list alone.
 class EndpointGenerator final : public Generator {
  public:
-  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
+  size_t PartCount() const override { return kParts; }
+
+  Resources Generate(mesh::View& view, const Names* names, size_t part) override {
     Resources out;
     if (names == nullptr) return out;
-    out.reserve(names->size());
     const mesh::ScopeImports& imports = view.imports();
     for (const std::string& name : *names) {
+      if (PartOf(name) != part) continue;
       // Names that clients make up are not kept.
       if (name != kSelfDiscoveryCluster && imports.FindService(ParseClusterName(name).host) == nullptr) {
         out.push_back(Unknown(name));
@@ -43,6 +49,13 @@ class EndpointGenerator final : public Generator {
   }
 
  private:
+  static constexpr size_t kParts = 16;
+  // By what follows the first dot of the host, the last piece of a cluster's name.
+  static size_t PartOf(std::string_view cluster) {
+    const size_t dot = cluster.find('.', cluster.rfind('|') + 1);
+    return std::hash<std::string_view>()(cluster.substr(std::min(dot, cluster.size()))) % kParts;
+  }
+
   struct Key {
     model::ProxyClassPtr proxy_class;
     std::string name;
