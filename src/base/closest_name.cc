@@ -5,17 +5,17 @@
 #include "base/strings.h"
 
 namespace fairlead {
-namespace {
 
-// Source: "optimal string alignment", https://en.wikipedia.org/wiki/Damerau-Levenshtein_distance
-size_t Distance(std::string_view a, std::string_view b) {
+size_t EditDistance(std::string_view left, std::string_view right, Swap swap) {
+  const std::string a = AsciiLower(left), b = AsciiLower(right);
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     now[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      const bool swapped =
+          swap == Swap::kOneEdit && i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) now[j] = std::min(now[j], before[j - 2] + 1);
     }
     std::swap(before, last);
@@ -24,16 +24,13 @@ size_t Distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-}  // namespace
-
 std::string ClosestName(std::string_view name, const std::vector<std::string>& known) {
   constexpr size_t kLongest = 100;
   std::string closest;
   size_t least = name.size() / 3 + 1;
   if (name.size() > kLongest) return closest;
-  const std::string lower = AsciiLower(name);
   for (const std::string& one : known) {
-    const size_t distance = Distance(lower, AsciiLower(one));
+    const size_t distance = EditDistance(name, one, Swap::kOneEdit);
     if (distance >= least) continue;
     least = distance;
     closest = one;

@@ -21,7 +21,7 @@ absl::Status CreateFolders(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 // No error where there is no such file.
 absl::Status RemoveFile(const std::string& path);
-// "/work/out" for "out", "./out" and "../work/out/"; the path itself where the current folder is not known.
+// "/srv/out" for "out", "./out" and "../srv/out/"; the path itself where the current folder is not known.
 std::string AbsolutePath(const std::string& path);
 
 }  // namespace fairlead

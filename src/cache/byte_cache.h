@@ -2,8 +2,7 @@
 #define FAIRLEAD_CACHE_BYTE_CACHE_H_
 
 #include <array>
-#include <atomic>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -35,11 +34,9 @@ class ByteCache {
       auto it = shard.entries.find(inputs);
       if (it != shard.entries.end()) {
         it->second.used = true;
-        hits_.fetch_add(1, std::memory_order_relaxed);
         return it->second.value;
       }
     }
-    misses_.fetch_add(1, std::memory_order_relaxed);
     ValuePtr built = build(inputs);
     std::lock_guard lock(shard.mutex);
     return shard.entries.try_emplace(inputs, Entry{built}).first->second.value;
@@ -67,8 +64,6 @@ class ByteCache {
     }
     return total;
   }
-  uint64_t hits() const { return hits_.load(); }
-  uint64_t misses() const { return misses_.load(); }
 
  private:
   static constexpr size_t kShards = 16;
@@ -84,7 +79,6 @@ class ByteCache {
     absl::node_hash_map<Inputs, Entry> entries;  // nodes: a table of large entries would be half empty
   };
   std::array<Shard, kShards> shards_;
-  std::atomic<uint64_t> hits_{0}, misses_{0};
 };
 
 }  // namespace fairlead::cache

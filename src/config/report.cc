@@ -1,39 +1,18 @@
 #include "config/report.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/closest_name.h"
 #include "base/strings.h"
 
 namespace fairlead::config {
-namespace {
-
-// Levenshtein's distance without regard to case.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  const std::string left = AsciiLower(a), right = AsciiLower(b);
-  for (size_t i = 0; i < left.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < right.size(); ++j) {
-      const size_t substituted = diagonal + (left[i] == right[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, diagonal + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
 std::string_view NearestName(std::string_view written, const std::vector<std::string_view>& names) {
   constexpr size_t kLongestName = 64;
   if (written.size() > kLongestName) return "";
   size_t best = std::min<size_t>(3, written.size() / 2 + 1);  // as many edits and more is no likeness
   std::string_view nearest;
   for (std::string_view name : names) {
-    const size_t distance = EditDistance(written, name);
+    const size_t distance = EditDistance(written, name, Swap::kTwoEdits);
     if (distance < best || (distance == best && !nearest.empty() && name < nearest)) {
       best = distance;
       nearest = name;

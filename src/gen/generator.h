@@ -53,6 +53,21 @@ Resources GenerateAll(Generator& generator, mesh::View& view, const Names* names
 Resources GenerateFor(Generator& generator, const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                       const Names* names);
 
+// What proxies of one class and scope share under a name ("" where there is but one): a key of recorded
+// values.
+struct ScopeKey {
+  static ScopeKey Of(mesh::View& view, std::string name = "");
+
+  model::ProxyClassPtr proxy_class;
+  Interned slot;
+  std::string name;
+  friend bool operator==(const ScopeKey&, const ScopeKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ScopeKey& key) {
+    return H::combine(std::move(h), key.proxy_class, key.slot, key.name);
+  }
+};
+
 // Leaves those that are asked for.
 void Pick(const Names* names, Resources* resources);
 

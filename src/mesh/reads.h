@@ -117,9 +117,8 @@ class Reads {
 
   // Whether all questions have the same answers in `world`.
   bool Hold(const World& world) const;
-  const std::vector<Read>& of_snapshot() const { return of_snapshot_; }
   const std::vector<Read>& of_client() const { return of_client_; }
-  // Those of the snapshot as the questions that a view notes for what is made of this value.
+  // What was asked of the snapshot, as the questions that a view notes for what is made of this value.
   const std::vector<Question>& wider() const { return wider_; }
   // False: it depends on something that no question names.
   bool repeatable() const { return repeatable_; }

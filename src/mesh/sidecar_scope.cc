@@ -18,8 +18,6 @@ bool Selects(const istio::networking::v1alpha3::DestinationRule& rule, const Lab
 
 }  // namespace
 
-bool ScopeImports::HasIngressListeners() const { return sidecar != nullptr && !sidecar->ingress().empty(); }
-
 model::ServicePtr ScopeImports::FindService(std::string_view hostname) const {
   auto it = services_by_host.find(hostname);
   return it == services_by_host.end() ? nullptr : it->second;

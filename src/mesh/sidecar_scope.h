@@ -62,7 +62,6 @@ class ScopeImports {
   // Rules by the hostname of each imported service, in lookup order (filled by the builder).
   HostnameMap<std::vector<DestinationRulePtr>> destination_rules;
 
-  bool HasIngressListeners() const;
   // Null where the host is not imported.
   model::ServicePtr FindService(std::string_view hostname) const;
   // The rule for an imported service as a client with `workload_labels` in this scope sees it; null if none.

@@ -151,7 +151,6 @@ class WorkloadIndex {
 // topology.istio.io/network.
 class NetworkIndex {
  public:
-  bool multi_network() const { return !gateways_.empty(); }
   const std::vector<model::NetworkGateway>& All() const { return gateways_; }
   std::vector<model::NetworkGateway> Of(std::string_view network) const;
   std::vector<model::NetworkGateway> Of(std::string_view network, std::string_view cluster) const;

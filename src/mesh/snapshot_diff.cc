@@ -18,7 +18,7 @@ class SnapshotDifference {
     CompareNamespaces(Part::kEndpoints, &MeshSnapshot::endpoints);
     CompareVirtualServices();
     CompareNamespaces(Part::kDestinationRules, &MeshSnapshot::destination_rules);
-    ComparePeerAuthentications();
+    CompareNamespaces(Part::kPeerAuthentications, &MeshSnapshot::peer_authentications);
     ComparePolicies();
     CompareObjects();
     CompareWorkloads();
@@ -53,6 +53,19 @@ class SnapshotDifference {
     });
   }
 
+  // The same of maps that share nothing but their values.
+  template <typename Value>
+  void CompareMaps(Part part, const StringMap<Value>& after, const StringMap<Value>& before,
+                   config::Kind kind = {}) {
+    for (const auto& [ns, value] : after) {
+      const auto old = before.find(ns);
+      if (old == before.end() || old->second != value) visit_({part, kind, ns});
+    }
+    for (const auto& [ns, value] : before) {
+      if (!after.contains(ns)) visit_({part, kind, ns});
+    }
+  }
+
   void CompareServices() {
     if (Same(&MeshSnapshot::services)) return;
     visit_({Part::kAllServices});
@@ -70,33 +83,13 @@ class SnapshotDifference {
                 Before(&MeshSnapshot::virtual_services).of_mesh_in_);
   }
 
-  void ComparePeerAuthentications() {
-    if (Same(&MeshSnapshot::peer_authentications)) return;
-    const auto& was = Before(&MeshSnapshot::peer_authentications).namespaces_;
-    const auto& is = after_.peer_authentications->namespaces_;
-    for (const auto& [ns, part] : is) {
-      const auto old = was.find(ns);
-      if (old == was.end() || old->second != part) visit_({Part::kPeerAuthentications, {}, ns});
-    }
-    for (const auto& [ns, part] : was) {
-      if (!is.contains(ns)) visit_({Part::kPeerAuthentications, {}, ns});
-    }
-  }
-
   void ComparePolicies() {
     if (Same(&MeshSnapshot::policies)) return;
     const PolicyIndex& before = Before(&MeshSnapshot::policies);
     for (const config::Kind kind : PolicyIndexBuilder::Kinds()) {
       const auto& was = before.All(kind);
       const auto& is = after_.policies->All(kind);
-      if (&was == &is) continue;
-      for (const auto& [ns, part] : is) {
-        const auto old = was.find(ns);
-        if (old == was.end() || old->second != part) visit_({Part::kPolicies, kind, ns});
-      }
-      for (const auto& [ns, part] : was) {
-        if (!is.contains(ns)) visit_({Part::kPolicies, kind, ns});
-      }
+      if (&was != &is) CompareMaps(Part::kPolicies, is, was, kind);
     }
   }
 

@@ -35,10 +35,10 @@ ReadsPtr View::Take() {
   absl::flat_hash_set<Question> wider;
   for (auto& [question, answer] : noted_) {
     const bool of_client = question.part >= kFirstOfClient;
-    if (!of_client && wider.insert(Wider(world_, question)).second)
-      reads->wider_.push_back(Wider(world_, question));
+    if (!of_client) wider.insert(Wider(world_, question));
     (of_client ? reads->of_client_ : reads->of_snapshot_).push_back({question, std::move(answer)});
   }
+  reads->wider_.assign(wider.begin(), wider.end());
   reads->repeatable_ = repeatable_;
   reads->held_in_ = world_.snapshot.id;
   return reads;
@@ -136,11 +136,6 @@ const ObjectIndex::List& View::AllObjects(config::Kind kind) {
 
 NamespacePoliciesPtr View::PoliciesIn(config::Kind kind, const Interned& ns) {
   return Note<NamespacePolicies>({Part::kPolicies, kind, ns});
-}
-
-const model::WorkloadInstance* View::WorkloadAt(const Interned& address) {
-  NoteAnswer({Part::kWorkloads, {}, address});
-  return world_.snapshot.workloads->FindByAddress(address);
 }
 
 std::vector<const model::WorkloadInstance*> View::WorkloadEntriesAt(const Interned& address) {

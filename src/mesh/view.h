@@ -74,7 +74,6 @@ class View {
   const ObjectIndex::List& Objects(config::Kind kind, const Interned& ns);
   const ObjectIndex::List& AllObjects(config::Kind kind);
   NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);  // null: none
-  const model::WorkloadInstance* WorkloadAt(const Interned& address);
   std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
   const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name);
   const std::vector<model::ExternalTarget>& ExternalTargetsAt(const Interned& address);
@@ -166,7 +165,7 @@ cache::Recorded<Value, Reads> GetRecorded(cache::RecordedCache<Key, Value, Reads
   };
   if (!world.shadow) return cache.Get(key, world, record);
   return cache.GetInShadow(key, world, record, equal, [](const Key&, const Value&, const Value&) {
-    ReportMismatch(typeid(Key).name());
+    ReportMismatch(typeid(std::pair<Key, Value>).name());
   });
 }
 

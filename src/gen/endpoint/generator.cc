@@ -28,11 +28,11 @@ class EndpointGenerator final : public Generator {
   Resources Generate(mesh::View& view, const Names* names, size_t part) override {
     Resources out;
     if (names == nullptr) return out;
-    const mesh::ScopeImports& imports = view.imports();
     for (const std::string& name : *names) {
       if (PartOf(name) != part) continue;
-      // Names that clients make up are not kept.
-      if (name != kSelfDiscoveryCluster && imports.FindService(ParseClusterName(name).host) == nullptr) {
+      // Names that clients make up are not kept. A part without names depends on nothing.
+      if (name != kSelfDiscoveryCluster &&
+          view.imports().FindService(ParseClusterName(name).host) == nullptr) {
         out.push_back(Unknown(name));
         continue;
       }

@@ -63,15 +63,6 @@ class ListenerGenerator final : public Generator {
 
  private:
   enum Part : size_t { kOutbound, kOwn };
-  struct SetKey {
-    model::ProxyClassPtr proxy_class;
-    Interned slot;
-    friend bool operator==(const SetKey&, const SetKey&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const SetKey& key) {
-      return H::combine(std::move(h), key.proxy_class, key.slot);
-    }
-  };
   using ResourcesPtr = std::shared_ptr<const Resources>;
 
   static bool HasListeners(mesh::View& view) {
@@ -95,7 +86,7 @@ class ListenerGenerator final : public Generator {
         set->push_back(Encoded(inputs));
       return set;
     };
-    return view.Use(sets_, SetKey{view.proxy_class_ptr(), view.slot()}, make, SameResources);
+    return view.Use(sets_, ScopeKey::Of(view), make, SameResources);
   }
 
   void AddOwn(mesh::View& view, Resources* out);
@@ -118,7 +109,7 @@ class ListenerGenerator final : public Generator {
   }
 
   ProfilePool profiles_;
-  cache::RecordedCache<SetKey, Resources, mesh::Reads> sets_;
+  cache::RecordedCache<ScopeKey, Resources, mesh::Reads> sets_;
   cache::ByteCache<OutboundInputs> outbound_;
   cache::ByteCache<InboundInputs> inbound_;
   cache::ByteCache<ProfilePtr> virtual_outbound_;

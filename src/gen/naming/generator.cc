@@ -30,6 +30,10 @@ Resources GenerateFor(Generator& generator, const mesh::MeshSnapshot& snapshot, 
   return GenerateAll(generator, view, names);
 }
 
+ScopeKey ScopeKey::Of(mesh::View& view, std::string name) {
+  return {view.proxy_class_ptr(), view.slot(), std::move(name)};
+}
+
 void Pick(const Names* names, Resources* resources) {
   if (names == nullptr) return;
   std::erase_if(*resources, [&](const cache::ResourcePtr& resource) {

@@ -18,22 +18,12 @@ class Answers {
   // The answer for a name, made by `make` (View& -> ResourcePtr) where none holds.
   template <typename Make>
   cache::ResourcePtr Get(mesh::View& view, const std::string& name, Make&& make) {
-    return view.Use(answers_, Key{view.proxy_class_ptr(), view.slot(), name}, make, SameResource);
+    return view.Use(answers_, ScopeKey::Of(view, name), make, SameResource);
   }
   void Sweep(Clock::time_point now) { answers_.Sweep(now); }
 
  private:
-  struct Key {
-    model::ProxyClassPtr proxy_class;
-    Interned slot;
-    std::string name;
-    friend bool operator==(const Key&, const Key&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.proxy_class, key.slot, key.name);
-    }
-  };
-  cache::RecordedCache<Key, cache::Resource, mesh::Reads> answers_;
+  cache::RecordedCache<ScopeKey, cache::Resource, mesh::Reads> answers_;
 };
 
 // The virtual hosts of a port, which the route configurations of its sniffed listeners are cut out of: a

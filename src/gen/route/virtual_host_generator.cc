@@ -65,32 +65,20 @@ class VirtualHostGenerator final : public Generator {
   void Sweep(Clock::time_point now) override { indexes_.Sweep(now, std::chrono::seconds(5)); }
 
  private:
-  struct Key {
-    model::ProxyClassPtr proxy_class;
-    Interned slot;
-    std::string configuration;
-    friend bool operator==(const Key&, const Key&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.proxy_class, key.slot, key.configuration);
-    }
-  };
-
   // Null where the proxy has no such route configuration, or one without hosts.
   HostIndexPtr IndexOf(mesh::View& view, const std::string& configuration) {
     const bool served = view.proxy_class().type != model::ProxyType::kRouter;
     if (!served || ParseRouteName(configuration).kind == RouteName::Kind::kUnknown) return nullptr;
     return view.Use(
-        indexes_, Key{view.proxy_class_ptr(), view.slot(), configuration},
+        indexes_, ScopeKey::Of(view, configuration),
         [&](mesh::View& of_configuration) {
           return IndexHosts(CollectInputs(of_configuration, configuration));
         },
-        [](const HostIndex&, const HostIndex&) {
-          return true;
-        });  // the parts that are cut out of it are compared
+        // What is cut out of it is compared.
+        [](const HostIndex&, const HostIndex&) { return true; });
   }
 
-  cache::RecordedCache<Key, HostIndex, mesh::Reads> indexes_;
+  cache::RecordedCache<ScopeKey, HostIndex, mesh::Reads> indexes_;
 };
 
 }  // namespace
