@@ -32,7 +32,8 @@ ALLOWED = {
     "webhook": "kube config model gen rpc validate",
     "debug": "push mesh registry source xds rpc",
     "agent": "kube xds ca rpc",
-    "rpc": "base proto",
+    "transport": "base",
+    "rpc": "base proto transport",
     "transports": "debug push rpc source xds",
     "app": "*",
 }

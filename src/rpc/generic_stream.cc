@@ -96,6 +96,14 @@ void GenericStream::Send(std::vector<Slice> message) {
   if (!finished_) reactor_->Send(std::move(message));
 }
 
+std::optional<std::string> GenericStream::Metadata(std::string_view name) const {
+  std::optional<std::string> last;
+  const auto& metadata = context_->client_metadata();
+  const auto [begin, end] = metadata.equal_range(grpc::string_ref(name.data(), name.size()));
+  for (auto value = begin; value != end; ++value) last.emplace(value->second.data(), value->second.size());
+  return last;
+}
+
 void GenericStream::Close(const absl::Status& status) { Finish(ToGrpc(status)); }
 
 // A status would wait behind the message that is under way, for ever if the client does not read.

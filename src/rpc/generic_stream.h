@@ -28,6 +28,8 @@ class GenericStream : public ServerStream, public std::enable_shared_from_this<G
   void Close(const absl::Status& status) override;
   void Abort() override;
   const std::string& peer() const override { return peer_; }
+  const TlsPeer* tls() const override { return nullptr; }
+  std::optional<std::string> Metadata(std::string_view name) const override;
 
  private:
   class Reactor;

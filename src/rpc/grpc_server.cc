@@ -85,6 +85,8 @@ class GrpcServer::Impl {
   explicit Impl(GrpcServerOptions options) : options_(std::move(options)), service_(options_) {}
 
   absl::Status Start() {
+    if (!options_.secure_addresses.empty())
+      return absl::UnimplementedError("TLS is served by the nghttp2 transport alone");
     // Debian's abseil looks for cycles among gRPC's locks each time one is taken: a twentieth of all work.
     absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
     grpc::EnableDefaultHealthCheckService(true);

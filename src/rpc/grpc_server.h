@@ -9,44 +9,19 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "transport/stream.h"
+#include "transport/tls.h"
 
-// A gRPC server whose methods exchange encoded messages: the callback generic API, so that what is sent can
-// be bytes that many streams share. Knows nothing of what the messages say.
+// A gRPC server whose methods exchange encoded messages, so that what is sent can be bytes that many streams
+// share. Knows nothing of what the messages say.
 namespace fairlead::rpc {
 
-// A part of a message to send; `owner` keeps the bytes alive until the transport has let go of them.
-struct Slice {
-  std::shared_ptr<const void> owner;
-  std::string_view bytes;
-};
-
-// The server's end of a bidirectional stream. Thread-safe; calls after Close do nothing.
-class ServerStream {
- public:
-  virtual ~ServerStream() = default;
-  // Asks for the next message: StreamHandler::OnMessage follows. At most one at a time.
-  virtual void Read() = 0;
-  // Sends a message: StreamHandler::OnSent follows. At most one at a time.
-  virtual void Send(std::vector<Slice> message) = 0;
-  // Ends the stream, after what is being sent.
-  virtual void Close(const absl::Status& status) = 0;
-  // Ends the stream at once: for a client that does not read.
-  virtual void Abort() = 0;
-  virtual const std::string& peer() const = 0;  // "ipv4:10.0.0.1:43210"
-};
-
-// What happens on a stream; called on gRPC's threads, must not block. OnClosed comes once, as the last.
-class StreamHandler {
- public:
-  virtual ~StreamHandler() = default;
-  virtual void OnMessage(std::string_view bytes) = 0;  // valid during the call
-  virtual void OnSent(bool ok) = 0;
-  virtual void OnClosed() = 0;
-};
-
-// Makes the handler of a new stream, which begins to read by itself. The handler is kept until after
-// OnClosed.
-using StreamOpener = std::function<std::shared_ptr<StreamHandler>(std::shared_ptr<ServerStream>)>;
+using transport::ServerStream;
+using transport::Slice;
+using transport::StreamHandler;
+using transport::StreamOpener;
+using transport::TlsCredentials;
+using transport::TlsPeer;
 
 struct GrpcMethod {
   std::string path;  // "/package.Service/Method"
@@ -66,8 +41,19 @@ struct KeepaliveOptions {
   std::chrono::milliseconds max_connection_age_grace = std::chrono::seconds(10);
 };
 
+// Which library speaks HTTP/2.
+enum class Transport { kGrpc, kNghttp2 };
+
+struct SecureAddress {
+  std::string address;  // as in GrpcServerOptions::addresses
+  std::shared_ptr<TlsCredentials> credentials;
+};
+
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
+  // TLS; served by Transport::kNghttp2 alone.
+  std::vector<SecureAddress> secure_addresses;
+  Transport transport = Transport::kGrpc;
   KeepaliveOptions keepalive;
   // Of a message from a client, compressed or not; what is larger ends its stream with RESOURCE_EXHAUSTED.
   int max_receive_size = 4 << 20;
@@ -92,7 +78,7 @@ class GrpcServer {
   void Drain();
   // As Drain; takes no new streams, tells clients to go elsewhere, and ends what still runs after `grace`.
   void Stop(std::chrono::milliseconds grace);
-  // The ports listened on, in the order of the addresses (for ":0").
+  // The ports listened on (for ":0"), in the order of the addresses, those of the secure ones last.
   const std::vector<int>& ports() const;
 
  private:

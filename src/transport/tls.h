@@ -1,0 +1,73 @@
+#ifndef FAIRLEAD_TRANSPORT_TLS_H_
+#define FAIRLEAD_TRANSPORT_TLS_H_
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+// TLS of listeners: what they show and demand, and who is at the other end. TLS 1.2 and 1.3, ALPN "h2".
+namespace fairlead::transport {
+
+// What does not change while a listener lives.
+struct TlsOptions {
+  std::string min_version;  // "TLSV1_2", "TLSV1_3" or "" (1.2), as MeshConfig names them; also "1.2", "1.3"
+  // Of TLS 1.2, by IANA's or OpenSSL's names, most wanted first; none: those with forward secrecy and AEAD.
+  std::vector<std::string> cipher_suites;
+  // Clients that come back within that time need no whole handshake; zero: all of them do.
+  std::chrono::seconds session_lifetime = std::chrono::hours(1);
+};
+
+// What a listener shows and whom it believes; PEM.
+struct TlsMaterial {
+  std::string certificate_chain;  // the listener's own first
+  std::string private_key;
+  std::string client_roots;  // that vouch for clients; "": no client is asked for a certificate
+  bool require_client_certificate = false;  // else a client without one is let in and has no names
+};
+
+// The client's end of a connection. Names are only those of a certificate that was verified.
+struct TlsPeer {
+  bool verified = false;          // there is such a certificate
+  std::vector<std::string> uris;  // its subject alternative names: "spiffe://cluster.local/ns/a/sa/b"
+  std::vector<std::string> dns_names;
+  std::string subject;  // "CN=a,O=b"
+  std::chrono::system_clock::time_point not_after{};
+};
+
+// What a listener shows, which may be replaced while it listens: handshakes from then on see the new, what is
+// connected stays so. Thread-safe.
+class TlsCredentials {
+ public:
+  // InvalidArgument for a version or cipher suite that is not known.
+  static absl::StatusOr<std::shared_ptr<TlsCredentials>> Make(TlsOptions options);
+  // InvalidArgument, saying which part, where the material cannot be used: the old one is kept then.
+  // Before the first one, handshakes are refused. Sessions cannot be resumed across a change of client roots.
+  absl::Status Replace(const TlsMaterial& material);
+  // For a handshake; null before the first material.
+  std::shared_ptr<ssl_ctx_st> Get() const;
+
+ private:
+  explicit TlsCredentials(TlsOptions options) : options_(std::move(options)) {}
+
+  const TlsOptions options_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<ssl_ctx_st> current_;
+  std::string ticket_keys_, client_roots_;  // for which the keys were made
+};
+
+// Who is at the other end after a handshake. Unauthenticated where the certificate of a resumed session has
+// expired meanwhile.
+absl::StatusOr<std::shared_ptr<const TlsPeer>> ReadTlsPeer(ssl_st* connection);
+
+}  // namespace fairlead::transport
+
+#endif  // FAIRLEAD_TRANSPORT_TLS_H_
