@@ -23,6 +23,7 @@ using config::Kind;
 // One step makes one index; it runs only if its inputs differ from those of the last time.
 struct SnapshotBuilder::State {
   model::SettingsPtr settings;
+  model::KeySetsPtr key_sets;
   config::ObjectStore store;  // as it was for `snapshot`
   SnapshotPtr snapshot;       // the last one; null at first
 
@@ -65,6 +66,8 @@ const std::vector<Diagnostic>& SnapshotBuilder::diagnostics() const { return sta
 
 void SnapshotBuilder::SetSettings(model::SettingsPtr settings) { state_->settings = std::move(settings); }
 
+void SnapshotBuilder::SetKeySets(model::KeySetsPtr key_sets) { state_->key_sets = std::move(key_sets); }
+
 SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model::RegistryOutput& registry) {
   State& state = *state_;
   const bool new_settings = state.snapshot == nullptr || state.settings != state.snapshot->settings;
@@ -73,6 +76,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   next->id = NextUniqueId();
   next->revision = NextRevision();
   next->settings = state.settings;
+  next->key_sets = state.key_sets;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());
   if (next->scopes == nullptr) next->scopes = std::make_shared<SidecarScopes>();

@@ -7,6 +7,7 @@
 #include "config/diagnostic.h"
 #include "config/store.h"
 #include "mesh/snapshot.h"
+#include "model/key_sets.h"
 #include "model/registry_output.h"
 #include "model/settings.h"
 
@@ -27,6 +28,7 @@ class SnapshotBuilder {
   const std::vector<config::Diagnostic>& diagnostics() const;
 
   void SetSettings(model::SettingsPtr settings);
+  void SetKeySets(model::KeySetsPtr key_sets);
   // Builds the snapshot for the store's content and the registries' services and endpoints.
   // REQUIRES: it is called once after each Apply of the registries (what registry.changes does not name is
   // taken to be as it was in the last snapshot), and the store is that of the last call, changed or not.

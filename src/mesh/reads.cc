@@ -40,6 +40,12 @@ model::ServicePtr FindNamed(const MeshSnapshot& snapshot, const Interned& host, 
   return chosen;
 }
 
+model::KeySetPtr FindKeySet(const MeshSnapshot& snapshot, const model::KeySource& source) {
+  if (snapshot.key_sets == nullptr) return nullptr;
+  const auto found = snapshot.key_sets->find(source);
+  return found == snapshot.key_sets->end() ? nullptr : found->second;
+}
+
 // Labels as one text, unlike that of other labels.
 std::string TextOf(const LabelMap& labels) {
   std::string text;
@@ -98,6 +104,8 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
       return {snapshot.external_targets, {}};
     case Part::kDestination:
       return {FindDestination(snapshot, q.a, q.b), {}};
+    case Part::kKeySet:
+      return {FindKeySet(snapshot, {q.a, q.b}), {}};
     default:
       return {};
   }

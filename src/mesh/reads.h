@@ -51,6 +51,7 @@ enum class Part : uint8_t {
   kPod,                  // a: namespace, b: name
   kExternalTargets,      // a: address
   kDestination,          // a: hostname, b: the namespace of clients; where a route to the host leads
+  kKeySet,               // a: uri, b: issuer; see model::KeySource
   // Of what the client sees, through its SidecarScope.
   kRoutes,       // all of the scope
   kImports,      // the scope without its HTTP routes

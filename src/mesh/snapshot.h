@@ -24,6 +24,7 @@
 #include "mesh/routing_objects.h"
 #include "mesh/sidecar_scope.h"
 #include "model/endpoint.h"
+#include "model/key_sets.h"
 #include "model/registry_output.h"
 #include "model/service.h"
 #include "model/settings.h"
@@ -235,6 +236,7 @@ struct MeshSnapshot {
   std::shared_ptr<const PolicyIndex> policies;  // what selects workloads, by kind and namespace
   std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;  // made from `policies`
   std::shared_ptr<const ObjectIndex> objects;  // the policy kinds, gateways, Gateway API kinds, secrets
+  model::KeySetsPtr key_sets;                  // of RequestAuthentications, fetched
   // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
   std::shared_ptr<SidecarScopes> scopes;
 };

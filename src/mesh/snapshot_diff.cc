@@ -24,6 +24,7 @@ class SnapshotDifference {
     CompareWorkloads();
     if (before_.networks != after_.networks) visit_({Part::kNetworks});
     if (before_.external_targets != after_.external_targets) visit_({Part::kExternalTargets});
+    CompareKeySets();
   }
 
  private:
@@ -90,6 +91,20 @@ class SnapshotDifference {
       const auto& was = before.All(kind);
       const auto& is = after_.policies->All(kind);
       if (&was != &is) CompareMaps(Part::kPolicies, is, was, kind);
+    }
+  }
+
+  void CompareKeySets() {
+    if (before_.key_sets == after_.key_sets) return;
+    static const auto* none = new model::KeySets();
+    const model::KeySets& was = before_.key_sets == nullptr ? *none : *before_.key_sets;
+    const model::KeySets& is = after_.key_sets == nullptr ? *none : *after_.key_sets;
+    for (const auto& [source, keys] : is) {
+      const auto old = was.find(source);
+      if (old == was.end() || old->second != keys) visit_({Part::kKeySet, {}, source.uri, source.issuer});
+    }
+    for (const auto& [source, keys] : was) {
+      if (!is.contains(source)) visit_({Part::kKeySet, {}, source.uri, source.issuer});
     }
   }
 

@@ -48,6 +48,8 @@ const char* NameOf(Part part) {
       return "pod";
     case Part::kExternalTargets:
       return "external-targets";
+    case Part::kKeySet:
+      return "key-set";
     default:
       return "";
   }
@@ -210,6 +212,18 @@ TEST_F(SnapshotDiffTest, ObjectsConcernTheirKindAndNamespace) {
 TEST_F(SnapshotDiffTest, WorkloadsConcernTheirAddresses) {
   AddPod("c", "p", "10.0.0.2", {});
   EXPECT_THAT(TakeDifferences(), ElementsAre("pod c p", "workload 10.0.0.2"));
+}
+
+TEST_F(SnapshotDiffTest, KeySetsConcernTheirSources) {
+  const auto keys = std::make_shared<const std::string>("k");
+  builder_.SetKeySets(std::make_shared<const model::KeySets>(
+      model::KeySets{{{"https://a", {}}, keys}, {{{}, "issuer"}, keys}}));
+  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("key-set https://a", "key-set issuer"));
+  builder_.SetKeySets(std::make_shared<const model::KeySets>(model::KeySets{{{"https://a", {}}, keys}}));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("key-set issuer"));
+  builder_.SetKeySets(std::make_shared<const model::KeySets>(
+      model::KeySets{{{"https://a", {}}, std::make_shared<const std::string>("k")}}));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("key-set https://a")) << "another set";
 }
 
 TEST_F(SnapshotDiffTest, GatewaysOfNetworksAreNetworks) {

@@ -169,6 +169,10 @@ model::ServicePtr View::Destination(const Interned& host, const Interned& ns) {
   return Note<model::Service>({Part::kDestination, {}, host, ns});
 }
 
+model::KeySetPtr View::KeySet(const model::KeySource& source) {
+  return Note<std::string>({Part::kKeySet, {}, source.uri, source.issuer});
+}
+
 const ScopeImports& View::imports() {
   NoteAnswer({Part::kImports});
   return *world_.client->sidecar->imports;

@@ -83,6 +83,7 @@ class View {
   // Where a route of clients in `ns` to `host` leads: the host's service in that namespace, whatever its
   // exportTo, else the best visible one; null where there is none.
   model::ServicePtr Destination(const Interned& host, const Interned& ns);
+  model::KeySetPtr KeySet(const model::KeySource& source);  // null: not known
 
   // What the client sees.
   const ScopeImports& imports();

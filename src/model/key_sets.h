@@ -1,0 +1,33 @@
+#ifndef FAIRLEAD_MODEL_KEY_SETS_H_
+#define FAIRLEAD_MODEL_KEY_SETS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "base/interned.h"
+
+namespace fairlead::model {
+
+// Where the keys are that an issuer signs its tokens with (RequestAuthentication without inline keys).
+struct KeySource {
+  Interned uri;     // of a JSON Web Key Set (RFC 7517), jwksUri
+  Interned issuer;  // where there is no uri: OpenID discovery says it
+
+  friend bool operator==(const KeySource&, const KeySource&) = default;
+  friend bool operator<(const KeySource& a, const KeySource& b) {
+    return std::tie(a.uri.str(), a.issuer.str()) < std::tie(b.uri.str(), b.issuer.str());
+  }
+};
+
+// A JSON Web Key Set as its server gave it. A set that is fetched again and says the same keeps its pointer.
+using KeySetPtr = std::shared_ptr<const std::string>;
+
+// The key sets that are known. Immutable.
+using KeySets = std::map<KeySource, KeySetPtr>;
+using KeySetsPtr = std::shared_ptr<const KeySets>;  // null: none
+
+}  // namespace fairlead::model
+
+#endif  // FAIRLEAD_MODEL_KEY_SETS_H_
