@@ -1,7 +1,10 @@
 #ifndef FAIRLEAD_GEN_POLICY_PROVIDER_SERVICE_H_
 #define FAIRLEAD_GEN_POLICY_PROVIDER_SERVICE_H_
 
+#include <string_view>
+
 #include "base/interned.h"
+#include "mesh/view.h"
 
 namespace fairlead::gen {
 
@@ -11,6 +14,10 @@ struct ProviderService {
   Interned hostname;  // "" where there is no such service, or several namespaces have one
   friend bool operator==(const ProviderService&, const ProviderService&) = default;
 };
+
+// The hostname of the service that a provider names "host" or "namespace/host"; "" where there is none, or
+// several namespaces have one.
+Interned FindProviderHost(mesh::View& view, std::string_view service);
 
 }  // namespace fairlead::gen
 

@@ -37,18 +37,6 @@ void AddServices(const ExtensionProvider& provider, std::set<std::string>* out) 
   }
 }
 
-Interned Lookup(mesh::View& mesh, std::string_view service) {
-  const size_t slash = service.find('/');
-  if (slash == std::string_view::npos) {
-    const std::vector<model::ServicePtr>& found = mesh.Host(service);
-    if (found.empty() || found.front()->ns.str() != found.back()->ns.str()) return {};
-    return found.front()->hostname;
-  }
-  if (service.find('/', slash + 1) != std::string_view::npos) return {};
-  const model::ServicePtr found = mesh.FindService(service.substr(slash + 1), service.substr(0, slash));
-  return found == nullptr ? Interned() : found->hostname;
-}
-
 }  // namespace
 
 std::string_view TelemetryView::HostOf(std::string_view service) const {
@@ -67,7 +55,7 @@ TelemetryView CollectTelemetry(mesh::View& mesh) {
     AddServices(provider, &services);
   }
   for (const std::string& service : services) {
-    view.providers.push_back({Interned(service), Lookup(mesh, service)});
+    view.providers.push_back({Interned(service), FindProviderHost(mesh, service)});
   }
   return view;
 }
