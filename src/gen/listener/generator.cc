@@ -78,6 +78,15 @@ class ListenerGenerator final : public Generator {
     return profiles;
   }
 
+  // That of inbound listeners: with the workload's policies.
+  ProfilePtr WithAccess(mesh::View& view, const ProfilePtr& profile) {
+    security::Access access = security::CollectAccess(view);
+    if (access.empty()) return profile;
+    ProxyTraits traits = profile->traits();
+    traits.access = std::move(access);
+    return profiles_.Intern(std::move(traits));
+  }
+
   // Sorted by name.
   ResourcesPtr Outbound(mesh::View& view) {
     const auto make = [this](mesh::View& of_set) {
@@ -129,7 +138,8 @@ void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
   if (const auto inputs = CollectHttpProxyPort(view, profiles.full)) out->push_back(Encoded(*inputs));
   if (profiles.full->traits().interception != model::InterceptionMode::kNone)
     out->push_back(VirtualOutbound(profiles));
-  for (const InboundInputs& inputs : CollectInbound(view, profiles.full)) out->push_back(Encoded(inputs));
+  const ProfilePtr inbound = WithAccess(view, profiles.full);
+  for (const InboundInputs& inputs : CollectInbound(view, inbound)) out->push_back(Encoded(inputs));
   absl::flat_hash_set<Interned> taken;
   if (MayMeetOutbound(*out)) {
     for (const ResourcePtr& listener : *Outbound(view)) taken.insert(listener->name);

@@ -109,6 +109,7 @@ void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) 
 }
 
 void AddTcp(const Profile& profile, const InboundPort& port, FilterChain* out) {
+  AddAccessFilters(profile, TrafficClass::kInbound, out);
   TcpForward forward;
   forward.stat_prefix = port.tcp_stat_prefix;
   forward.clusters = {{ClusterOf(port), 0}};

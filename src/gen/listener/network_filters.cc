@@ -99,6 +99,12 @@ void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
   *filter->mutable_typed_config() = *kConfig;
 }
 
+void AddAccessFilters(const Profile& profile, TrafficClass traffic, FilterChain* out) {
+  out->MergeFromString(profile.CustomAccess(traffic));
+  // Network extensions of the phases AUTHN and AUTHZ come here.
+  out->MergeFromString(profile.LocalAccess(traffic));
+}
+
 void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,
                     FilterChain* out) {
   using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;

@@ -7,6 +7,7 @@
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
+#include "gen/security/access_filters.h"
 #include "gen/telemetry/access_log.h"
 #include "gen/telemetry/metrics.h"
 #include "proto/messages.h"
@@ -22,6 +23,14 @@ std::string EncodedConnectionManager(const ProxyTraits& traits, const HttpOption
   return proto::DeterministicBytes(manager);
 }
 
+std::string EncodedAccess(const ProxyTraits& traits, const security::AccessChain& place) {
+  envoy::config::listener::v3::FilterChain chain;
+  for (auto& filter : security::BuildNetworkAccess(traits.access.authorization, place)) {
+    *chain.add_filters() = std::move(filter);
+  }
+  return proto::DeterministicBytes(chain);
+}
+
 std::string EncodedTls(const ProxyTraits& traits, Inner inner) {
   envoy::config::core::v3::TransportSocket socket;
   SetMutualTls(traits, inner, &socket);
@@ -32,10 +41,14 @@ std::string EncodedTls(const ProxyTraits& traits, Inner inner) {
 
 Profile::Profile(ProxyTraits traits)
     : traits_(std::move(traits)),
-      outbound_(Encode(TrafficClass::kOutbound)),
-      inbound_(Encode(TrafficClass::kInbound)),
       http_tls_(EncodedTls(traits_, Inner::kHttp)),
       tcp_tls_(EncodedTls(traits_, Inner::kTcp)) {}
+
+const Profile::Parts& Profile::Of(TrafficClass traffic) const {
+  Lazy& lazy = traffic == TrafficClass::kInbound ? inbound_ : outbound_;
+  absl::call_once(lazy.once, [&] { lazy.parts = Encode(traffic); });
+  return lazy.parts;
+}
 
 Profile::Parts Profile::Encode(TrafficClass traffic) const {
   Parts parts;
@@ -59,6 +72,10 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
     *filter->mutable_typed_config() = std::move(config);
   }
   parts.stats = proto::DeterministicBytes(chain);
+  if (traffic != TrafficClass::kOutbound) {
+    parts.custom_access = EncodedAccess(traits_, {.custom = true});
+    parts.local_access = EncodedAccess(traits_, {});
+  }
   return parts;
 }
 
@@ -67,7 +84,7 @@ std::string Profile::ConnectionManager(const HttpOptions& options) const {
   const bool special = options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
                        !options.dynamic_dns_host.empty();
   if (special) return EncodedConnectionManager(traits_, options);
-  return http2 ? inbound_.http2_connection_manager : Of(options.traffic).connection_manager;
+  return http2 ? Of(options.traffic).http2_connection_manager : Of(options.traffic).connection_manager;
 }
 
 ProfilePtr ProfilePool::Intern(ProxyTraits traits) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "gen/listener/connection_manager.h"
 #include "gen/listener/tls_context.h"
@@ -28,22 +29,29 @@ class Profile {
   const std::string& ListenerAccessLogs(TrafficClass traffic) const { return Of(traffic).listener_logs; }
   // A FilterChain that holds the statistics filters only.
   const std::string& StatsFilters(TrafficClass traffic) const { return Of(traffic).stats; }
+  // A FilterChain that holds the filters of CUSTOM authorization for connections only; of AUDIT, DENY and
+  // ALLOW. None where the traffic is outbound.
+  const std::string& CustomAccess(TrafficClass traffic) const { return Of(traffic).custom_access; }
+  const std::string& LocalAccess(TrafficClass traffic) const { return Of(traffic).local_access; }
   // A TransportSocket.
   const std::string& MutualTls(Inner inner) const { return inner == Inner::kHttp ? http_tls_ : tcp_tls_; }
 
  private:
   struct Parts {
-    std::string connection_manager, tcp_logs, listener_logs, stats;
+    std::string connection_manager, tcp_logs, listener_logs, stats, custom_access, local_access;
     std::string
         http2_connection_manager;  // for a service that speaks HTTP/2; "" outbound, where it is no different
   };
-  const Parts& Of(TrafficClass traffic) const {
-    return traffic == TrafficClass::kInbound ? inbound_ : outbound_;
-  }
+  // Encoded when it is first asked for: of profiles with policies nothing is outbound.
+  struct Lazy {
+    absl::once_flag once;
+    Parts parts;
+  };
+  const Parts& Of(TrafficClass traffic) const;
   Parts Encode(TrafficClass traffic) const;
 
   ProxyTraits traits_;
-  Parts outbound_, inbound_;
+  mutable Lazy outbound_, inbound_;
   std::string http_tls_, tcp_tls_;
 };
 using ProfilePtr = std::shared_ptr<const Profile>;

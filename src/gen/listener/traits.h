@@ -9,6 +9,7 @@
 #include "base/interned.h"
 #include "gen/generator.h"
 #include "gen/route/catch_all.h"
+#include "gen/security/access.h"
 #include "gen/telemetry/traits.h"
 #include "model/proxy.h"
 
@@ -34,6 +35,9 @@ struct ProxyTraits : telemetry::Traits {
   std::optional<int64_t> idle_timeout;  // nanoseconds
   Interned dns_proxy;                   // "host:port" of the agent's DNS proxy, where DNS is captured
   ServerFiles server_files;
+  // Of what lets requests in: inbound listeners and routers. Empty otherwise, so that what is outbound is
+  // alike whatever the policies.
+  security::Access access;
 
   friend bool operator==(const ProxyTraits&, const ProxyTraits&) = default;
   template <typename H>
@@ -41,7 +45,7 @@ struct ProxyTraits : telemetry::Traits {
     return H::combine(std::move(h), t.settings.get(), t.extensions.get(), t.proxy_config,
                       t.tags.canonical_service, t.tags.canonical_revision, t.tags.ns, t.service_cluster,
                       t.catch_all.mode, t.catch_all.cluster, t.telemetry.objects.size(), t.version.minor,
-                      t.ipv4, t.ipv6, t.http10);
+                      t.ipv4, t.ipv6, t.http10, t.access);
   }
 };
 

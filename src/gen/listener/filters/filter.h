@@ -36,6 +36,11 @@ using HttpFilterBuilder = void (*)(const FilterRequest&, HttpFilters*);
 std::span<const HttpFilterBuilder> HttpFilterOrder();
 
 void AddMetadataExchange(const FilterRequest& request, HttpFilters* out);
+// Of CUSTOM policies.
+void AddCustomAccess(const FilterRequest& request, HttpFilters* out);
+void AddRequestAuthentication(const FilterRequest& request, HttpFilters* out);
+// Of AUDIT, DENY and ALLOW policies.
+void AddLocalAccess(const FilterRequest& request, HttpFilters* out);
 void AddGrpcWeb(const FilterRequest& request, HttpFilters* out);
 void AddGrpcStats(const FilterRequest& request, HttpFilters* out);
 void AddAlpn(const FilterRequest& request, HttpFilters* out);

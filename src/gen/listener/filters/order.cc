@@ -7,12 +7,12 @@ namespace {
 constexpr HttpFilterBuilder kOrder[] = {
     // First, so that whatever refuses a request below can already be told who sent it.
     AddMetadataExchange,
-    // CUSTOM authorization (ext_authz and its RBAC shadow) comes here,
-    // then extensions of phase AUTHN,
-    // request authentication (jwt_authn),
-    // extensions of phase AUTHZ,
-    // ALLOW, DENY and AUDIT authorization (rbac),
-    // extensions of phase STATS, then those without a phase.
+    AddCustomAccess,
+    // Extensions of phase AUTHN come here,
+    AddRequestAuthentication,
+    // those of phase AUTHZ here,
+    AddLocalAccess,
+    // those of phase STATS here, then those without a phase.
     AddGrpcWeb,
     AddGrpcStats,
     AddAlpn,

@@ -1,0 +1,138 @@
+#include "gen/security/authentication.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "base/strings.h"
+#include "envoy/extensions/filters/http/jwt_authn/v3/config.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/security/unknown_keys.h"
+#include "istio/security/v1beta1/request_authentication.pb.h"
+#include "mesh/view.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::security {
+namespace {
+
+namespace pb = envoy::extensions::filters::http::jwt_authn::v3;
+using HttpFilter = envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter;
+using istio::security::v1beta1::JWTRule;
+using istio::security::v1beta1::RequestAuthentication;
+
+// Claims that are lists by convention, written with spaces between (RFC 8693, OAuth).
+constexpr std::string_view kListClaims[] = {"permission", "scope"};
+
+// A rule and what it is verified with.
+struct RuleWithKeys {
+  const JWTRule* rule;
+  const std::string* keys;
+};
+
+const RequestAuthentication& SpecOf(const config::ConfigPtr& policy) {
+  return policy->Spec<RequestAuthentication>();
+}
+
+std::vector<RuleWithKeys> RulesByIssuer(const Authentication& authentication) {
+  std::vector<RuleWithKeys> rules;
+  auto fetched = authentication.keys.begin();
+  for (const config::ConfigPtr& policy : authentication.policies) {
+    for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
+      const std::string* keys = &rule.jwks();
+      if (rule.jwks().empty()) {
+        keys = *fetched == nullptr ? &UnknownKeys() : fetched->get();
+        ++fetched;
+      }
+      rules.push_back({&rule, keys});
+    }
+  }
+  std::stable_sort(rules.begin(), rules.end(), [](const RuleWithKeys& a, const RuleWithKeys& b) {
+    return a.rule->issuer() < b.rule->issuer();
+  });
+  return rules;
+}
+
+void SetProvider(const RuleWithKeys& from, bool router, pb::JwtProvider* out) {
+  const JWTRule& rule = *from.rule;
+  out->set_issuer(rule.issuer());
+  *out->mutable_audiences() = rule.audiences();
+  out->mutable_local_jwks()->set_inline_string(*from.keys);
+  out->set_forward(rule.forward_original_token());
+  out->set_forward_payload_header(rule.output_payload_to_header());
+  for (const auto& header : rule.from_headers()) {
+    auto* location = out->add_from_headers();
+    location->set_name(header.name());
+    location->set_value_prefix(header.prefix());
+  }
+  *out->mutable_from_params() = rule.from_params();
+  *out->mutable_from_cookies() = rule.from_cookies();
+  for (const auto& output : rule.output_claim_to_headers()) {
+    auto* header = out->add_claim_to_headers();
+    header->set_header_name(output.header());
+    header->set_claim_name(output.claim());
+  }
+  out->set_payload_in_metadata("payload");
+  std::set<std::string> lists(rule.space_delimited_claims().begin(), rule.space_delimited_claims().end());
+  lists.insert(std::begin(kListClaims), std::end(kListClaims));
+  for (const std::string& claim : lists) {
+    out->mutable_normalize_payload_in_metadata()->add_space_delimited_claims(claim);
+  }
+  out->set_clear_route_cache(router);
+}
+
+// A token of the provider, or none.
+void SetOptional(const std::string& provider, pb::JwtRequirement* out) {
+  out->mutable_requires_any()->add_requirements()->set_provider_name(provider);
+  out->mutable_requires_any()->add_requirements()->mutable_allow_missing();
+}
+
+// Each provider finds its own kind of token or none. Of providers that look in one place only one can be
+// satisfied: then that is enough.
+void SetRequirement(const std::vector<std::string>& providers, pb::JwtRequirement* out) {
+  if (providers.size() == 1) return SetOptional(providers.front(), out);
+  for (const std::string& provider : providers) {
+    out->mutable_requires_any()->add_requirements()->set_provider_name(provider);
+  }
+  pb::JwtRequirementAndList* all = out->mutable_requires_any()->add_requirements()->mutable_requires_all();
+  for (const std::string& provider : providers) SetOptional(provider, all->add_requirements());
+}
+
+}  // namespace
+
+model::KeySource KeySourceOf(std::string_view uri, std::string_view issuer) {
+  return uri.empty() ? model::KeySource{{}, issuer} : model::KeySource{uri, {}};
+}
+
+Authentication CollectAuthentication(mesh::View& view) {
+  Authentication out;
+  out.policies = view.Policies(config::Kind::kRequestAuthentication);
+  if (out.policies.empty()) return out;
+  for (const config::ConfigPtr& policy : out.policies) {
+    for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
+      if (rule.jwks().empty()) out.keys.push_back(view.KeySet(KeySourceOf(rule.jwks_uri(), rule.issuer())));
+    }
+  }
+  out.router = view.proxy_class().type != model::ProxyType::kSidecar;
+  return out;
+}
+
+std::optional<HttpFilter> BuildTokenFilter(const Authentication& authentication) {
+  const std::vector<RuleWithKeys> rules = RulesByIssuer(authentication);
+  if (rules.empty()) return std::nullopt;
+  pb::JwtAuthentication config;
+  std::vector<std::string> names;
+  for (const RuleWithKeys& rule : rules) {
+    names.push_back(StrCat("origins-", names.size()));
+    SetProvider(rule, authentication.router, &(*config.mutable_providers())[names.back()]);
+  }
+  pb::RequirementRule* everywhere = config.add_rules();
+  everywhere->mutable_match()->set_prefix("/");
+  SetRequirement(names, everywhere->mutable_requires_());
+  config.set_bypass_cors_preflight(true);
+  HttpFilter filter;
+  filter.set_name("envoy.filters.http.jwt_authn");
+  proto::Pack(config, filter.mutable_typed_config());
+  return filter;
+}
+
+}  // namespace fairlead::gen::security
