@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/interned.h"
@@ -20,6 +21,11 @@ struct KeySource {
     return std::tie(a.uri.str(), a.issuer.str()) < std::tie(b.uri.str(), b.issuer.str());
   }
 };
+
+// Of a rule that has no keys of its own.
+inline KeySource KeySourceOf(std::string_view uri, std::string_view issuer) {
+  return uri.empty() ? KeySource{{}, issuer} : KeySource{uri, {}};
+}
 
 // A JSON Web Key Set as its server gave it. A set that is fetched again and says the same keeps its pointer.
 using KeySetPtr = std::shared_ptr<const std::string>;

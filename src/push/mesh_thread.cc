@@ -117,6 +117,12 @@ void MeshThread::SetSettings(model::SettingsPtr settings) {
   wake_.notify_one();
 }
 
+void MeshThread::SetKeySets(model::KeySetsPtr key_sets) {
+  std::lock_guard lock(mutex_);
+  pending_.SetKeySets(std::move(key_sets), Clock::now());
+  wake_.notify_one();
+}
+
 void MeshThread::PushAll() {
   std::lock_guard lock(mutex_);
   pending_.PushAll(Clock::now());
@@ -191,6 +197,7 @@ void MeshThread::Handle(Publication publication) {
   for (auto& [key, change] : publication.changes) changes.push_back(std::move(change));
   Reasons reasons = publication.reasons;
   if (reasons.first == Clock::time_point{}) reasons.first = start;
+  if (publication.key_sets != nullptr) model_->SetKeySets(std::move(publication.key_sets));
   mesh::SnapshotPtr snapshot = model_->Update(changes, publication.settings, &reasons);
   const Clock::time_point built = Clock::now();
   Metrics().snapshot_time.Observe(Seconds(built - start));

@@ -15,6 +15,7 @@
 #include "config/diagnostic.h"
 #include "config/object.h"
 #include "mesh/snapshot.h"
+#include "model/key_sets.h"
 #include "model/settings.h"
 #include "push/debounce.h"
 #include "push/pending_changes.h"
@@ -33,6 +34,8 @@ class MeshModel {
   // where they did not change.
   virtual mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes,
                                    const model::SettingsPtr& settings, Reasons* changed) = 0;
+  // The key sets that are known: part of the next Update.
+  virtual void SetKeySets(model::KeySetsPtr /*key_sets*/) {}
   // Problems that come to light when objects meet, as they are now.
   virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
 };
@@ -57,6 +60,9 @@ class MeshThread {
   source::Sink* AddSource(std::string name, std::set<config::Kind> kinds = {});
   // Mesh settings: needed once before anything is published, later whenever they change. Thread-safe.
   void SetSettings(model::SettingsPtr settings);
+  // The key sets that RequestAuthentications refer to, whenever what is known of them changes. Never null.
+  // Thread-safe.
+  void SetKeySets(model::KeySetsPtr key_sets);
   // Everything is published again, changed or not, and with it what does change (Istio's debug trigger).
   // Thread-safe.
   void PushAll();

@@ -47,6 +47,10 @@ class FakeModel : public MeshModel {
     log_->batches.push_back(std::move(names));
     return EmptySnapshot();
   }
+  void SetKeySets(model::KeySetsPtr key_sets) override {
+    std::lock_guard lock(log_->mutex);
+    log_->batches.push_back({StrCat("keys:", key_sets->size())});
+  }
   std::vector<config::Diagnostic> Diagnostics() const override { return {}; }
 
  private:
@@ -123,6 +127,18 @@ TEST_F(MeshThreadTest, AnEmptyMeshIsPublished) {
   thread.Start();
   sink->OnSynced();
   Await(1);
+}
+
+TEST_F(MeshThreadTest, KeySetsReachTheModelBeforeItsUpdate) {
+  thread.Start();
+  sink->OnSynced();
+  Await(1);
+  thread.SetKeySets(std::make_shared<const model::KeySets>());
+  Await(2);
+  ASSERT_EQ(log.batches.size(), 3u);
+  EXPECT_THAT(log.batches[1], testing::ElementsAre("keys:0"));
+  EXPECT_THAT(log.batches[2], testing::IsEmpty()) << "no object changed";
+  EXPECT_EQ(reasons[1], "unknown:1");
 }
 
 TEST_F(MeshThreadTest, ABurstIsOnePublicationOfTheLatest) {

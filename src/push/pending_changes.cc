@@ -31,6 +31,13 @@ void PendingChanges::SetSettings(model::SettingsPtr settings, Clock::time_point 
   waiting_.settings = std::move(settings);
 }
 
+void PendingChanges::SetKeySets(model::KeySetsPtr key_sets, Clock::time_point now) {
+  debounce_.OnChange(now);
+  if (waiting_.empty()) waiting_.reasons.first = now;
+  waiting_.key_sets = std::move(key_sets);
+  waiting_.reasons.Add(Reason::kUnknown);  // as istiod counts them
+}
+
 void PendingChanges::PushAll(Clock::time_point now) {
   debounce_.OnChange(now);
   if (waiting_.empty()) waiting_.reasons.first = now;

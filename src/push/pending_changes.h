@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/object.h"
+#include "model/key_sets.h"
 #include "model/settings.h"
 #include "push/debounce.h"
 #include "push/reason.h"
@@ -17,8 +18,11 @@ namespace fairlead::push {
 struct Publication {
   std::map<config::ObjectKey, config::ObjectChange> changes;  // the latest of each object
   model::SettingsPtr settings;                                // null: as they were
+  model::KeySetsPtr key_sets;                                 // null: as they were
   Reasons reasons;
-  bool empty() const { return changes.empty() && settings == nullptr && !reasons.everything; }
+  bool empty() const {
+    return changes.empty() && settings == nullptr && key_sets == nullptr && !reasons.everything;
+  }
 };
 
 // What was handed over and is not published yet. A batch (what one call hands over) is never torn: where one
@@ -32,6 +36,7 @@ class PendingChanges {
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
   void SetSettings(model::SettingsPtr settings, Clock::time_point now);
+  void SetKeySets(model::KeySetsPtr key_sets, Clock::time_point now);
   // Everything is to be published again, changed or not.
   void PushAll(Clock::time_point now);
 

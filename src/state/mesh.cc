@@ -15,6 +15,7 @@ Mesh::Mesh(const Mesh& other)
       derived_(other.derived_),
       objects_(other.objects_),
       settings_(other.settings_),
+      key_sets_(other.key_sets_),
       registries_(other.registries_),
       builder_(other.builder_ == nullptr ? nullptr
                                          : std::make_unique<mesh::SnapshotBuilder>(*other.builder_)),
@@ -26,13 +27,15 @@ Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::Set
   Change result;
   result.objects = written_.Apply(changes);
   const bool new_settings = settings != nullptr && settings != settings_;
-  if (snapshot_ != nullptr && !new_settings && result.objects.empty()) return result;
+  const bool new_keys = snapshot_ != nullptr && snapshot_->key_sets != key_sets_;
+  if (snapshot_ != nullptr && !new_settings && !new_keys && result.objects.empty()) return result;
   if (new_settings) settings_ = settings;
   if (builder_ == nullptr) {
     builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_);
   } else if (new_settings) {
     builder_->SetSettings(settings_);
   }
+  builder_->SetKeySets(key_sets_);
   const std::vector<ObjectChange> effective = Derive(result.objects, &result.statuses);
   snapshot_ = builder_->Build(objects_, registries_.Apply(objects_, effective, settings_));
   registries_.DropChanges();

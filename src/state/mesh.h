@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "config/diagnostic.h"
@@ -10,6 +11,7 @@
 #include "config/store.h"
 #include "mesh/builder.h"
 #include "mesh/snapshot.h"
+#include "model/key_sets.h"
 #include "model/settings.h"
 #include "registry/registry.h"
 #include "state/derivation.h"
@@ -35,6 +37,8 @@ class Mesh {
 
   // `settings` null: as they were. REQUIRES: the first call has settings.
   Change Apply(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings);
+  // The key sets that RequestAuthentications refer to, as far as they are known: part of the next Apply.
+  void SetKeySets(model::KeySetsPtr key_sets) { key_sets_ = std::move(key_sets); }
 
   // The objects as sources handed them over.
   const config::ObjectStore& written() const { return written_; }
@@ -54,6 +58,7 @@ class Mesh {
   std::vector<config::ObjectStore> derived_;  // by each step
   config::ObjectStore objects_;               // what is written, else what the last step made
   model::SettingsPtr settings_;
+  model::KeySetsPtr key_sets_;
   registry::Registries registries_;
   std::unique_ptr<mesh::SnapshotBuilder> builder_;  // null before the first settings
   mesh::SnapshotPtr snapshot_;

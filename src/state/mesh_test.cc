@@ -51,6 +51,18 @@ std::string TextOfAFreshOne(const Mesh& mesh) {
   return Text(fresh);
 }
 
+TEST(MeshOfObjects, KeySetsAreAChangeOfTheirOwn) {
+  Mesh mesh;
+  mesh.Apply({}, Settings());
+  EXPECT_EQ(mesh.Apply({}, nullptr).snapshot, nullptr);
+  const auto keys = std::make_shared<const model::KeySets>();
+  mesh.SetKeySets(keys);
+  const mesh::SnapshotPtr snapshot = mesh.Apply({}, nullptr).snapshot;
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(snapshot->key_sets, keys);
+  EXPECT_EQ(mesh.Apply({}, nullptr).snapshot, nullptr) << "they are the same";
+}
+
 class Script {
  public:
   explicit Script(uint32_t seed) : random_(seed) {}

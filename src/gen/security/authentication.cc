@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/strings.h"
 #include "envoy/extensions/filters/http/jwt_authn/v3/config.pb.h"
@@ -99,17 +100,14 @@ void SetRequirement(const std::vector<std::string>& providers, pb::JwtRequiremen
 
 }  // namespace
 
-model::KeySource KeySourceOf(std::string_view uri, std::string_view issuer) {
-  return uri.empty() ? model::KeySource{{}, issuer} : model::KeySource{uri, {}};
-}
-
 Authentication CollectAuthentication(mesh::View& view) {
   Authentication out;
   out.policies = view.Policies(config::Kind::kRequestAuthentication);
   if (out.policies.empty()) return out;
   for (const config::ConfigPtr& policy : out.policies) {
     for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
-      if (rule.jwks().empty()) out.keys.push_back(view.KeySet(KeySourceOf(rule.jwks_uri(), rule.issuer())));
+      if (rule.jwks().empty())
+        out.keys.push_back(view.KeySet(model::KeySourceOf(rule.jwks_uri(), rule.issuer())));
     }
   }
   out.router = view.proxy_class().type != model::ProxyType::kSidecar;

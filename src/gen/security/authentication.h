@@ -2,7 +2,6 @@
 #define FAIRLEAD_GEN_SECURITY_AUTHENTICATION_H_
 
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,9 +35,6 @@ struct Authentication {
 };
 
 Authentication CollectAuthentication(mesh::View& view);
-
-// Where the keys of a JWTRule are that has none inline.
-model::KeySource KeySourceOf(std::string_view uri, std::string_view issuer);
 
 // The filter that verifies tokens: one provider for each rule, in the order of their issuers. A request
 // without a token passes; one with a token that no provider accepts does not. nullopt: there are no rules.
