@@ -27,6 +27,7 @@ ALLOWED = {
     "xds": "cache proto",
     "simulate": "gen source xds",
     "validate": "model source",
+    "jwks": "mesh",
     "push": "gen cache mesh source xds",
     "ca": "kube config model xds rpc",
     "webhook": "kube config model gen rpc validate",
