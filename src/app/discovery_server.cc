@@ -30,6 +30,9 @@ namespace {
 
 LogScope app_log("server");
 
+// Roots of key servers that count besides the system's. Source: Istio's jwksExtraRootCABundlePath.
+constexpr char kExtraRoots[] = "/cacerts/extra.pem";
+
 // Of a flag that was checked when it was read.
 std::chrono::milliseconds Duration(const std::string& text) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(*ParseGoDuration(text));
@@ -54,6 +57,10 @@ void LogRemarks(const DiscoveryOptions& options) {
         "FAIRLEAD_PLAINTEXT_IDENTITY=node: whoever reaches the plaintext port is believed to be the proxy "
         "that it "
         "says it is");
+  }
+  if (options.environment.believe_key_servers) {
+    app_log.Warn(
+        "JWKS_RESOLVER_INSECURE_SKIP_VERIFY: keys of tokens are taken from servers that prove nothing");
   }
   if (!options.secure_grpc_addr.empty()) {
     app_log.Info("no TLS listener on {}: this version has no certificates yet", options.secure_grpc_addr);
@@ -119,6 +126,19 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
   debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
 }
 
+// Where the fetcher has settled without any key, nothing but another publication opens the listener.
+void DiscoveryServer::MakeKeyFetcher() {
+  const Environment& environment = options_.environment;
+  jwks::Fetcher::Options options;
+  options.schedule.refresh = std::chrono::duration_cast<Clock::duration>(environment.key_refresh);
+  options.downloads.insecure = environment.believe_key_servers;
+  options.downloads.extra_roots = kExtraRoots;
+  options.downloads.blocked = jwks::BlockedAddresses(environment.blocked_key_servers);
+  keys_ = std::make_unique<jwks::Fetcher>(
+      std::move(options), [this](model::KeySetsPtr known) { mesh_thread_->SetKeySets(std::move(known)); },
+      [this] { mesh_thread_->PushAll(); });
+}
+
 void DiscoveryServer::MakeSources() {
   if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
@@ -141,6 +161,7 @@ absl::Status DiscoveryServer::Start() {
   auto model = std::make_unique<StoreMeshModel>();
   MakePusher(model.get());
   MakeMeshThread(std::move(model));
+  MakeKeyFetcher();
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
     files_ = std::make_unique<transports::FileOutput>(
@@ -189,9 +210,11 @@ absl::Status DiscoveryServer::StartHttp() {
 }
 
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
+  keys_->Want(*snapshot);
   pusher_->Publish(std::move(snapshot), reasons);
   if (files_ != nullptr) files_->OnPublished();
-  if (!serving_) OpenGrpc();
+  // Proxies may have keys of a server before this one: those are not to be taken from them at once.
+  if (!serving_ && keys_->Settled()) OpenGrpc();
 }
 
 // On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
@@ -259,6 +282,7 @@ void DiscoveryServer::Stop() {
   if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
+  if (keys_ != nullptr) keys_->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();
   if (files_ != nullptr) files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();

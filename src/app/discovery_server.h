@@ -14,6 +14,7 @@
 #include "app/settings_files.h"
 #include "base/executor.h"
 #include "debug/pages.h"
+#include "jwks/fetcher.h"
 #include "push/mesh_thread.h"
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
@@ -51,6 +52,7 @@ class DiscoveryServer {
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   void OpenGrpc();
+  void MakeKeyFetcher();
 
   const DiscoveryOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -61,6 +63,7 @@ class DiscoveryServer {
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
+  std::unique_ptr<jwks::Fetcher> keys_;
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/duration.h"
 #include "base/strings.h"
@@ -80,6 +81,16 @@ bool SetPlaintextIdentity(std::string_view text, Environment* environment) {
   return text == "node" || text.empty();
 }
 
+bool SetBlockedKeyServers(std::string_view text, Environment* environment) {
+  for (const std::string_view written : Split(text, ',')) {
+    if (Trim(written).empty()) continue;
+    const std::optional<IpPrefix> range = IpPrefix::Parse(Trim(written));
+    if (!range) return false;
+    environment->blocked_key_servers.push_back(*range);
+  }
+  return true;
+}
+
 struct Row {
   EnvironmentVariable variable;
   Setter set;
@@ -139,6 +150,16 @@ const std::vector<Row>& Rows() {
        SetSize<&Environment::max_names>},
       {{"FAIRLEAD_MAX_NAME_BYTES", "16777216", "The most bytes that those names may be together."},
        SetSize<&Environment::max_name_bytes>},
+      {{"PILOT_JWT_PUB_KEY_REFRESH_INTERVAL", "20m",
+        "How often the keys are fetched that RequestAuthentications refer to."},
+       SetDuration<&Environment::key_refresh>},
+      {{"JWKS_RESOLVER_INSECURE_SKIP_VERIFY", "false",
+        "Whether the servers of those keys are believed without a valid certificate. For tests only."},
+       SetBool<&Environment::believe_key_servers>},
+      {{"BLOCKED_CIDRS_IN_JWKS_URIS", "",
+        "Ranges of addresses that those keys are not fetched from, with commas between; link-local addresses "
+        "and clouds' metadata servers never are."},
+       SetBlockedKeyServers},
       {{"FAIRLEAD_SHADOW", "false",
         "Whether at each publication everything is made anew and compared with what should not have changed; "
         "what did "

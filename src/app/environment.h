@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/ip_address.h"
 
 namespace fairlead::app {
 
@@ -33,6 +34,9 @@ struct Environment {
   std::string pod_name;
   bool plaintext_identity = false;
   bool shadow = false;
+  std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
+  bool believe_key_servers = false;
+  std::vector<IpPrefix> blocked_key_servers;
 };
 
 // One variable: its name, default and meaning, for `fairlead environment` and the documentation.

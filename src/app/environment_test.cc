@@ -39,6 +39,17 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_EQ(documented->http_connections, defaults.http_connections);
   EXPECT_EQ(documented->keepalive_interval, defaults.keepalive_interval);
   EXPECT_EQ(documented->keepalive_timeout, defaults.keepalive_timeout);
+  EXPECT_EQ(documented->key_refresh, defaults.key_refresh);
+  EXPECT_EQ(documented->believe_key_servers, defaults.believe_key_servers);
+  EXPECT_TRUE(documented->blocked_key_servers.empty());
+}
+
+TEST(EnvironmentTest, RangesThatKeysDoNotComeFrom) {
+  const auto read = Read({{"BLOCKED_CIDRS_IN_JWKS_URIS", "10.0.0.0/8, fd00::/8,"}});
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->blocked_key_servers.size(), 2u);
+  EXPECT_EQ(read->blocked_key_servers[1].ToString(), "fd00::/8");
+  EXPECT_FALSE(Read({{"BLOCKED_CIDRS_IN_JWKS_URIS", "10.0.0.0/8,internal"}}).ok());
 }
 
 TEST(EnvironmentTest, NamesWhatMeansNothingHere) {

@@ -18,6 +18,7 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  public:
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
+  void SetKeySets(model::KeySetsPtr key_sets) override { mesh_.SetKeySets(std::move(key_sets)); }
   std::vector<config::Diagnostic> Diagnostics() const override;
   // Every object as it is now, by kind, namespace and name. May be called from any thread.
   std::vector<config::ConfigPtr> Objects() const;
