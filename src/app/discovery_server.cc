@@ -176,7 +176,7 @@ absl::Status DiscoveryServer::Start() {
   source::Sink* settings_sink = mesh_thread_->AddSource("mesh settings");
   settings_ = std::make_unique<SettingsFiles>(
       SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
-                             options_.cluster_id, options_.ns},
+                             options_.cluster_id, options_.ns, options_.environment.compliance},
       [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
       [settings_sink](std::vector<config::Diagnostic> all) { settings_sink->OnDiagnostics(std::move(all)); });
   settings_->Start();

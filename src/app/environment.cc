@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/duration.h"
 #include "base/strings.h"
@@ -91,6 +93,19 @@ bool SetBlockedKeyServers(std::string_view text, Environment* environment) {
   return true;
 }
 
+bool SetCompliance(std::string_view text, Environment* environment) {
+  using model::Compliance;
+  constexpr std::pair<std::string_view, Compliance> kPolicies[] = {{"", Compliance::kNone},
+                                                                   {"fips-140-2", Compliance::kFips1402},
+                                                                   {"fips-140-3", Compliance::kFips1403},
+                                                                   {"pqc", Compliance::kPqc}};
+  const auto found = std::find_if(std::begin(kPolicies), std::end(kPolicies),
+                                  [text](const auto& policy) { return policy.first == text; });
+  if (found == std::end(kPolicies)) return false;
+  environment->compliance = found->second;
+  return true;
+}
+
 struct Row {
   EnvironmentVariable variable;
   Setter set;
@@ -150,6 +165,9 @@ const std::vector<Row>& Rows() {
        SetSize<&Environment::max_names>},
       {{"FAIRLEAD_MAX_NAME_BYTES", "16777216", "The most bytes that those names may be together."},
        SetSize<&Environment::max_name_bytes>},
+      {{"COMPLIANCE_POLICY", "",
+        "The standard that TLS between proxies complies with: \"fips-140-2\", \"fips-140-3\" or \"pqc\"."},
+       SetCompliance},
       {{"PILOT_JWT_PUB_KEY_REFRESH_INTERVAL", "20m",
         "How often the keys are fetched that RequestAuthentications refer to."},
        SetDuration<&Environment::key_refresh>},

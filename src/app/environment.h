@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/ip_address.h"
+#include "model/compliance.h"
 
 namespace fairlead::app {
 
@@ -37,6 +38,7 @@ struct Environment {
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
   bool believe_key_servers = false;
   std::vector<IpPrefix> blocked_key_servers;
+  model::Compliance compliance = model::Compliance::kNone;
 };
 
 // One variable: its name, default and meaning, for `fairlead environment` and the documentation.

@@ -52,6 +52,13 @@ TEST(EnvironmentTest, RangesThatKeysDoNotComeFrom) {
   EXPECT_FALSE(Read({{"BLOCKED_CIDRS_IN_JWKS_URIS", "10.0.0.0/8,internal"}}).ok());
 }
 
+TEST(EnvironmentTest, StandardsOfTls) {
+  EXPECT_EQ(Read({{"COMPLIANCE_POLICY", "pqc"}})->compliance, model::Compliance::kPqc);
+  EXPECT_EQ(Read({{"COMPLIANCE_POLICY", "fips-140-2"}})->compliance, model::Compliance::kFips1402);
+  EXPECT_EQ(Read({})->compliance, model::Compliance::kNone);
+  EXPECT_FALSE(Read({{"COMPLIANCE_POLICY", "fips"}}).ok());
+}
+
 TEST(EnvironmentTest, NamesWhatMeansNothingHere) {
   EXPECT_THAT(UnknownVariables({"PILOT_XDS_CACHE_SIZE=1", "PILOT_DEBOUNCE_MAX=1s", "PATH=/bin",
                                 "PILOT_=", "ISTIO_GPRC_MAXSTREAMS=5", "ISTIO_GPRC_OTHER=PILOT_X=1"}),

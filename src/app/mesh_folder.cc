@@ -53,7 +53,8 @@ model::SettingsPtr ReadSettings(const simulate::MeshFiles& paths,
   std::mutex mutex;
   model::SettingsPtr settings;
   SettingsFiles files(
-      {paths.mesh_config, paths.networks_config, paths.domain, paths.cluster_id, paths.system_namespace},
+      {paths.mesh_config, paths.networks_config, paths.domain, paths.cluster_id, paths.system_namespace,
+       model::Compliance::kNone},
       [&](model::SettingsPtr now) {
         std::lock_guard lock(mutex);
         settings = std::move(now);

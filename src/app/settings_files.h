@@ -26,6 +26,7 @@ class SettingsFiles {
   struct Options {
     std::string mesh_config, networks_config;  // paths; "" for none
     std::string domain, cluster_id, system_namespace;
+    model::Compliance compliance = model::Compliance::kNone;
   };
   // Called with settings that differ from the last; what did not change keeps its pointer.
   using OnSettings = std::function<void(model::SettingsPtr)>;

@@ -57,6 +57,7 @@ bool MergeProxyConfig(config::Node node, const config::FieldPath& path, config::
 // What the settings are besides the mesh's own files.
 struct SettingsOptions {
   std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
+  Compliance compliance = Compliance::kNone;
 };
 
 // Settings of what was parsed; null messages stand for the defaults. What did not change since `previous`

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "model/compliance.h"
+
 namespace istio::mesh::v1alpha1 {
 class MeshConfig;
 class MeshNetworks;
@@ -44,6 +46,7 @@ struct Settings {
   // network of everything that does not say otherwise. Not the same as MeshConfig's rootNamespace.
   std::string system_namespace = "istio-system";
   std::string trust_domain = "cluster.local";  // of MeshConfig
+  Compliance compliance = Compliance::kNone;   // of TLS between proxies
 
   // MeshConfig cut down to what one consumer reads. Its pointer stays from one settings to the next while
   // these fields are equal. Settings that WithPrevious did not make have no parts: the whole stands for each.

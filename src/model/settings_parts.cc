@@ -95,7 +95,8 @@ void Keep(const std::shared_ptr<const Message>& before, std::shared_ptr<const Me
 bool Same(const Settings& a, const Settings& b) {
   return a.mesh == b.mesh && a.networks == b.networks && a.domain == b.domain &&
          a.cluster_id == b.cluster_id && a.root_namespace == b.root_namespace &&
-         a.system_namespace == b.system_namespace && a.trust_domain == b.trust_domain && a.parts == b.parts;
+         a.system_namespace == b.system_namespace && a.trust_domain == b.trust_domain &&
+         a.compliance == b.compliance && a.parts == b.parts;
 }
 
 // Settings of each part.

@@ -267,6 +267,18 @@ TEST_F(ClusterTest, SecretsByNameAreForGatewaysAndSelectedWorkloads) {
   EXPECT_TRUE(Web().has_transport_socket());
 }
 
+TEST_F(ClusterTest, TlsCompliesWithTheStandard) {
+  settings_.compliance = model::Compliance::kFips1402;
+  SetSettings();
+  const auto assumed = Tls(Web().transport_socket_matches(0).transport_socket()).common_tls_context();
+  EXPECT_EQ(assumed.tls_params().tls_maximum_protocol_version(),
+            envoy::extensions::transport_sockets::tls::v3::TlsParameters::TLSv1_2);
+  Rule("traffic_policy { tls { mode: SIMPLE } }");
+  const auto own = Tls(Web().transport_socket()).common_tls_context();
+  EXPECT_EQ(own.tls_params().tls_maximum_protocol_version(),
+            envoy::extensions::transport_sockets::tls::v3::TlsParameters::TLSv1_2);
+}
+
 TEST_F(ClusterTest, TlsWithoutFilesTrustsTheSystem) {
   Rule("traffic_policy { tls { mode: SIMPLE } }");
   const Cluster cluster = Web();

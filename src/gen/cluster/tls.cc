@@ -7,6 +7,7 @@
 #include "envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/cluster/draft.h"
+#include "gen/naming/compliance.h"
 #include "gen/naming/metadata.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -258,8 +259,9 @@ void ApplyUpstreamTls(const OutboundInputs& inputs, const EffectivePolicy& polic
   const TlsSource source{*inputs.settings->mesh, inputs.traits, inputs.identities,
                          inputs.service->registry == model::Registry::kExternal,
                          inputs.traits.type != model::ProxyType::kSidecar || selected};
-  const std::optional<tls::UpstreamTlsContext> context = BuildContext(chosen->settings, source, draft);
+  std::optional<tls::UpstreamTlsContext> context = BuildContext(chosen->settings, source, draft);
   if (!context) return;
+  EnforceCompliance(inputs.settings->compliance, context->mutable_common_tls_context());
   SetTlsSocket(*context, &draft->cluster);
   // Connections to the original destination have no endpoint that could say what it speaks.
   const bool original = draft->cluster.has_type() && draft->cluster.type() == cl::Cluster::ORIGINAL_DST;
@@ -286,7 +288,10 @@ void ApplyProxyProtocol(const EffectivePolicy& policy, cl::Cluster* cluster) {
 void ApplyFixedTls(const Settings& settings, const FixedInputs& inputs, ClusterDraft* draft) {
   const std::vector<std::string> nobody;
   const TlsSource source{*inputs.settings->mesh, inputs.traits, nobody, false, false};
-  if (const auto context = BuildContext(settings, source, draft)) SetTlsSocket(*context, &draft->cluster);
+  if (auto context = BuildContext(settings, source, draft)) {
+    EnforceCompliance(inputs.settings->compliance, context->mutable_common_tls_context());
+    SetTlsSocket(*context, &draft->cluster);
+  }
 }
 
 }  // namespace fairlead::gen

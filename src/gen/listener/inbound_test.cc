@@ -137,6 +137,17 @@ TEST_F(InboundTest, MutualTlsTrustsTheMeshsDomains) {
   EXPECT_EQ(peers[1].prefix(), "spiffe://old.local/");
 }
 
+TEST_F(InboundTest, MutualTlsCompliesWithTheStandard) {
+  settings_.compliance = model::Compliance::kPqc;
+  SetSettings();
+  AddOwn("tcp", 81, Protocol::kTcp);
+  PutPeerAuthentication("default", "p", "mtls { mode: STRICT }");
+  const Listener listener = Generated(Client()).at("virtualInbound");
+  const auto context =
+      Unpack<DownstreamTlsContext>(listener.filter_chains().rbegin()->transport_socket().typed_config());
+  EXPECT_THAT(context.common_tls_context().tls_params().ecdh_curves(), ElementsAre("X25519MLKEM768"));
+}
+
 TEST_F(InboundTest, ASidecarsIngressReplacesTheServices) {
   AddOwn("http", 80, Protocol::kHttp);
   PutSidecar("default", "s", R"(

@@ -8,6 +8,7 @@
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/listener/traits.h"
+#include "gen/naming/compliance.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
 
@@ -84,6 +85,7 @@ void SetMutualTls(const ProxyTraits& traits, Inner inner, envoy::config::core::v
   common->add_alpn_protocols("http/1.1");
   SetParameters(*traits.settings->mesh, common->mutable_tls_params());
   SetCertificates(traits.server_files, *traits.settings, common);
+  EnforceCompliance(traits.settings->compliance, common);
   out->set_name("envoy.transport_sockets.tls");
   proto::Pack(context, out->mutable_typed_config());
 }
