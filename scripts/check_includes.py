@@ -55,6 +55,7 @@ INSIDE = {
         "telemetry": "naming policy",
         "security": "naming policy route",
         "listener": "naming policy route security telemetry",
+        "secret": "naming",
         "name_table": "naming",
         "object": "naming",
         "grpc": "cluster endpoint naming policy route security",

@@ -16,6 +16,7 @@ std::string Redacted(xds::TypeId type, const std::string& any) {
     auto* certificate = secret.mutable_tls_certificate();
     certificate->clear_pkcs12();
     certificate->clear_password();
+    certificate->clear_private_key_provider();
     certificate->mutable_private_key()->set_inline_string(kRedacted);
   }
   if (secret.has_session_ticket_keys()) {

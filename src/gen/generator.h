@@ -92,6 +92,8 @@ std::unique_ptr<Generator> NewListenerGenerator();  // gen/listener: LDS
 std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
 // gen/route: VHDS, the virtual hosts that requests ask for.
 std::unique_ptr<Generator> NewVirtualHostGenerator();
+// gen/secret: SDS of what Secrets and ConfigMaps hold, for proxies that have proven who they are.
+std::unique_ptr<Generator> NewSecretGenerator();
 // gen/name_table: NDS, one resource without a name, for agents that capture DNS.
 std::unique_ptr<Generator> NewNameTableGenerator();
 

@@ -80,6 +80,7 @@ ObjectIndexBuilder::OfKindPtr ObjectIndexBuilder::UpdateKind(const config::Objec
   if (all.empty()) return nullptr;
   auto made = std::make_shared<ObjectIndex::OfKind>();
   if (previous != nullptr) made->namespaces = previous->namespaces;
+  made->by_name = all;
   for (const Interned& ns : changed) {
     ObjectIndex::List objects;
     for (auto it = all.LowerBound({ns, {}}); it != all.end() && it->first.first == ns; ++it)
@@ -109,6 +110,12 @@ const ObjectIndex::List& ObjectIndex::Of(Kind kind, std::string_view ns) const {
   const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
   const ListPtr* list = of_kind == nullptr ? nullptr : of_kind->namespaces.Find(ns);
   return list == nullptr ? NoObjects() : **list;
+}
+
+config::ConfigPtr ObjectIndex::Find(Kind kind, const Interned& ns, const Interned& name) const {
+  const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
+  const ConfigPtr* object = of_kind == nullptr ? nullptr : of_kind->by_name.Find({ns, name});
+  return object == nullptr ? nullptr : *object;
 }
 
 ObjectIndex::ListPtr ObjectIndex::In(Kind kind, std::string_view ns) const {

@@ -58,6 +58,11 @@ Interned TextOf(const LabelMap& labels, const Interned& key) {
   return it == labels.end() ? Interned() : Interned(StrCat("=", it->second));
 }
 
+Interned TextOf(const std::optional<model::PeerIdentity>& identity) {
+  if (!identity) return {};
+  return StrCat(identity->trust_domain, "/", identity->ns, "/", identity->service_account);
+}
+
 Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
   switch (q.part) {
     case Part::kSettings:
@@ -94,6 +99,8 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
       return {snapshot.objects->In(q.kind, q.a), {}};
     case Part::kAllObjects:
       return {snapshot.objects->All(q.kind), {}};
+    case Part::kObject:
+      return {snapshot.objects->Find(q.kind, q.a, q.b), {}};
     case Part::kPolicies:
       return {snapshot.policies->Part(q.kind, q.a), {}};
     case Part::kWorkloads:
@@ -164,6 +171,8 @@ Answer AskClient(const ProxyScope& client, const Question& q) {
       return {client.targets, {}};
     case Part::kOwnMutualTls:
       return {client.peer_authentication, {}};
+    case Part::kIdentity:
+      return {nullptr, TextOf(proxy.identity)};
     case Part::kProxy:
       return {client.proxy, {}};
     default:
@@ -184,6 +193,8 @@ Question Wider(const World& world, const Question& question) {
       return {Part::kEndpoints, {}, question.b};
     case Part::kDestination:
       return {Part::kHost, {}, question.a};
+    case Part::kObject:
+      return {Part::kObjects, question.kind, question.a};
     case Part::kNamedService:
       return {Part::kServices, {}, question.b};
     case Part::kImported:

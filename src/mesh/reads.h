@@ -46,6 +46,7 @@ enum class Part : uint8_t {
   kPeerAuthentications,  // a: namespace
   kObjects,              // of the question's kind; a: namespace
   kAllObjects,           // of the question's kind
+  kObject,               // of the question's kind; a: namespace, b: name
   kPolicies,             // of the question's kind; a: namespace
   kWorkloads,            // a: address
   kPod,                  // a: namespace, b: name
@@ -78,6 +79,7 @@ enum class Part : uint8_t {
   kHasAddress,    // a: address; whether it is the client's first
   kTargets,       // the services that its workload serves
   kOwnMutualTls,  // PeerAuthentication as it holds for the workload
+  kIdentity,      // who it has proven to be
   kProxy,         // all that it says of itself
 };
 inline constexpr Part kFirstOfClient = Part::kRoutes;

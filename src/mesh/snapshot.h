@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "base/unique_id.h"
 #include "config/object.h"
+#include "config/store.h"
 #include "mesh/name_pair.h"
 #include "mesh/peer_authentication.h"
 #include "mesh/routing_objects.h"
@@ -173,6 +174,8 @@ class ObjectIndex {
   ListPtr In(config::Kind kind, std::string_view ns) const;
   // Those of all namespaces: sorted when they are asked for first.
   const List& Of(config::Kind kind) const;
+  // Null where there is none.
+  config::ConfigPtr Find(config::Kind kind, const Interned& ns, const Interned& name) const;
   // What that answer depends on; null where there are none.
   std::shared_ptr<const void> All(config::Kind kind) const { return kinds_[static_cast<size_t>(kind)]; }
 
@@ -182,6 +185,7 @@ class ObjectIndex {
   // Shared by all snapshots between two changes of the kind.
   struct OfKind {
     ByNamespace<ListPtr> namespaces;
+    config::ObjectStore::ByName by_name;  // shared with the store
     mutable absl::once_flag sorted;
     mutable List all;
   };

@@ -134,6 +134,10 @@ const ObjectIndex::List& View::AllObjects(config::Kind kind) {
   return world_.snapshot.objects->Of(kind);
 }
 
+config::ConfigPtr View::Object(config::Kind kind, const Interned& ns, const Interned& name) {
+  return Note<config::ConfigObject>({Part::kObject, kind, ns, name});
+}
+
 NamespacePoliciesPtr View::PoliciesIn(config::Kind kind, const Interned& ns) {
   return Note<NamespacePolicies>({Part::kPolicies, kind, ns});
 }
@@ -322,6 +326,11 @@ const std::vector<ServiceTarget>& View::targets() {
 const PeerAuthentication& View::own_mutual_tls() {
   NoteAnswer({Part::kOwnMutualTls});
   return *world_.client->peer_authentication;
+}
+
+const std::optional<model::PeerIdentity>& View::identity() {
+  NoteAnswer({Part::kIdentity});
+  return world_.client->proxy->identity;
 }
 
 const model::Proxy& View::proxy() {

@@ -73,7 +73,8 @@ class View {
   NamespacePeerAuthenticationPtr mesh_peer_authentication();               // of the root namespace
   const ObjectIndex::List& Objects(config::Kind kind, const Interned& ns);
   const ObjectIndex::List& AllObjects(config::Kind kind);
-  NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);  // null: none
+  config::ConfigPtr Object(config::Kind kind, const Interned& ns, const Interned& name);  // null: none
+  NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);                 // null: none
   std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
   const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name);
   const std::vector<model::ExternalTarget>& ExternalTargetsAt(const Interned& address);
@@ -128,6 +129,8 @@ class View {
   bool HasAddress(const Interned& address);
   const std::vector<ServiceTarget>& targets();
   const PeerAuthentication& own_mutual_tls();
+  // Who it has proven to be; what may be seen by some alone is decided by this.
+  const std::optional<model::PeerIdentity>& identity();
   const model::Proxy& proxy();  // all that it says of itself: the value is this proxy's alone
 
   // A value of a cache, made through a view of its own where none holds; its reads count for this view, too.

@@ -15,6 +15,7 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "model/endpoint.h"
+#include "model/peer_identity.h"
 
 namespace envoy::config::core::v3 {
 class Node;
@@ -105,6 +106,9 @@ struct Proxy {
   IstioVersion version;
   ProxyMetadata metadata;
   std::shared_ptr<const ExtensionSet> extensions;
+  // Who it has proven to be, by a certificate or a token: the only member that is not its own word. Nothing
+  // for a proxy that has proven nothing.
+  std::optional<PeerIdentity> identity;
   ProxyClassPtr cls;  // what of all this matters to what it is sent; set by ParseProxy
 };
 using ProxyPtr = std::shared_ptr<const Proxy>;

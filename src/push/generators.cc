@@ -25,6 +25,7 @@ Generators MakeGenerators() {
   At(TypeId::kListener, &all) = gen::NewListenerGenerator();
   At(TypeId::kRoute, &all) = gen::NewRouteGenerator();
   At(TypeId::kVirtualHost, &all) = gen::NewVirtualHostGenerator();
+  At(TypeId::kSecret, &all) = gen::NewSecretGenerator();
   At(TypeId::kNameTable, &all) = gen::NewNameTableGenerator();
   return all;
 }

@@ -122,6 +122,11 @@ bool Stream::Identify(const xds::Request& request) {
     }
     identity_ = *std::move(identity);
   }
+  if (identity_) {
+    auto proven = std::make_shared<model::Proxy>(**proxy);
+    proven->identity = identity_;
+    *proxy = std::move(proven);
+  }
   proxy_ = *std::move(proxy);
   name_ = StrCat(proxy_->id, "-", number_);
   ChooseSources();

@@ -23,6 +23,12 @@ std::vector<std::string> RouteNames(const std::vector<cache::ResourcePtr>& liste
   return xds::ReferredNames(listeners, xds::TypeId::kRoute);
 }
 
+std::vector<std::string> SecretNames(const Resources& resources) {
+  std::vector<cache::ResourcePtr> referring = resources.at("clusters");
+  referring.insert(referring.end(), resources.at("listeners").begin(), resources.at("listeners").end());
+  return xds::ReferredNames(referring, xds::TypeId::kSecret);
+}
+
 // The clusters that a gRPC client goes on to ask for.
 std::vector<std::string> ClusterNames(const std::vector<cache::ResourcePtr>& routes) {
   std::set<std::string> names;
@@ -55,6 +61,7 @@ Generators::Generators()
       endpoints_(gen::NewEndpointGenerator()),
       listeners_(gen::NewListenerGenerator()),
       routes_(gen::NewRouteGenerator()),
+      secrets_(gen::NewSecretGenerator()),
       grpc_clusters_(gen::NewGrpcClusterGenerator()),
       grpc_listeners_(gen::NewGrpcListenerGenerator()),
       grpc_routes_(gen::NewGrpcRouteGenerator()) {}
@@ -84,6 +91,8 @@ Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::Proxy
   out["listeners"] = gen::GenerateFor(*listeners_, snapshot, *scope, nullptr);
   const auto routes = golden ? GoldenNames(*golden, "routes", "name") : RouteNames(out["listeners"]);
   if (!routes.empty()) out["routes"] = gen::GenerateFor(*routes_, snapshot, *scope, &routes);
+  const auto secrets = golden ? GoldenNames(*golden, "secrets", "name") : SecretNames(out);
+  if (!secrets.empty()) out["secrets"] = gen::GenerateFor(*secrets_, snapshot, *scope, &secrets);
   return out;
 }
 

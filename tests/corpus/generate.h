@@ -16,7 +16,7 @@
 // name.
 namespace fairlead::corpus {
 
-// Kind ("clusters", "endpoints", "listeners", "routes") -> resources.
+// Kind ("clusters", "endpoints", "listeners", "routes", "secrets") -> resources.
 using Resources = std::map<std::string, std::vector<cache::ResourcePtr>>;
 
 // The generators of one run; caches live as long as it does.
@@ -31,7 +31,7 @@ class Generators {
  private:
   Resources ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
 
-  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_;
+  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_;
   std::unique_ptr<gen::Generator> grpc_clusters_, grpc_listeners_, grpc_routes_;
 };
 

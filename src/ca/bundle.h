@@ -1,0 +1,37 @@
+#ifndef FAIRLEAD_CA_BUNDLE_H_
+#define FAIRLEAD_CA_BUNDLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "ca/certificate.h"
+#include "ca/key.h"
+
+namespace fairlead::ca {
+
+// What an authority signs with, and what workloads trust. Immutable.
+struct Bundle {
+  CertificatePtr certificate;  // that signs
+  KeyPtr key;                  // its key; nowhere else in PEM than in its file
+  Certificates chain;  // from `certificate` upwards, as leaves carry it; empty where it is itself a root
+  Certificates roots;  // all that workloads are to trust
+  std::string crl;     // PEM; "": none
+  bool self_signed = false;  // made here, so that it is renewed here
+};
+using BundlePtr = std::shared_ptr<const Bundle>;
+
+// The PEM texts of a bundle. Chain and list may be "".
+struct BundleTexts {
+  std::string certificate, key, chain, roots, crl;
+  friend bool operator==(const BundleTexts&, const BundleTexts&) = default;
+};
+
+// InvalidArgument, naming the part, where the key is not the certificate's, the certificate may not sign,
+// does not lead to a root or does not hold at `now` (Unix seconds), or a part cannot be read.
+absl::StatusOr<BundlePtr> ReadBundle(const BundleTexts& texts, int64_t now);
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_BUNDLE_H_

@@ -1,0 +1,72 @@
+#ifndef FAIRLEAD_CA_CALLER_H_
+#define FAIRLEAD_CA_CALLER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+// Who calls, and how that is proven.
+namespace fairlead::ca {
+
+// What a caller brings. Headers are its word alone.
+struct Credentials {
+  std::string address;                        // "ipv4:10.0.0.1:43210"
+  bool verified_certificate = false;          // the transport verified a client certificate
+  std::vector<std::string> certificate_uris;  // of it
+  std::string authorization;                  // header "authorization"; "": none
+  std::string forwarded_certificate;          // header "x-forwarded-client-cert"; "": none
+};
+
+// Who it is.
+struct Caller {
+  std::vector<std::string> identities;  // SPIFFE ids, at least one
+  // The pod that a Kubernetes token is bound to; "" where it does not say.
+  std::string ns, service_account, pod, node;
+};
+
+// The mesh's trust domain, then its aliases, as they are now.
+using TrustDomains = std::function<std::vector<std::string>()>;
+
+// Knows one kind of proof. Thread-safe; does not block.
+class Authenticator {
+ public:
+  virtual ~Authenticator() = default;
+  virtual std::string_view name() const = 0;  // "client certificate", for logs
+  // Nothing where the caller brings no proof of this kind; Unauthenticated, saying why, where it does not
+  // hold.
+  virtual absl::StatusOr<std::optional<Caller>> Authenticate(const Credentials& credentials) const = 0;
+};
+
+// Tries each in order: the first proof that holds counts. Unauthenticated, with the reasons of all, where
+// none does.
+class Authenticators {
+ public:
+  void Add(std::unique_ptr<Authenticator> authenticator) { all_.push_back(std::move(authenticator)); }
+  absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
+
+ private:
+  std::vector<std::unique_ptr<Authenticator>> all_;
+};
+
+// The identities of the text's SPIFFE ids that are of one of these trust domains.
+std::vector<std::string> OwnIdentities(const std::vector<std::string>& uris,
+                                       const std::vector<std::string>& trust_domains);
+
+// By a certificate that the transport verified: its SPIFFE ids of the mesh's trust domains.
+std::unique_ptr<Authenticator> NewCertificateAuthenticator(TrustDomains trust_domains);
+
+// By the header that a trusted gateway adds (x-forwarded-client-cert), from an address in one of `networks`
+// ("10.0.0.0/8") or of this machine: the SPIFFE ids of the element that was added last, the only one that the
+// gateway vouches for. InvalidArgument names a network that cannot be read. Source: Istio's XfccAuthenticator
+// (TRUSTED_GATEWAY_CIDR), which believes all elements.
+absl::StatusOr<std::unique_ptr<Authenticator>> NewForwardedAuthenticator(
+    const std::vector<std::string>& networks, TrustDomains trust_domains);
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_CALLER_H_

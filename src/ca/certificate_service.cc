@@ -1,0 +1,93 @@
+#include "ca/certificate_service.h"
+
+#include <google/protobuf/struct.pb.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "ca/metrics.h"
+#include "istio/security/v1alpha1/ca.pb.h"
+#include "model/peer_identity.h"
+
+namespace fairlead::ca {
+namespace {
+
+using istio::v1::auth::IstioCertificateRequest;
+using istio::v1::auth::IstioCertificateResponse;
+
+LogScope ca_log("serverca");
+
+// Of a request's metadata. Source: Istio's security.ImpersonatedIdentity.
+std::string Impersonated(const IstioCertificateRequest& request) {
+  const auto& fields = request.metadata().fields();
+  const auto it = fields.find("ImpersonatedIdentity");
+  return it == fields.end() ? std::string() : it->second.string_value();
+}
+
+absl::Status Refuse(const Credentials& credentials, std::string_view what, const absl::Status& why) {
+  Metrics().authentication_failures.Add();
+  ca_log.Warn("{}: {}: {}", credentials.address, what, std::string(why.message()));
+  return absl::UnauthenticatedError(ToAbsl(what));
+}
+
+std::string Encode(const Signed& made) {
+  IstioCertificateResponse response;
+  for (const std::string& certificate : made.chain) response.add_cert_chain(certificate);
+  // The last element holds all roots.
+  response.add_cert_chain(made.roots);
+  return response.SerializeAsString();
+}
+
+}  // namespace
+
+absl::Status NodeAgents::MayImpersonate(const Caller& caller, const std::string& identity) const {
+  if (accounts_.empty())
+    return absl::PermissionDeniedError("no node agent is trusted (CA_TRUSTED_NODE_ACCOUNTS)");
+  const std::string account = StrCat(caller.ns, "/", caller.service_account);
+  if (caller.pod.empty() || std::find(accounts_.begin(), accounts_.end(), account) == accounts_.end())
+    return absl::PermissionDeniedError(StrCat(account, " is not a trusted node agent"));
+  // The token may say which node it is; the mesh knows best.
+  std::string node = pods_->NodeOf(caller.ns, caller.pod);
+  if (node.empty()) node = caller.node;
+  const auto wanted = model::ParseSpiffeId(identity);
+  if (node.empty() || !wanted) return absl::PermissionDeniedError("the node or the identity is not known");
+  const auto own = model::ParseSpiffeId(caller.identities.front());
+  if (!own || own->trust_domain != wanted->trust_domain)
+    return absl::PermissionDeniedError("the identity is of another trust domain");
+  if (pods_->Runs(wanted->ns, wanted->service_account, node)) return absl::OkStatus();
+  return absl::PermissionDeniedError(StrCat("no workload of ", identity, " runs on the agent's node"));
+}
+
+absl::StatusOr<std::string> CertificateService::CreateCertificate(const std::string& message,
+                                                                  const Credentials& credentials) const {
+  Metrics().requests.Add();
+  const auto caller = authenticators_->Authenticate(credentials);
+  if (!caller.ok()) return Refuse(credentials, "request authenticate failure", caller.status());
+  IstioCertificateRequest request;
+  if (!request.ParseFromString(message)) {
+    Metrics().unreadable.Add();
+    return absl::InvalidArgumentError("the request cannot be read");
+  }
+  SignRequest wanted;
+  wanted.csr = request.csr();
+  wanted.identities = caller->identities;
+  wanted.lifetime = std::chrono::seconds(request.validity_duration());
+  if (const std::string identity = Impersonated(request); !identity.empty()) {
+    const absl::Status may = node_agents_.MayImpersonate(*caller, identity);
+    if (!may.ok()) return Refuse(credentials, "request impersonation authentication failure", may);
+    wanted.identities = {identity};
+  }
+  const Signed made = signer_->Sign(wanted);
+  if (made.error != Signed::Error::kNone) {
+    SignErrors(made.error).Add();
+    ca_log.Error("{}: no certificate for {}: {}", credentials.address, Join(wanted.identities, ", "),
+                 made.message);
+    return absl::Status(CodeOf(made.error), StrCat("CSR signing error (", made.message, ")"));
+  }
+  Metrics().issued.Add();
+  ca_log.Debug("{}: certificate for {}", credentials.address, Join(wanted.identities, ", "));
+  return Encode(made);
+}
+
+}  // namespace fairlead::ca

@@ -1,0 +1,63 @@
+#ifndef FAIRLEAD_CA_CERTIFICATE_SERVICE_H_
+#define FAIRLEAD_CA_CERTIFICATE_SERVICE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ca/caller.h"
+#include "ca/signer.h"
+
+namespace fairlead::ca {
+
+inline constexpr std::string_view kCreateCertificate =
+    "/istio.v1.auth.IstioCertificateService/CreateCertificate";
+
+// The pods of the mesh, as far as node agents are concerned. Thread-safe.
+class Pods {
+ public:
+  virtual ~Pods() = default;
+  virtual std::string NodeOf(const std::string& ns, const std::string& pod) const = 0;  // "": not known
+  // Whether a pod of the service account runs on the node.
+  virtual bool Runs(const std::string& ns, const std::string& service_account,
+                    const std::string& node) const = 0;
+};
+
+// Agents of nodes that may ask for certificates of workloads on their node. Source: Istio's NodeAuthorizer.
+class NodeAgents {
+ public:
+  // `accounts`: "namespace/account" (CA_TRUSTED_NODE_ACCOUNTS). `pods` must outlive it.
+  NodeAgents(std::vector<std::string> accounts, const Pods* pods)
+      : accounts_(std::move(accounts)), pods_(pods) {}
+  // PermissionDenied, saying why, unless the caller is such an agent, by a token that is bound to its pod,
+  // and a workload of that identity runs on its node.
+  absl::Status MayImpersonate(const Caller& caller, const std::string& identity) const;
+
+ private:
+  const std::vector<std::string> accounts_;
+  const Pods* const pods_;
+};
+
+// Answers istio.v1.auth.IstioCertificateService: a certificate for whom the caller has proven to be, whatever
+// its request says. Counts citadel_server_*. Thread-safe.
+class CertificateService {
+ public:
+  // What is pointed to must outlive it.
+  CertificateService(Signer* signer, const Authenticators* authenticators, NodeAgents node_agents)
+      : signer_(signer), authenticators_(authenticators), node_agents_(std::move(node_agents)) {}
+  // An encoded IstioCertificateRequest; the encoded response, or the call's status. Why a caller was refused
+  // is logged and not told.
+  absl::StatusOr<std::string> CreateCertificate(const std::string& message,
+                                                const Credentials& credentials) const;
+
+ private:
+  Signer* const signer_;
+  const Authenticators* const authenticators_;
+  const NodeAgents node_agents_;
+};
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_CERTIFICATE_SERVICE_H_

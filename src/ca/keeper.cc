@@ -1,0 +1,115 @@
+#include "ca/keeper.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "ca/metrics.h"
+
+namespace fairlead::ca {
+namespace {
+
+LogScope pki_log("pkica");
+
+bool ShareARoot(const Bundle& a, const Bundle& b) {
+  return std::any_of(a.roots.begin(), a.roots.end(), [&b](const CertificatePtr& one) {
+    return std::any_of(b.roots.begin(), b.roots.end(),
+                       [&one](const CertificatePtr& other) { return SameCertificate(one, other); });
+  });
+}
+
+}  // namespace
+
+Keeper::Keeper(KeeperOptions options, Authority* authority)
+    : options_(std::move(options)), folder_(options_.self_signed), authority_(authority) {}
+
+Keeper::~Keeper() { Stop(); }
+
+absl::Status Keeper::Start() {
+  auto texts = ReadPluggedIn(options_.plugged_in);
+  if (!texts.ok()) return texts.status();
+  const int64_t now = options_.now();
+  auto bundle = *texts ? ReadBundle(**texts, now) : folder_.Load(now);
+  if (!bundle.ok()) return bundle.status();
+  if (*texts) texts_ = **std::move(texts);
+  pki_log.Info("signing with {}", (*bundle)->self_signed
+                                      ? StrCat("a root of our own, kept in ", options_.self_signed.folder)
+                                      : StrCat("the authority in ", options_.plugged_in));
+  age_seen_ = now;
+  NoteExpiry(**bundle, now);
+  authority_->Replace(*std::move(bundle));
+  LookAtAge();
+  thread_ = RequireThread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+void Keeper::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Keeper::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+    lock.unlock();
+    Look();
+    lock.lock();
+  }
+}
+
+void Keeper::Look() {
+  const BundlePtr bundle = authority_->bundle();
+  NoteExpiry(*bundle, options_.now());
+  if (!bundle->self_signed) return LookAtFiles();
+  const int64_t now = options_.now();
+  if (options_.root_check.count() <= 0 || now - age_seen_ < options_.root_check.count()) return;
+  age_seen_ = now;
+  LookAtAge();
+}
+
+void Keeper::LookAtFiles() {
+  auto texts = ReadPluggedIn(options_.plugged_in);
+  if (texts.ok() && *texts && **texts == texts_) return;
+  absl::StatusOr<BundlePtr> bundle = absl::NotFoundError("the authority's files are gone");
+  if (!texts.ok()) {
+    bundle = texts.status();
+  } else if (*texts) {
+    bundle = ReadBundle(**texts, options_.now());
+  }
+  if (!bundle.ok()) {
+    const std::string why(bundle.status().message());
+    if (why != broken_) pki_log.Error("{}: {}; the last good ones are kept", options_.plugged_in, why);
+    broken_ = why;
+    return;
+  }
+  if (!ShareARoot(**bundle, *authority_->bundle())) {
+    pki_log.Warn(
+        "{}: no root is among those before: workloads do not trust each other until all of them have new "
+        "certificates",
+        options_.plugged_in);
+  }
+  texts_ = **std::move(texts);
+  broken_.clear();
+  authority_->Replace(*std::move(bundle));
+  pki_log.Info("{}: signing with what has changed", options_.plugged_in);
+}
+
+void Keeper::LookAtAge() {
+  const BundlePtr bundle = authority_->bundle();
+  const int64_t now = options_.now();
+  if (!bundle->self_signed || !folder_.Due(*bundle, now)) return;
+  auto next = folder_.Renew(*bundle, now);
+  if (!next.ok()) {
+    pki_log.Error("the root cannot be renewed: {}", std::string(next.status().message()));
+    return;
+  }
+  authority_->Replace(*std::move(next));
+  pki_log.Info("the root is renewed");
+}
+
+}  // namespace fairlead::ca

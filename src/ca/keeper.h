@@ -1,0 +1,57 @@
+#ifndef FAIRLEAD_CA_KEEPER_H_
+#define FAIRLEAD_CA_KEEPER_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "ca/authority.h"
+#include "ca/bundle_folder.h"
+
+namespace fairlead::ca {
+
+struct KeeperOptions {
+  std::string plugged_in;  // ROOT_CA_DIR; its files go before a root of our own
+  SelfSignedOptions self_signed;
+  std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files are looked at
+  // How often the age of a root of our own is; zero: never (CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL).
+  std::chrono::seconds root_check = std::chrono::hours(1);
+  UnixClock now = UnixNow;
+};
+
+// Gives an authority what it signs with, and keeps that up to date by a thread of its own: files of an
+// operator as they change, a root of our own as it ages. What cannot be used is logged, and the last good is
+// kept.
+class Keeper {
+ public:
+  Keeper(KeeperOptions options, Authority* authority);  // `authority` must outlive it
+  ~Keeper();                                            // as Stop()
+  // Fails as ReadPluggedIn, ReadBundle and SelfSignedFolder::Load do.
+  absl::Status Start();
+  void Stop();
+  // One look at everything, as the thread takes it; for tests.
+  void Look();
+
+ private:
+  void Run();
+  void LookAtFiles();
+  void LookAtAge();
+
+  const KeeperOptions options_;
+  const SelfSignedFolder folder_;
+  Authority* const authority_;
+  BundleTexts texts_;   // of the operator's files as they were last; of a root of our own empty
+  std::string broken_;  // what was last logged of them
+  int64_t age_seen_ = 0;
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_KEEPER_H_

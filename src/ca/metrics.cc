@@ -1,0 +1,48 @@
+#include "ca/metrics.h"
+
+#include <algorithm>
+#include <string>
+
+namespace fairlead::ca {
+
+using metrics::GetCounter;
+using metrics::GetGauge;
+
+ServerMetrics& Metrics() {
+  static auto* const all = new ServerMetrics{
+      GetCounter("citadel_server_csr_count", "The number of CSRs received by Citadel server."),
+      GetCounter("citadel_server_authentication_failure_count", "The number of authentication failures."),
+      GetCounter("citadel_server_csr_parsing_err_count",
+                 "The number of errors occurred when parsing the CSR."),
+      GetCounter("citadel_server_success_cert_issuance_count",
+                 "The number of certificates issuances that have succeeded."),
+  };
+  return *all;
+}
+
+metrics::Counter& SignErrors(Signed::Error error) {
+  return GetCounter("citadel_server_csr_sign_err_count",
+                    "The number of errors occurred when signing the CSR.",
+                    {{"error", std::string(LabelOf(error))}});
+}
+
+void NoteExpiry(const Bundle& bundle, int64_t now) {
+  const auto root = static_cast<double>(NotAfter(bundle.roots.front()));
+  GetGauge("citadel_server_root_cert_expiry_timestamp",
+           "The unix timestamp, in seconds, when the root cert will expire.")
+      .Set(root);
+  GetGauge("citadel_server_root_cert_expiry_seconds",
+           "The time remaining, in seconds, before the root cert will expire.")
+      .Set(root - static_cast<double>(now));
+  if (bundle.chain.empty()) return;
+  int64_t first = NotAfter(bundle.chain.front());
+  for (const CertificatePtr& one : bundle.chain) first = std::min(first, NotAfter(one));
+  GetGauge("citadel_server_cert_chain_expiry_timestamp",
+           "The unix timestamp, in seconds, when the cert chain will expire.")
+      .Set(static_cast<double>(first));
+  GetGauge("citadel_server_cert_chain_expiry_seconds",
+           "The time remaining, in seconds, before the cert chain will expire.")
+      .Set(static_cast<double>(first - now));
+}
+
+}  // namespace fairlead::ca

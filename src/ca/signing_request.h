@@ -1,0 +1,28 @@
+#ifndef FAIRLEAD_CA_SIGNING_REQUEST_H_
+#define FAIRLEAD_CA_SIGNING_REQUEST_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ca/key.h"
+
+// Certificate signing requests (PKCS #10, RFC 2986) in PEM.
+namespace fairlead::ca {
+
+// What of a request counts: who may have which name is no matter of the request.
+struct SigningRequest {
+  KeyPtr public_key;
+  bool has_common_name = false;  // the certificate is to have one, too
+};
+
+// A request whose signature proves that its maker has the key. InvalidArgument, saying why not, for anything
+// else: more than 64 KiB, more than one, a key that is too weak or too strong.
+absl::StatusOr<SigningRequest> ReadSigningRequest(std::string_view pem);
+
+// A request for the identity, "spiffe://…", signed by the key.
+absl::StatusOr<std::string> MakeSigningRequest(const KeyPtr& key, const std::string& identity);
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_SIGNING_REQUEST_H_

@@ -1,0 +1,139 @@
+#include "ca/token_key_source.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "ca/secret_file.h"
+
+namespace fairlead::ca {
+namespace {
+
+LogScope jwt_log("jwks");
+
+constexpr size_t kMostDocument = 1 << 20;
+constexpr long kMostRedirects = 3, kConnectMilliseconds = 3000, kMilliseconds = 5000;
+
+size_t Take(char* data, size_t size, size_t count, void* out) {
+  auto* text = static_cast<std::string*>(out);
+  if (text->size() + size * count > kMostDocument) return 0;  // ends the transfer
+  text->append(data, size * count);
+  return size * count;
+}
+
+bool IsOfThisMachine(std::string_view url) {
+  return url.starts_with("http://127.0.0.1:") || url.starts_with("http://localhost:") ||
+         url.starts_with("http://[::1]:");
+}
+
+std::chrono::milliseconds WithJitter(std::chrono::milliseconds wait) {
+  thread_local std::mt19937 random{std::random_device{}()};
+  std::uniform_real_distribution<double> factor(0.9, 1.1);
+  return std::chrono::milliseconds(static_cast<int64_t>(static_cast<double>(wait.count()) * factor(random)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FetchDocument(const std::string& url) {
+  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
+  if (ready != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl cannot be used");
+  const bool local = IsOfThisMachine(url);
+  if (!local && !url.starts_with("https://"))
+    return absl::InvalidArgumentError(StrCat(url, ": only https is fetched"));
+  std::string text;
+  curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, local ? "http" : "https");
+  curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, local ? "http" : "https");
+  curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_MAXREDIRS, kMostRedirects);
+  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
+  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, kMilliseconds);
+  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, Take);
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &text);
+  const CURLcode code = curl_easy_perform(curl.get());
+  if (code != CURLE_OK) return absl::UnavailableError(StrCat(url, ": ", curl_easy_strerror(code)));
+  return text;
+}
+
+TokenKeySource::~TokenKeySource() { Stop(); }
+
+void TokenKeySource::Start() {
+  thread_ = RequireThread([this] { Run(); });
+}
+
+void TokenKeySource::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+TokenKeysPtr TokenKeySource::Keys(bool unknown) {
+  std::lock_guard lock(mutex_);
+  asked_ |= unknown;
+  if (unknown) wake_.notify_all();
+  return keys_;
+}
+
+absl::StatusOr<std::string> TokenKeySource::Read() const {
+  if (!options_.file.empty()) return ReadSecretFile(options_.file);
+  std::string issuer = options_.issuer;
+  while (issuer.ends_with('/')) issuer.pop_back();
+  auto document = options_.fetch(StrCat(issuer, "/.well-known/openid-configuration"));
+  if (!document.ok()) return document.status();
+  const auto parsed = ParseJson(*document);
+  if (!parsed || !parsed->is_object())
+    return absl::InvalidArgumentError(StrCat(issuer, ": no discovery document"));
+  // Else anybody's document could be shown for it. OpenID Connect Discovery, 4.3
+  if (JsonString(*parsed, "issuer") != options_.issuer)
+    return absl::InvalidArgumentError(StrCat(issuer, ": the discovery document is of another issuer"));
+  return options_.fetch(JsonString(*parsed, "jwks_uri"));
+}
+
+absl::Status TokenKeySource::Refresh() {
+  auto text = Read();
+  if (!text.ok()) return text.status();
+  if (*text == text_) return absl::OkStatus();
+  auto keys = ReadTokenKeys(*text);
+  if (!keys.ok()) return keys.status();
+  text_ = *std::move(text);
+  std::lock_guard lock(mutex_);
+  keys_ = std::make_shared<const TokenKeys>(*std::move(keys));
+  return absl::OkStatus();
+}
+
+void TokenKeySource::Run() {
+  using std::chrono::milliseconds;
+  const bool file = !options_.file.empty();
+  milliseconds after_error = options_.least_wait;
+  std::string last;
+  for (;;) {
+    const absl::Status status = Refresh();
+    const std::string why(status.message());
+    if (!status.ok() && why != last) jwt_log.Warn("keys of {}: {}", options_.issuer, why);
+    last = why;
+    after_error = status.ok() ? options_.least_wait : std::min(2 * after_error, options_.refresh);
+    const milliseconds wait = file ? options_.poll : WithJitter(status.ok() ? options_.refresh : after_error);
+    std::unique_lock lock(mutex_);
+    asked_ = false;
+    if (wake_.wait_for(lock, std::min(wait, options_.least_wait), [this] { return stopping_; })) return;
+    // From here on, one whose key is not known may end the wait.
+    if (wake_.wait_for(lock, wait - std::min(wait, options_.least_wait),
+                       [this] { return stopping_ || asked_; }) &&
+        stopping_)
+      return;
+  }
+}
+
+}  // namespace fairlead::ca

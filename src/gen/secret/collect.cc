@@ -1,0 +1,109 @@
+#include <optional>
+#include <set>
+
+#include "absl/status/statusor.h"
+#include "base/strings.h"
+#include "gen/secret/gateway_references.h"
+#include "gen/secret/inputs.h"
+#include "gen/secret/secret_name.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::secret {
+namespace {
+
+using config::Kind;
+
+// Decides name by name, and reads what several names need once.
+class Collector {
+ public:
+  Collector(mesh::View& view, const model::PeerIdentity& identity) : view_(view), identity_(identity) {}
+
+  // Nothing, and no refusal, for what is asked for so that nothing comes.
+  absl::StatusOr<std::optional<Inputs>> Find(const std::string& name) {
+    auto parsed = ParseSecretName(name, identity_.ns);
+    if (!parsed.ok()) return parsed.status();
+    if (parsed->scheme == Scheme::kInvalid) return std::nullopt;
+    if (!MayHave(name, *parsed)) {
+      return absl::PermissionDeniedError(StrCat("'", name.substr(0, 100), "': ", identity_.ns, "/",
+                                                identity_.service_account, " may not have it"));
+    }
+    Inputs inputs;
+    inputs.name = name;
+    inputs.roots = parsed->OfRoots();
+    inputs.object = FindObject(*parsed);
+    if (inputs.object == nullptr)
+      return absl::NotFoundError(StrCat("'", name.substr(0, 100), "': no such object"));
+    if (!inputs.roots) inputs.key_provider = KeyProvider();
+    return inputs;
+  }
+
+ private:
+  bool MayHave(const std::string& name, const SecretName& parsed) {
+    switch (parsed.scheme) {
+      case Scheme::kConfigMap:
+        return true;
+      case Scheme::kKubernetes:
+        return parsed.ns == identity_.ns;
+      case Scheme::kKubernetesGateway:
+        if (!of_gateways_) of_gateways_ = GatewayReferences(view_, identity_);
+        return of_gateways_->contains(name);
+      case Scheme::kInvalid:
+        return false;
+    }
+    return false;
+  }
+
+  // Roots may have a Secret of their own, "cert-cacert", or lie beside the pair, in "cert".
+  config::ConfigPtr FindObject(const SecretName& parsed) {
+    std::string_view bare = parsed.name;
+    if (bare.ends_with(kRootSuffix)) bare.remove_suffix(kRootSuffix.size());
+    if (parsed.scheme == Scheme::kConfigMap) return view_.Object(Kind::kConfigMap, parsed.ns, bare);
+    config::ConfigPtr object = view_.Object(Kind::kSecret, parsed.ns, parsed.name);
+    if (object != nullptr || !parsed.OfRoots()) return object;
+    return view_.Object(Kind::kSecret, parsed.ns, bare);
+  }
+
+  Interned KeyProvider() {
+    if (!key_provider_) {
+      const auto config = view_.proxy_config();
+      key_provider_ = config->has_private_key_provider()
+                          ? Interned(proto::DeterministicBytes(config->private_key_provider()))
+                          : Interned();
+    }
+    return *key_provider_;
+  }
+
+  mesh::View& view_;
+  const model::PeerIdentity& identity_;
+  std::optional<std::set<std::string, std::less<>>> of_gateways_;
+  std::optional<Interned> key_provider_;
+};
+
+}  // namespace
+
+Collected Collect(mesh::View& view, const std::vector<std::string>& names) {
+  Collected out;
+  const std::optional<model::PeerIdentity>& identity = view.identity();
+  if (!identity) {
+    if (!names.empty()) out.refusals.emplace_back("the proxy has not proven who it is");
+    return out;
+  }
+  const Interned& cluster = view.proxy_class().cluster_id;
+  if (!cluster.empty() && cluster != view.settings(model::SettingsPart::kScopes)->cluster_id) {
+    out.refusals.push_back(StrCat("cluster ", cluster.str(), " is not known"));
+    return out;
+  }
+  Collector collector(view, *identity);
+  for (const std::string& name : names) {
+    auto found = collector.Find(name);
+    if (!found.ok()) {
+      out.refusals.emplace_back(found.status().message());
+    } else if (*found) {
+      out.secrets.push_back(**std::move(found));
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::gen::secret

@@ -1,0 +1,116 @@
+#include "gen/secret/gateway_references.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/labels.h"
+#include "base/strings.h"
+#include "config/tree.h"
+#include "gen/secret/secret_name.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
+
+namespace fairlead::gen::secret {
+namespace {
+
+using istio::networking::v1alpha3::Gateway;
+using istio::networking::v1alpha3::ServerTLSSettings;
+
+// What Gateways that were made of Gateway API objects say of these.
+constexpr std::string_view kParents = "internal.istio.io/parents";
+constexpr std::string_view kParentNamespace = "internal.istio.io/parent-namespace";
+constexpr std::string_view kServiceAccount = "internal.istio.io/service-account-name";
+constexpr std::string_view kGatewayService = "internal.istio.io/gateway-service";
+
+// Whether the client is one of the proxies that the Gateway is for.
+bool Serves(mesh::View& view, const config::ConfigObject& object) {
+  const std::string_view services = LabelOr(object.meta().annotations, kGatewayService);
+  const auto& selector = object.Spec<Gateway>().selector();
+  if (!selector.empty() || services.empty()) return view.HasLabels(selector);
+  const std::vector<std::string_view> hosts = Split(services, ',');
+  return std::any_of(view.targets().begin(), view.targets().end(), [&](const mesh::ServiceTarget& target) {
+    return std::find(hosts.begin(), hosts.end(), target.service->hostname.str()) != hosts.end();
+  });
+}
+
+// Whether a ReferenceGrant lets Gateways (or ListenerSets) of a namespace have the secret.
+bool Granted(mesh::View& view, std::string_view kind, std::string_view from_namespace,
+             const SecretName& secret) {
+  const auto& grants = view.Objects(config::Kind::kReferenceGrant, secret.ns);
+  return std::any_of(grants.begin(), grants.end(), [&](const config::ConfigPtr& grant) {
+    const config::Node spec = grant->Spec<config::Tree>().Find("spec");
+    bool from_here = false, to_secret = false;
+    for (const config::Node from : spec.Find("from").elements()) {
+      from_here |= from.Find("group").String() == "gateway.networking.k8s.io" &&
+                   from.Find("kind").String() == kind && from.Find("namespace").String() == from_namespace;
+    }
+    for (const config::Node to : spec.Find("to").elements()) {
+      const std::string_view name = to.Find("name").String();
+      to_secret |= to.Find("group").String().empty() && to.Find("kind").String() == "Secret" &&
+                   (name.empty() || name == secret.name);
+    }
+    return from_here && to_secret;
+  });
+}
+
+// The references of one Gateway that is the client's.
+class OfGateway {
+ public:
+  OfGateway(mesh::View& view, const model::PeerIdentity& identity, const config::ConfigObject& object,
+            std::set<std::string, std::less<>>* out)
+      : view_(view), identity_(identity), out_(out) {
+    const bool listener_set = LabelOr(object.meta().annotations, kParents).starts_with("ListenerSet/");
+    kind_ = listener_set ? "ListenerSet" : "Gateway";
+    // A ListenerSet may live elsewhere: the Gateway has let it in.
+    from_namespace_ = listener_set ? object.ns().str() : identity.ns;
+    own_ = listener_set || object.ns() == identity.ns;
+  }
+
+  void Add(const ServerTLSSettings& tls) {
+    const bool mutual =
+        tls.mode() == ServerTLSSettings::MUTUAL || tls.mode() == ServerTLSSettings::OPTIONAL_MUTUAL;
+    std::vector<std::string> names(tls.credential_names().begin(), tls.credential_names().end());
+    if (names.empty()) names.push_back(tls.credential_name());
+    for (const std::string& name : names) Add(name, mutual);
+    if (tls.ca_cert_credential_name().starts_with("kubernetes-gateway://"))
+      Add(tls.ca_cert_credential_name(), false);
+  }
+
+ private:
+  void Add(const std::string& credential_name, bool mutual) {
+    if (credential_name.empty() || credential_name.starts_with("builtin://")) return;
+    const std::string resource = ResourceNameOf(credential_name);
+    const auto parsed = ParseSecretName(resource, identity_.ns);
+    if (!parsed.ok()) return;
+    const bool same = own_ && parsed->ns == from_namespace_;
+    if (!same && !Granted(view_, kind_, from_namespace_, *parsed)) return;
+    out_->insert(resource);
+    if (mutual) out_->insert(StrCat(resource, kRootSuffix));
+  }
+
+  mesh::View& view_;
+  const model::PeerIdentity& identity_;
+  std::set<std::string, std::less<>>* const out_;
+  std::string_view kind_;
+  std::string from_namespace_;
+  bool own_ = false;
+};
+
+}  // namespace
+
+std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const model::PeerIdentity& identity) {
+  std::set<std::string, std::less<>> out;
+  for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
+    const LabelMap& annotations = object->meta().annotations;
+    std::string_view ns = LabelOr(annotations, kParentNamespace);
+    if (ns.empty()) ns = object->ns();
+    const std::string_view account = LabelOr(annotations, kServiceAccount);
+    if (identity.ns != ns || (!account.empty() && identity.service_account != account)) continue;
+    if (!Serves(view, *object)) continue;
+    OfGateway of_gateway(view, identity, *object, &out);
+    for (const auto& server : object->Spec<Gateway>().servers()) of_gateway.Add(server.tls());
+  }
+  return out;
+}
+
+}  // namespace fairlead::gen::secret

@@ -1,0 +1,216 @@
+#include <gmock/gmock.h>
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/kubernetes_types.h"
+#include "config/tree.h"
+#include "config/yaml.h"
+#include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
+#include "gen/generator.h"
+#include "gen/secret/key_pair.h"
+#include "gen/secret/secret_name.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
+#include "mesh/mesh_fixture.h"
+
+namespace fairlead::gen::secret {
+namespace {
+
+namespace tls = envoy::extensions::transport_sockets::tls::v3;
+using config::Kind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SecretTest : public mesh::MeshFixture {
+ protected:
+  void PutSecret(std::string_view ns, std::string_view name, Data data) {
+    Put(Kind::kSecret, ns, name, config::SecretSpec{"Opaque", std::move(data)});
+  }
+  void PutConfigMap(std::string_view ns, std::string_view name, Data data) {
+    Put(Kind::kConfigMap, ns, name, config::ConfigMapSpec{std::move(data), {}});
+  }
+  void PutGateway(std::string_view ns, std::string_view credential, LabelMap annotations = {}) {
+    istio::networking::v1alpha3::Gateway gateway;
+    (*gateway.mutable_selector())["app"] = "gw";
+    auto* server = gateway.add_servers()->mutable_tls();
+    server->set_mode(istio::networking::v1alpha3::ServerTLSSettings::MUTUAL);
+    server->set_credential_name(std::string(credential));
+    Put(Kind::kGateway, ns, "gw", std::move(gateway), 0, std::move(annotations));
+  }
+  void PutGrant(std::string_view ns, const std::string& spec) {
+    config::YamlDocument document = config::ParseYamlDocument("spec: " + spec);
+    ASSERT_TRUE(document.problems.empty());
+    Put(Kind::kReferenceGrant, ns, "grant", std::move(document.tree));
+  }
+
+  // The secrets that a router of `ns` gets, by name.
+  std::map<std::string, tls::Secret> Ask(const Names& names, std::string_view ns = "shop",
+                                         bool proven = true) {
+    auto proxy = std::make_shared<model::Proxy>(*MakeProxy(ns, "gw", "10.0.0.1"));
+    proxy->metadata.labels = {{"app", "gw"}};
+    proxy->metadata.proxy_config = proxy_config_;
+    proxy->cls = model::ClassOf(*proxy);
+    if (proven) proxy->identity = model::PeerIdentity{"cluster.local", std::string(ns), "gw"};
+    const mesh::SnapshotPtr snapshot = Build();
+    const auto scope = mesh::ComputeProxyScope(*snapshot, proxy);
+    std::map<std::string, tls::Secret> secrets;
+    for (const cache::ResourcePtr& resource : GenerateFor(*generator_, *snapshot, *scope, &names)) {
+      google::protobuf::Any any;
+      EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()));
+      tls::Secret secret;
+      EXPECT_TRUE(any.UnpackTo(&secret));
+      EXPECT_EQ(secret.name(), resource->name.str());
+      secrets[secret.name()] = std::move(secret);
+    }
+    return secrets;
+  }
+  std::vector<std::string> NamesOf(const Names& names, std::string_view ns = "shop") {
+    std::vector<std::string> out;
+    for (const auto& [name, secret] : Ask(names, ns)) out.push_back(name);
+    return out;
+  }
+
+  std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> proxy_config_;
+  std::unique_ptr<Generator> generator_ = NewSecretGenerator();
+};
+
+TEST_F(SecretTest, APairIsCertificateAndKeyWithItsStaple) {
+  PutSecret("shop", "web", {{"tls.crt", "C"}, {"tls.key", "K"}, {"tls.ocsp-staple", "S"}, {"ca.crt", "R"}});
+  const auto got = Ask({"kubernetes://web"}).at("kubernetes://web").tls_certificate();
+  EXPECT_EQ(got.certificate_chain().inline_bytes(), "C");
+  EXPECT_EQ(got.private_key().inline_bytes(), "K");
+  EXPECT_EQ(got.ocsp_staple().inline_bytes(), "S");
+}
+
+TEST_F(SecretTest, GenericKeysGoBeforeThoseOfTlsSecrets) {
+  PutSecret("shop", "web", {{"tls.crt", "C"}, {"tls.key", "K"}, {"cert", "c"}, {"key", "k"}});
+  const auto got = Ask({"kubernetes://web"}).at("kubernetes://web").tls_certificate();
+  EXPECT_EQ(got.certificate_chain().inline_bytes(), "c");
+  EXPECT_EQ(got.private_key().inline_bytes(), "k");
+}
+
+TEST_F(SecretTest, RootsLieBesideThePairOrInASecretOfTheirOwnWithRevocations) {
+  PutSecret("shop", "web", {{"ca.crt", "R"}, {"ca.crl", "L"}});
+  auto got = Ask({"kubernetes://web-cacert"}).at("kubernetes://web-cacert").validation_context();
+  EXPECT_EQ(got.trusted_ca().inline_bytes(), "R");
+  EXPECT_EQ(got.crl().inline_bytes(), "L");
+  PutSecret("shop", "web-cacert", {{"cacert", "own"}, {"crl", "l"}});
+  got = Ask({"kubernetes://web-cacert"}).at("kubernetes://web-cacert").validation_context();
+  EXPECT_EQ(got.trusted_ca().inline_bytes(), "own");
+  EXPECT_EQ(got.crl().inline_bytes(), "l");
+}
+
+TEST_F(SecretTest, AConfigMapHoldsRootsForEverybody) {
+  PutConfigMap("far", "roots", {{"ca.crt", "R\n"}});
+  EXPECT_EQ(Ask({"configmap://far/roots-cacert"})
+                .at("configmap://far/roots-cacert")
+                .validation_context()
+                .trusted_ca()
+                .inline_bytes(),
+            "R");
+}
+
+TEST_F(SecretTest, ThoseWhoHaveNotProvenWhoTheyAreGetNothing) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  PutConfigMap("shop", "roots", {{"ca.crt", "R"}});
+  EXPECT_THAT(Ask({"configmap://shop/roots-cacert", "kubernetes://web"}, "shop", /*proven=*/false),
+              IsEmpty());
+}
+
+TEST_F(SecretTest, SecretsOfOtherNamespacesAreRefused) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}, {"cacert", "R"}});
+  const Names names = {"kubernetes-gateway://shop/web", "kubernetes://shop/web",
+                       "kubernetes://shop/web-cacert"};
+  EXPECT_THAT(NamesOf(names, "other"), IsEmpty());
+  EXPECT_THAT(NamesOf(names), ElementsAre("kubernetes://shop/web", "kubernetes://shop/web-cacert"));
+}
+
+TEST_F(SecretTest, OneBadReferenceDoesNotHoldBackTheOthers) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  PutSecret("shop", "half", {{"cert", "C"}});
+  PutSecret("shop", "empty", {{"tls.crt", ""}, {"tls.key", ""}});
+  EXPECT_THAT(NamesOf({"configmap://web", "default", "file-root:/etc/roots", "invalid://", "kubernetes://",
+                       "kubernetes://empty", "kubernetes://half", "kubernetes://none", "kubernetes://web"}),
+              ElementsAre("kubernetes://web"));
+}
+
+TEST_F(SecretTest, AGatewaysReferencesAreForItsOwnProxies) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}, {"cacert", "R"}});
+  const Names names = {"kubernetes-gateway://shop/web", "kubernetes-gateway://shop/web-cacert"};
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  PutGateway("shop", "kubernetes-gateway://shop/web");
+  EXPECT_EQ(NamesOf(names), names);
+  EXPECT_THAT(NamesOf(names, "other"), IsEmpty());
+  PutGateway("shop", "kubernetes-gateway://shop/web",
+             {{"internal.istio.io/service-account-name", "another"}});
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+}
+
+TEST_F(SecretTest, AGrantLetsAGatewayHaveASecretOfAnotherNamespace) {
+  PutSecret("vault", "web", {{"cert", "C"}, {"key", "K"}});
+  PutGateway("shop", "kubernetes-gateway://vault/web");
+  const Names names = {"kubernetes-gateway://vault/web"};
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  const std::string from = "{from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: ";
+  PutGrant("vault", from + "else}], to: [{group: '', kind: Secret}]}");
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  PutGrant("vault", from + "shop}], to: [{group: '', kind: Secret, name: other}]}");
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  PutGrant("vault", from + "shop}], to: [{group: '', kind: Secret, name: web}]}");
+  EXPECT_EQ(NamesOf(names), names);
+}
+
+TEST_F(SecretTest, AnAcceleratorKeepsTheKey) {
+  auto config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
+  config->mutable_private_key_provider()->mutable_qat()->mutable_poll_delay()->set_nanos(5);
+  proxy_config_ = config;
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  const auto got = Ask({"kubernetes://web"}).at("kubernetes://web").tls_certificate();
+  EXPECT_FALSE(got.has_private_key());
+  EXPECT_EQ(got.private_key_provider().provider_name(), "qat");
+  EXPECT_THAT(got.private_key_provider().typed_config().value(), HasSubstr("K"));
+}
+
+TEST_F(SecretTest, OnlyTheSecretsThatWereReadAreAReasonToMakeThemAnew) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  auto proxy = std::make_shared<model::Proxy>(*MakeProxy("shop", "gw", "10.0.0.1"));
+  proxy->identity = model::PeerIdentity{"", "shop", "gw"};
+  const Names names = {"kubernetes://web"};
+  const mesh::SnapshotPtr snapshot = Build();
+  const auto scope = mesh::ComputeProxyScope(*snapshot, proxy);
+  mesh::View view({*snapshot, scope.get()});
+  generator_->Generate(view, &names, 0);
+  const mesh::ReadsPtr reads = view.Take();
+  PutSecret("shop", "other", {{"cert", "C"}, {"key", "K"}});
+  EXPECT_TRUE(reads->Hold({*Build(), scope.get()}));
+  auto stranger = std::make_shared<mesh::ProxyScope>(*scope);
+  auto unproven = std::make_shared<model::Proxy>(*proxy);
+  unproven->identity.reset();
+  stranger->proxy = unproven;
+  EXPECT_FALSE(reads->Hold({*Build(), stranger.get()})) << "what one has is not given to another";
+  PutSecret("shop", "web", {{"cert", "C2"}, {"key", "K"}});
+  EXPECT_FALSE(reads->Hold({*Build(), scope.get()}));
+}
+
+TEST(KeyPairTest, ReasonsNameKeysAndNoContent) {
+  EXPECT_EQ(FindKeyPair({{"cert", ""}, {"key", ""}}).status().message(),
+            "keys \"cert\" and \"key\" are empty");
+  EXPECT_EQ(FindKeyPair({{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}}).status().message(),
+            "expected keys (cert and key) or (tls.crt and tls.key); found: a, b, c, and 1 more...");
+  EXPECT_EQ(FindRoots({{"ca.crt", ""}}).status().message(), "key \"ca.crt\" is empty");
+}
+
+TEST(KeyPairTest, WhatIsNoCertificateIsToldFromWhatHasExpired) {
+  EXPECT_EQ(CheckCertificate("hello", 0).message(), "not a certificate in PEM");
+}
+
+}  // namespace
+}  // namespace fairlead::gen::secret
