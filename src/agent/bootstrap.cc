@@ -51,6 +51,37 @@ std::pair<std::string, int> SplitAddress(const std::string& text) {
   return {text.substr(0, colon), std::atoi(text.c_str() + colon + 1)};
 }
 
+json AgentSecret(std::string_view name) {
+  return {{"name", name},
+          {"sds_config",
+           {{"resource_api_version", "V3"},
+            {"initial_fetch_timeout", "0s"},
+            {"api_config_source",
+             {{"api_type", "GRPC"},
+              {"transport_api_version", "V3"},
+              {"set_node_on_first_message_only", true},
+              {"grpc_services", json::array({{{"envoy_grpc", {{"cluster_name", "sds-grpc"}}}}})}}}}}};
+}
+
+// The workload shows its own certificate to the control plane, and wants one that its roots vouch for.
+json DiscoveryTls(const Options& options, const std::string& host) {
+  constexpr std::string_view kContext = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+  const std::string name = options.server_name.empty() ? host : options.server_name;
+  const json san = {{"san_type", IsIpAddress(name) ? "IP_ADDRESS" : "DNS"}, {"matcher", {{"exact", name}}}};
+  json context = {
+      {"@type", TypeUrl(kContext)},
+      {"common_tls_context",
+       {{"alpn_protocols", json::array({"h2"})},
+        {"tls_params",
+         {{"tls_minimum_protocol_version", "TLSv1_2"}, {"tls_maximum_protocol_version", "TLSv1_3"}}},
+        {"tls_certificate_sds_secret_configs", json::array({AgentSecret("default")})},
+        {"combined_validation_context",
+         {{"default_validation_context", {{"match_typed_subject_alt_names", json::array({san})}}},
+          {"validation_context_sds_secret_config", AgentSecret("ROOTCA")}}}}}};
+  if (!IsIpAddress(name)) context["sni"] = name;
+  return {{"name", "envoy.transport_sockets.tls"}, {"typed_config", context}};
+}
+
 json DiscoveryCluster(const Options& options) {
   const auto [host, port] = SplitAddress(options.discovery_address);
   const json thresholds = {
@@ -75,6 +106,7 @@ json DiscoveryCluster(const Options& options) {
            {{"http2_protocol_options",
              {{"connection_keepalive", {{"interval", "30s"}, {"timeout", "10s"}}}}}}}}}}},
   };
+  if (options.tls) cluster["transport_socket"] = DiscoveryTls(options, host);
   if (cluster["type"] == "STRICT_DNS") {
     cluster["respect_dns_ttl"] = true;
     cluster["dns_lookup_family"] = OnlyIpv6(options) ? "V6_ONLY" : "V4_PREFERRED";
@@ -93,8 +125,8 @@ json LocalCluster(std::string_view name, std::string_view localhost, int port) {
 
 // The workload's certificates come from the agent's own SDS socket, the place where Istio's proxies expect
 // it.
-json SecretCluster() {
-  const json address = {{"pipe", {{"path", "./var/run/secrets/workload-spiffe-uds/socket"}}}};
+json SecretCluster(const Options& options) {
+  const json address = {{"pipe", {{"path", options.secret_socket}}}};
   return {{"name", "sds-grpc"},
           {"alt_stat_name", "sds-grpc;"},
           {"type", "STATIC"},
@@ -204,7 +236,7 @@ json BuildNode(const Options& options) {
 json BuildBootstrap(const Options& options) {
   const std::string localhost = OnlyIpv6(options) ? "::1" : "127.0.0.1";
   json clusters = json::array({LocalCluster("prometheus_stats", localhost, options.admin_port),
-                               SecretCluster(), DiscoveryCluster(options)});
+                               SecretCluster(options), DiscoveryCluster(options)});
   json listeners = json::array();
   if (options.prometheus_port != 0) listeners.push_back(PrometheusListener(options));
   json runtime = {{"re2.max_program_size.error_level", "32768"}};

@@ -151,7 +151,19 @@ constexpr Variable kVariables[] = {
     {"ISTIO_METAJSON_NAME", "node metadata from JSON; LABELS and ANNOTATIONS are maps of their own"},
     {"PROXY_CONFIG", "a ProxyConfig, YAML or JSON; flags beat it"},
     {"ISTIO_DELTA_XDS", "whether to ask for differences; true unless it is set"},
-    {"OUTPUT_CERTS", "folder of a gRPC library's certificates"},
+    {"OUTPUT_CERTS", "folder that the certificates are written to, too, for gRPC libraries"},
+    {"CA_ADDR", "the authority, HOST:PORT, else the control plane; with it, or port 15012, all is over TLS"},
+    {"ISTIOD_SAN", "the name that the control plane's certificate has; else the address's host"},
+    {"XDS_ROOT_CA", "file of the roots that vouch for it [./var/run/secrets/istio/root-cert.pem]"},
+    {"FAIRLEAD_TOKEN_FILE", "file of the workload's token [./var/run/secrets/tokens/istio-token]"},
+    {"PROV_CERT", "folder of a certificate that proves who the workload is, in place of a token"},
+    {"FILE_MOUNTED_CERTS", "true: certificates are the files in ./etc/certs alone"},
+    {"TRUST_DOMAIN", "of the workload's identity; cluster.local unless it is set"},
+    {"SECRET_TTL", "the lifetime of certificates that is asked for; 24h unless it is set"},
+    {"SECRET_GRACE_PERIOD_RATIO", "the last part of it in which they are renewed; 0.5 unless it is set"},
+    {"SECRET_GRACE_PERIOD_RATIO_JITTER", "more or less of that, by chance; 0.01 unless it is set"},
+    {"ECC_SIGNATURE_ALGORITHM", "ECDSA: keys are ECDSA's, else RSA's"},
+    {"WORKLOAD_RSA_KEY_SIZE", "bits of RSA keys; 2048 unless it is set"},
     {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS", "true: on SIGTERM Envoy lasts until its connections have ended"},
     {"MINIMUM_DRAIN_DURATION", "and so long at least"},
 };
@@ -232,6 +244,37 @@ absl::Status ReadEnvironment(const Environment& environment, Options* options) {
   return absl::OkStatus();
 }
 
+absl::Status ParseRatio(std::string_view name, std::string_view text, double* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  if (error == std::errc() && end == text.data() + text.size() && *out >= 0 && *out <= 1)
+    return absl::OkStatus();
+  return InvalidArgumentError(StrCat(name, ": '", text, "' is not between 0 and 1"));
+}
+
+// Istio's variables of certificates.
+absl::Status ReadCertificates(const Environment& environment, Options* options) {
+  options->ca_address = Value(environment, "CA_ADDR");
+  options->server_name = Value(environment, "ISTIOD_SAN");
+  options->roots_file = Value(environment, "XDS_ROOT_CA", options->roots_file);
+  options->token_file = Value(environment, "FAIRLEAD_TOKEN_FILE", options->token_file);
+  options->provided_certificates = Value(environment, "PROV_CERT");
+  options->only_mounted = ParseBool(Value(environment, "FILE_MOUNTED_CERTS")).value_or(false);
+  options->trust_domain = Value(environment, "TRUST_DOMAIN", options->trust_domain);
+  options->service_account = Value(environment, "SERVICE_ACCOUNT", options->service_account);
+  options->ecdsa = Value(environment, "ECC_SIGNATURE_ALGORITHM") == "ECDSA";
+  absl::Status status;
+  if (const std::string text = Value(environment, "SECRET_TTL"); !text.empty())
+    status = ParseMilliseconds("SECRET_TTL", text, &options->secret_lifetime);
+  if (const std::string text = Value(environment, "SECRET_GRACE_PERIOD_RATIO"); status.ok() && !text.empty())
+    status = ParseRatio("SECRET_GRACE_PERIOD_RATIO", text, &options->grace_ratio);
+  if (const std::string text = Value(environment, "SECRET_GRACE_PERIOD_RATIO_JITTER");
+      status.ok() && !text.empty())
+    status = ParseRatio("SECRET_GRACE_PERIOD_RATIO_JITTER", text, &options->grace_jitter);
+  if (const std::string text = Value(environment, "WORKLOAD_RSA_KEY_SIZE"); status.ok() && !text.empty())
+    status = ParseInt("WORKLOAD_RSA_KEY_SIZE", text, &options->rsa_bits);
+  return status;
+}
+
 // What the control plane reads back from the node: the same keys that Istio's proxies send.
 void FillMetadata(const Environment& environment, Options* options) {
   json& metadata = options->metadata;
@@ -275,6 +318,8 @@ absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments,
     if (absl::Status status = ApplyProxyConfig(text, &options); !status.ok()) return status;
   }
   if (absl::Status status = ReadArguments(arguments, &options); !status.ok()) return status;
+  if (absl::Status status = ReadCertificates(environment, &options); !status.ok()) return status;
+  options.tls = options.discovery_address.ends_with(":15012") || !options.ca_address.empty();
   FillMetadata(environment, &options);
   return options;
 }

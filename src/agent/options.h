@@ -32,6 +32,22 @@ struct Options {
   std::string discovery_address = "localhost:15010";
   bool delta = true;  // ISTIO_DELTA_XDS
 
+  // Certificates. TLS to the control plane and a certificate from it: at port 15012, or where CA_ADDR is set.
+  bool tls = false;
+  std::string ca_address;   // CA_ADDR; "": the control plane
+  std::string server_name;  // ISTIOD_SAN: whom its certificate must name; "": the address's host
+  std::string roots_file = "./var/run/secrets/istio/root-cert.pem";  // XDS_ROOT_CA: that vouch for it
+  std::string token_file = "./var/run/secrets/tokens/istio-token";   // FAIRLEAD_TOKEN_FILE
+  std::string provided_certificates;                 // PROV_CERT: a folder, in place of a token
+  std::string mounted_certificates = "./etc/certs";  // used where its files are there
+  bool only_mounted = false;                         // FILE_MOUNTED_CERTS: ask no authority
+  std::string trust_domain = "cluster.local", service_account = "default";
+  std::chrono::milliseconds secret_lifetime = std::chrono::hours(24);  // SECRET_TTL
+  double grace_ratio = 0.5, grace_jitter = 0.01;  // SECRET_GRACE_PERIOD_RATIO, …_JITTER
+  int rsa_bits = 2048;                            // WORKLOAD_RSA_KEY_SIZE
+  bool ecdsa = false;                             // ECC_SIGNATURE_ALGORITHM is ECDSA
+  std::string secret_socket = "./var/run/secrets/workload-spiffe-uds/socket";
+
   // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
   std::string certificate_folder;
 

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/bootstrap.h"
+#include "agent/certificates.h"
 #include "agent/envoy_process.h"
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
@@ -182,7 +183,14 @@ int RunAgent(const std::vector<std::string>& arguments) {
     Say(Message(file.status()));
     return 1;
   }
-  return Supervisor(*options).Run(EnvoyCommand(*options, *file));
+  // First: it blocks signals for the threads that are made after it, too.
+  Supervisor supervisor(*options);
+  Certificates certificates(*options);
+  if (const absl::Status status = certificates.Start(); !status.ok()) {
+    Say(Message(status));
+    return 1;
+  }
+  return supervisor.Run(EnvoyCommand(*options, *file));
 }
 
 }  // namespace fairlead::agent

@@ -1,0 +1,40 @@
+#ifndef FAIRLEAD_AGENT_CERTIFICATES_H_
+#define FAIRLEAD_AGENT_CERTIFICATES_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "agent/file_secrets.h"
+#include "agent/options.h"
+#include "agent/sds_server.h"
+#include "agent/secret_store.h"
+#include "agent/workload_certificate.h"
+
+namespace fairlead::agent {
+
+// The agent's certificates: from mounted files where they are there, else from the authority; given to the
+// proxy over SDS, and written to OUTPUT_CERTS.
+class Certificates {
+ public:
+  explicit Certificates(const Options& options);
+  ~Certificates();
+  // Does nothing where somebody else serves the socket already (a SPIFFE agent). Unavailable where the socket
+  // cannot be had.
+  absl::Status Start();
+
+ private:
+  bool UseMountedFiles();
+  void AskAuthority();
+  void WriteOut(const std::string& name, const Secret& secret);
+
+  const Options options_;
+  SecretStore store_;
+  FileSecrets files_{&store_};
+  std::unique_ptr<CaClient> client_;
+  std::unique_ptr<WorkloadCertificate> workload_;  // null: from files, or none
+  SdsServer server_;
+};
+
+}  // namespace fairlead::agent
+
+#endif  // FAIRLEAD_AGENT_CERTIFICATES_H_

@@ -1,0 +1,186 @@
+#include "agent/sds_server.h"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <utility>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "xds/resource_set.h"
+#include "xds/response.h"
+#include "xds/stream_core.h"
+
+namespace fairlead::agent {
+namespace {
+
+using xds::Framing;
+using xds::TypeId;
+
+constexpr std::string_view kService = "/envoy.service.secret.v3.SecretDiscoveryService/";
+
+std::string NextNoncePrefix() {
+  static std::atomic<uint64_t> last{0};
+  return StrCat("sds-", ++last, "-");
+}
+
+// One stream of the proxy, which mostly asks for one secret on each.
+class SdsStream : public rpc::StreamHandler {
+ public:
+  SdsStream(std::shared_ptr<rpc::ServerStream> stream, Framing framing, SecretStore* store)
+      : stream_(std::move(stream)),
+        store_(store),
+        core_(framing, xds::MaskOf(TypeId::kSecret), NextNoncePrefix()) {}
+
+  void OnMessage(std::string_view bytes) override {
+    if (!TakeRequest(bytes)) return;
+    Pump();
+    stream_->Read();
+  }
+  void OnSent(bool ok) override {
+    {
+      std::lock_guard lock(mutex_);
+      sending_ = false;
+    }
+    if (ok) Pump();
+  }
+  void OnClosed() override {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  void OnChange() {
+    {
+      std::lock_guard lock(mutex_);
+      core_.OnChange();
+    }
+    Pump();
+  }
+
+ private:
+  // False: the stream has ended.
+  bool TakeRequest(std::string_view bytes) {
+    std::lock_guard lock(mutex_);
+    auto request = core_.Decode(bytes);
+    if (!request.ok()) return End(request.status());
+    const std::string_view url = xds::InfoOf(TypeId::kSecret).url;
+    if (request->type_url.empty()) request->type_url = url;
+    if (request->type_url != url) return End(absl::InvalidArgumentError("this is a service of secrets"));
+    const xds::Verdict verdict = core_.OnRequest(*request);
+    if (verdict.kind == xds::Verdict::kTooMuch) return End(absl::ResourceExhaustedError(verdict.excess));
+    return true;
+  }
+  bool End(const absl::Status& status) {
+    stream_->Close(status);
+    return false;
+  }
+
+  // Sends what is due. What is not there yet is told to the store, without the lock: it may come at once.
+  void Pump() {
+    std::vector<std::string> missing;
+    {
+      std::lock_guard lock(mutex_);
+      if (!sending_ && !closed_) Offer(&missing);
+    }
+    for (const std::string& name : missing) store_->Want(name);
+  }
+
+  // Nothing where some of it is missing: an empty answer would be an error to the proxy. REQUIRES: mutex_
+  // held.
+  void Offer(std::vector<std::string>* missing) {
+    const auto wanted = core_.Next();
+    if (!wanted || wanted->names == nullptr) return;
+    std::vector<cache::ResourcePtr> resources;
+    for (const std::string& name : wanted->names->names()) {
+      cache::ResourcePtr resource = store_->Find(name);
+      if (resource == nullptr) {
+        missing->push_back(name);
+      } else {
+        resources.push_back(std::move(resource));
+      }
+    }
+    if (!missing->empty()) return;
+    const auto response = core_.Offer(wanted->type, xds::ResourceSet::Of(std::move(resources)));
+    if (!response) return;
+    std::vector<rpc::Slice> slices;
+    for (xds::Piece& piece : xds::Encode(core_.framing(), *response))
+      slices.push_back({std::move(piece.owner), piece.bytes});
+    sending_ = true;
+    stream_->Send(std::move(slices));
+  }
+
+  const std::shared_ptr<rpc::ServerStream> stream_;
+  SecretStore* const store_;
+  std::mutex mutex_;
+  xds::StreamCore core_;
+  bool sending_ = false, closed_ = false;
+};
+
+}  // namespace
+
+// The streams that are open, for changes to reach.
+class SdsServer::Streams {
+ public:
+  explicit Streams(SecretStore* store) : store_(store) {}
+
+  rpc::GrpcMethod Method(std::string_view name, Framing framing, const std::shared_ptr<Streams>& self) {
+    return {
+        StrCat(kService, name),
+        [self, framing](std::shared_ptr<rpc::ServerStream> stream) -> std::shared_ptr<rpc::StreamHandler> {
+          rpc::ServerStream& to_read = *stream;
+          auto handler = std::make_shared<SdsStream>(std::move(stream), framing, self->store_);
+          self->Add(handler);
+          to_read.Read();
+          return handler;
+        }};
+  }
+  void OnChange() {
+    std::vector<std::shared_ptr<SdsStream>> open;
+    {
+      std::lock_guard lock(mutex_);
+      for (const auto& weak : streams_) {
+        if (auto stream = weak.lock()) open.push_back(std::move(stream));
+      }
+    }
+    for (const auto& stream : open) stream->OnChange();
+  }
+
+ private:
+  void Add(const std::shared_ptr<SdsStream>& stream) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+    streams_.push_back(stream);
+  }
+  SecretStore* const store_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<SdsStream>> streams_;  // guarded by mutex_
+};
+
+SdsServer::SdsServer(std::string socket, SecretStore* store)
+    : socket_(std::move(socket)), streams_(std::make_shared<Streams>(store)) {
+  store->Follow([streams = streams_](const std::string&, const Secret&) { streams->OnChange(); });
+}
+
+SdsServer::~SdsServer() { Stop(); }
+
+absl::Status SdsServer::Start() {
+  if (const size_t slash = socket_.rfind('/'); slash != std::string::npos && slash > 0) {
+    if (absl::Status status = CreateFolders(socket_.substr(0, slash)); !status.ok()) return status;
+  }
+  if (absl::Status status = RemoveFile(socket_); !status.ok()) return status;
+  rpc::GrpcServerOptions options;
+  options.addresses = {StrCat("unix:", socket_)};
+  options.methods = {streams_->Method("StreamSecrets", Framing::kStateOfTheWorld, streams_),
+                     streams_->Method("DeltaSecrets", Framing::kDelta, streams_)};
+  server_ = std::make_unique<rpc::GrpcServer>(std::move(options));
+  // The socket is for this user alone from its first moment.
+  const mode_t before = umask(0177);
+  const absl::Status status = server_->Start();
+  umask(before);
+  return status;
+}
+
+void SdsServer::Stop() {
+  if (server_ != nullptr) server_->Stop(std::chrono::milliseconds(0));
+}
+
+}  // namespace fairlead::agent
