@@ -83,8 +83,9 @@ def exposition_of(fairlead):
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
             [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=", "--grpcAddr=",
-             "--secureGRPCAddr=", "--httpsAddr=", "--httpAddr", f"127.0.0.1:{http}",
-             f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL)
+             "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr", f"127.0.0.1:{http}",
+             f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL,
+            env=os.environ | {"FAIRLEAD_CA_DIR": os.path.join(folder, "ca")})
         try:
             while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:
                 time.sleep(0.02)

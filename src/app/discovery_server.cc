@@ -62,16 +62,10 @@ void LogRemarks(const DiscoveryOptions& options) {
     app_log.Warn(
         "JWKS_RESOLVER_INSECURE_SKIP_VERIFY: keys of tokens are taken from servers that prove nothing");
   }
-  if (!options.secure_grpc_addr.empty()) {
-    app_log.Info("no TLS listener on {}: this version has no certificates yet", options.secure_grpc_addr);
-  }
   if (!options.https_addr.empty()) {
     app_log.Info("no webhooks on {}: this version has no certificates yet", options.https_addr);
   }
-  for (const auto& [flag, value] :
-       {std::pair("--kubeconfig", &options.kubeconfig), std::pair("--caCertFile", &options.ca_cert_file),
-        std::pair("--tlsCertFile", &options.tls_cert_file),
-        std::pair("--tlsKeyFile", &options.tls_key_file)}) {
+  for (const auto& [flag, value] : {std::pair("--kubeconfig", &options.kubeconfig)}) {
     if (!value->empty()) app_log.Warn("{} is set, but means nothing to this version", flag);
   }
 }
@@ -100,7 +94,8 @@ void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
   options.send_timeout = std::chrono::duration_cast<Clock::duration>(options_.environment.send_timeout);
   options.shadow = options_.environment.shadow;
   options.scope = mesh::ComputeProxyScope;
-  options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity);
+  options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity,
+                                                              options_.environment.check_identity);
   options.max_streams_per_second = options_.environment.max_requests_per_second;
   options.limits.names = static_cast<size_t>(options_.environment.max_names);
   options.limits.name_bytes = static_cast<size_t>(options_.environment.max_name_bytes);
@@ -148,7 +143,8 @@ void DiscoveryServer::MakeSources() {
 
 // Before anything is read: a mesh may take long to be made.
 absl::Status DiscoveryServer::CheckAddresses() const {
-  for (const std::string* address : {&options_.grpc_addr, &options_.http_addr, &options_.monitoring_addr}) {
+  for (const std::string* address :
+       {&options_.grpc_addr, &options_.secure_grpc_addr, &options_.http_addr, &options_.monitoring_addr}) {
     if (address->empty() || address->starts_with("unix:")) continue;
     if (absl::Status status = rpc::ParseAddress(*address).status(); !status.ok()) return status;
   }
@@ -217,30 +213,65 @@ void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons&
   if (!serving_ && keys_->Settled()) OpenGrpc();
 }
 
+// Where --secureGRPCAddr asks for them; they need the mesh's trust domain.
+absl::Status DiscoveryServer::StartCertificates() {
+  if (options_.secure_grpc_addr.empty()) return absl::OkStatus();
+  Certificates::Sources sources;
+  sources.snapshot = [this] { return pusher_->Snapshot(); };
+  sources.pods = [this] {
+    std::vector<config::ConfigPtr> pods;
+    for (config::ConfigPtr& object : debug_sources_.objects()) {
+      if (object->kind() == config::Kind::kPod) pods.push_back(std::move(object));
+    }
+    return pods;
+  };
+  certificates_ = std::make_unique<Certificates>(options_, std::move(sources));
+  return certificates_->Start();
+}
+
+rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
+  rpc::GrpcServerOptions options;
+  options.transport = options_.xds_transport == "grpc" ? rpc::Transport::kGrpc : rpc::Transport::kNghttp2;
+  if (!options_.grpc_addr.empty()) options.addresses = {options_.grpc_addr};
+  transports::Prove prove;
+  if (certificates_ != nullptr) {
+    // The other transport has no TLS.
+    const bool served = options.transport == rpc::Transport::kNghttp2;
+    if (served) options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
+    if (!served) app_log.Warn("nothing listens on {}: the transport has no TLS", options_.secure_grpc_addr);
+    options.methods = certificates_->Methods();
+    prove = [certificates = certificates_.get()](const rpc::ServerStream& stream) {
+      return certificates->Prove(stream);
+    };
+  }
+  options.keepalive.interval = Duration(options_.keepalive_interval);
+  options.keepalive.timeout = Duration(options_.keepalive_timeout);
+  if (!options_.keepalive_max_connection_age.empty()) {
+    options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
+  }
+  options.max_receive_size = options_.environment.max_receive_size;
+  options.max_streams = options_.environment.max_streams;
+  for (auto& method : transports::XdsMethods(pusher_.get(), prove))
+    options.methods.push_back(std::move(method));
+  for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
+    options.methods.push_back(std::move(method));
+  for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
+    options.methods.push_back(std::move(method));
+  options.refuse = transports::RefuseMethod;
+  return options;
+}
+
 // On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
 void DiscoveryServer::OpenGrpc() {
   {
     std::lock_guard lock(mutex_);
     if (grpc_tried_) return;
   }
-  absl::Status status;
+  absl::Status status = StartCertificates();
   std::unique_ptr<rpc::GrpcServer> server;
-  if (!options_.grpc_addr.empty()) {
-    rpc::GrpcServerOptions options;
-    options.addresses = {options_.grpc_addr};
-    options.keepalive.interval = Duration(options_.keepalive_interval);
-    options.keepalive.timeout = Duration(options_.keepalive_timeout);
-    if (!options_.keepalive_max_connection_age.empty()) {
-      options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
-    }
-    options.max_receive_size = options_.environment.max_receive_size;
-    options.max_streams = options_.environment.max_streams;
-    options.methods = transports::XdsMethods(pusher_.get());
-    for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
-      options.methods.push_back(std::move(method));
-    for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
-      options.methods.push_back(std::move(method));
-    options.refuse = transports::RefuseMethod;
+  rpc::GrpcServerOptions options;
+  if (status.ok()) options = GrpcOptions();
+  if (status.ok() && (!options.addresses.empty() || !options.secure_addresses.empty())) {
     server = std::make_unique<rpc::GrpcServer>(std::move(options));
     status = server->Start();
   }
@@ -254,8 +285,9 @@ void DiscoveryServer::OpenGrpc() {
   opened_.notify_all();
   if (status.ok()) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
-    app_log.Info("ready after {:.0f}ms; xDS on {}", took.count(),
-                 options_.grpc_addr.empty() ? "none" : options_.grpc_addr);
+    app_log.Info("ready after {:.0f}ms; xDS on {}{}", took.count(),
+                 options_.grpc_addr.empty() ? "none" : options_.grpc_addr,
+                 secure_grpc_port() == 0 ? "" : StrCat(" and over TLS on ", options_.secure_grpc_addr));
     FlushLogs();
   }
 }
@@ -268,7 +300,13 @@ absl::Status DiscoveryServer::WaitUntilServing() {
 
 int DiscoveryServer::grpc_port() const {
   std::lock_guard lock(mutex_);
-  return grpc_ != nullptr && grpc_tried_ ? grpc_->ports().front() : 0;
+  return grpc_ != nullptr && grpc_tried_ && !options_.grpc_addr.empty() ? grpc_->ports().front() : 0;
+}
+
+int DiscoveryServer::secure_grpc_port() const {
+  std::lock_guard lock(mutex_);
+  const size_t plain = options_.grpc_addr.empty() ? 0 : 1;
+  return grpc_ != nullptr && grpc_tried_ && grpc_->ports().size() > plain ? grpc_->ports().back() : 0;
 }
 
 void DiscoveryServer::Stop() {
@@ -287,6 +325,7 @@ void DiscoveryServer::Stop() {
   if (files_ != nullptr) files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
+  if (certificates_ != nullptr) certificates_->Stop();
   inspections_.Stop();
   http_.Stop();
   monitoring_.Stop();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "app/certificates.h"
 #include "app/discovery_options.h"
 #include "app/mesh_model.h"
 #include "app/settings_files.h"
@@ -40,6 +41,7 @@ class DiscoveryServer {
 
   bool Ready() const { return serving_; }
   int grpc_port() const;  // 0 where there is no such listener
+  int secure_grpc_port() const;
   int http_port() const { return http_.port(); }
   int monitoring_port() const { return monitoring_.port(); }
 
@@ -51,6 +53,8 @@ class DiscoveryServer {
   absl::Status CheckAddresses() const;
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
+  rpc::GrpcServerOptions GrpcOptions();
+  absl::Status StartCertificates();
   void OpenGrpc();
   void MakeKeyFetcher();
 
@@ -61,6 +65,7 @@ class DiscoveryServer {
   Executor inspections_{"inspect", 1};
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
+  std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
   std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<jwks::Fetcher> keys_;

@@ -63,6 +63,17 @@ bool SetHttpConnections(std::string_view text, Environment* environment) {
   return error == std::errc() && end == text.data() + text.size() && value >= 8 && value <= 100000;
 }
 
+// Of a certificate: a second at least.
+template <auto Member>
+bool SetLifetime(std::string_view text, Environment* environment) {
+  return SetDuration<Member>(text, environment) && environment->*Member >= std::chrono::seconds(1);
+}
+
+template <auto Member>
+bool SetPercent(std::string_view text, Environment* environment) {
+  return SetCount<Member>(text, environment) && environment->*Member <= 100;
+}
+
 template <auto Member>
 bool SetRate(std::string_view text, Environment* environment) {
   double value = 0;
@@ -160,6 +171,55 @@ const std::vector<Row>& Rows() {
         "tests and closed "
         "networks only."},
        SetPlaintextIdentity},
+      {{"ENABLE_CA_SERVER", "true", "Whether certificates are given to workloads, on --secureGRPCAddr."},
+       SetBool<&Environment::ca_server>},
+      {{"ROOT_CA_DIR", "./etc/cacerts",
+        "Folder of an authority's ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or of tls.crt, "
+        "tls.key and ca.crt; without them there is a root of our own."},
+       SetText<&Environment::root_ca_dir>},
+      {{"FAIRLEAD_CA_DIR", "./var/lib/fairlead/ca",
+        "Folder of the root of our own, which is made at the first start and kept; for its owner alone."},
+       SetText<&Environment::ca_dir>},
+      {{"DEFAULT_WORKLOAD_CERT_TTL", "24h",
+        "The lifetime of a certificate whose request says none, and of the TLS listener's own."},
+       SetLifetime<&Environment::default_certificate_lifetime>},
+      {{"MAX_WORKLOAD_CERT_TTL", "2160h", "The longest lifetime that a request may ask for."},
+       SetLifetime<&Environment::max_certificate_lifetime>},
+      {{"CITADEL_SELF_SIGNED_CA_CERT_TTL", "87600h", "The lifetime of a root of our own."},
+       SetLifetime<&Environment::root_lifetime>},
+      {{"CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL", "1h",
+        "How often the age of a root of our own is looked at; 0: never."},
+       SetDuration<&Environment::root_check_interval>},
+      {{"CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE", "20",
+        "The last part of a root's lifetime, in percent, in which there is a new one."},
+       SetPercent<&Environment::root_grace_percent>},
+      {{"CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE", "0",
+        "Bits of the RSA key of a root of our own, 2048 to 8192; 0: an ECDSA key."},
+       SetCount<&Environment::root_rsa_bits>},
+      {{"ISTIOD_CUSTOM_HOST", "",
+        "More names for the TLS listener's certificate, with commas, besides those of istiod's services."},
+       SetText<&Environment::custom_host>},
+      {{"TOKEN_ISSUER", "",
+        "Whose tokens prove who a caller is; its keys are found by OpenID discovery. Empty: no tokens."},
+       SetText<&Environment::token_issuer>},
+      {{"AUDIENCE", "istio-ca", "Whom tokens must be for; with commas, one of them."},
+       SetText<&Environment::token_audience>},
+      {{"FAIRLEAD_TOKEN_KEYS", "",
+        "File of the issuer's keys, a JSON Web Key Set or PEM, in place of discovery."},
+       SetText<&Environment::token_keys>},
+      {{"CA_TRUSTED_NODE_ACCOUNTS", "",
+        "Service accounts, NAMESPACE/NAME with commas, of node agents that may ask for certificates of the "
+        "workloads on their node."},
+       SetText<&Environment::trusted_node_accounts>},
+      {{"TRUSTED_GATEWAY_CIDR", "",
+        "Networks, with commas, of gateways whose header x-forwarded-client-cert is believed; with any, this "
+        "machine is, too."},
+       SetText<&Environment::trusted_gateways>},
+      {{"XDS_AUTH", "true", "Whether who connects over TLS must prove who it is."},
+       SetBool<&Environment::authenticate_xds>},
+      {{"PILOT_ENABLE_XDS_IDENTITY_CHECK", "true",
+        "Whether a proxy must be of the namespace and service account that it has proven."},
+       SetBool<&Environment::check_identity>},
       {{"FAIRLEAD_MAX_NAMES", "100000",
         "The most names that one stream may ask for of one type; one that asks for more ends."},
        SetSize<&Environment::max_names>},

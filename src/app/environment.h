@@ -34,6 +34,18 @@ struct Environment {
   std::string pod_namespace = "istio-system";
   std::string pod_name;
   bool plaintext_identity = false;
+  // Certificates: the authority, its root, and who callers are.
+  bool ca_server = true;
+  std::string root_ca_dir = "./etc/cacerts", ca_dir = "./var/lib/fairlead/ca";
+  std::chrono::nanoseconds default_certificate_lifetime = std::chrono::hours(24);
+  std::chrono::nanoseconds max_certificate_lifetime = std::chrono::hours(24 * 90);
+  std::chrono::nanoseconds root_lifetime = std::chrono::hours(24 * 3650);
+  std::chrono::nanoseconds root_check_interval = std::chrono::hours(1);
+  int root_grace_percent = 20;
+  int root_rsa_bits = 0;  // 0: ECDSA
+  std::string custom_host, token_issuer, token_audience = "istio-ca", token_keys;
+  std::string trusted_node_accounts, trusted_gateways;  // lists with commas
+  bool authenticate_xds = true, check_identity = true;
   bool shadow = false;
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
   bool believe_key_servers = false;

@@ -27,6 +27,7 @@ Keeper::Keeper(KeeperOptions options, Authority* authority)
 Keeper::~Keeper() { Stop(); }
 
 absl::Status Keeper::Start() {
+  Metrics();
   auto texts = ReadPluggedIn(options_.plugged_in);
   if (!texts.ok()) return texts.status();
   const int64_t now = options_.now();

@@ -17,6 +17,14 @@ ServerMetrics& Metrics() {
       GetCounter("citadel_server_success_cert_issuance_count",
                  "The number of certificates issuances that have succeeded."),
   };
+  // Shown from the start, as zeros.
+  static const bool shown = [] {
+    for (const auto error :
+         {Signed::Error::kUnavailable, Signed::Error::kCsr, Signed::Error::kLifetime, Signed::Error::kFailed})
+      SignErrors(error);
+    return true;
+  }();
+  (void)shown;
   return *all;
 }
 
@@ -34,8 +42,8 @@ void NoteExpiry(const Bundle& bundle, int64_t now) {
   GetGauge("citadel_server_root_cert_expiry_seconds",
            "The time remaining, in seconds, before the root cert will expire.")
       .Set(root - static_cast<double>(now));
-  if (bundle.chain.empty()) return;
-  int64_t first = NotAfter(bundle.chain.front());
+  // Of a root of our own, its own end.
+  int64_t first = NotAfter(bundle.certificate);
   for (const CertificatePtr& one : bundle.chain) first = std::min(first, NotAfter(one));
   GetGauge("citadel_server_cert_chain_expiry_timestamp",
            "The unix timestamp, in seconds, when the cert chain will expire.")

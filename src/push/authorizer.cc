@@ -13,6 +13,7 @@ absl::StatusOr<std::optional<model::PeerIdentity>> NodeAuthorizer::Authorize(
   }
   for (const std::string& text : peer.identities) {
     const std::optional<model::PeerIdentity> identity = model::ParseSpiffeId(text);
+    if (identity && !check_) return identity;
     if (!identity || (!proxy.ns.empty() && identity->ns != proxy.ns)) continue;
     if (account.empty() || identity->service_account == account) return identity;
   }

@@ -34,12 +34,14 @@ class Authorizer {
 class NodeAuthorizer : public Authorizer {
  public:
   // `believe_plaintext`: a peer without identities is who it says it is, in closed networks and tests.
-  explicit NodeAuthorizer(bool believe_plaintext) : believe_plaintext_(believe_plaintext) {}
+  // Without `check`, one with identities may act as any proxy, and is the first of them.
+  explicit NodeAuthorizer(bool believe_plaintext, bool check = true)
+      : believe_plaintext_(believe_plaintext), check_(check) {}
   absl::StatusOr<std::optional<model::PeerIdentity>> Authorize(const Peer& peer,
                                                                const model::Proxy& proxy) const override;
 
  private:
-  const bool believe_plaintext_;
+  const bool believe_plaintext_, check_;
 };
 
 }  // namespace fairlead::push

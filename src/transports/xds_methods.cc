@@ -39,11 +39,27 @@ class GrpcHandler : public rpc::StreamHandler {
   const push::StreamPtr stream_;
 };
 
-rpc::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options) {
-  return [pusher, options = std::move(options)](
-             std::shared_ptr<rpc::ServerStream> transport) -> std::shared_ptr<rpc::StreamHandler> {
+// Of a call that is refused.
+class Refused : public rpc::StreamHandler {
+ public:
+  void OnMessage(std::string_view /*bytes*/) override {}
+  void OnSent(bool /*ok*/) override {}
+  void OnClosed() override {}
+};
+
+rpc::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options, const Prove& prove) {
+  return [pusher, options = std::move(options),
+          prove](std::shared_ptr<rpc::ServerStream> transport) -> std::shared_ptr<rpc::StreamHandler> {
     push::StreamOptions own = options;
     own.peer.address = transport->peer();
+    if (prove) {
+      auto identities = prove(*transport);
+      if (!identities.ok()) {
+        transport->Close(identities.status());
+        return std::make_shared<Refused>();
+      }
+      own.peer.identities = *std::move(identities);
+    }
     push::StreamPtr stream = pusher->Open(std::move(own));
     stream->Start(std::make_shared<GrpcConnection>(std::move(transport)));
     return std::make_shared<GrpcHandler>(std::move(stream));
@@ -56,19 +72,20 @@ std::string Path(std::string_view service, std::string_view method) {
 
 }  // namespace
 
-std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher) {
+std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher, const Prove& prove) {
   using push::Exchange;
   using xds::Framing;
   std::vector<rpc::GrpcMethod> methods = {
-      {Path(xds::kAggregatedService, "StreamAggregatedResources"), Opener(pusher, {})},
+      {Path(xds::kAggregatedService, "StreamAggregatedResources"), Opener(pusher, {}, prove)},
       {Path(xds::kAggregatedService, "DeltaAggregatedResources"),
-       Opener(pusher, {.framing = Framing::kDelta})},
+       Opener(pusher, {.framing = Framing::kDelta}, prove)},
   };
   for (const xds::ServiceInfo& service : xds::kServices) {
     const auto add = [&](std::string_view method, Framing framing, Exchange exchange) {
       if (method.empty()) return;
-      methods.push_back({Path(service.service, method),
-                         Opener(pusher, {.framing = framing, .only = service.type, .exchange = exchange})});
+      methods.push_back(
+          {Path(service.service, method),
+           Opener(pusher, {.framing = framing, .only = service.type, .exchange = exchange}, prove)});
     };
     add(service.stream, Framing::kStateOfTheWorld, Exchange::kStream);
     add(service.delta, Framing::kDelta, Exchange::kStream);

@@ -1,18 +1,23 @@
 #ifndef FAIRLEAD_TRANSPORTS_XDS_METHODS_H_
 #define FAIRLEAD_TRANSPORTS_XDS_METHODS_H_
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
 
 namespace fairlead::transports {
 
 // The methods of the aggregated discovery service and of those of one type (see xds/services.h) as gRPC
-// streams of the pusher, which must outlive the server.
-std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher);
+// streams of the pusher, which must outlive the server. `prove`, where it is given, says which identities a
+// stream has proven, or why it is refused.
+using Prove = std::function<absl::StatusOr<std::vector<std::string>>(const rpc::ServerStream& stream)>;
+std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher, const Prove& prove = nullptr);
 
 // Unimplemented: what is said of a method that is not served. Clients of xDS v2 are told what to do.
 absl::Status RefuseMethod(std::string_view path);

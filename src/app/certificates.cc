@@ -1,0 +1,189 @@
+#include "app/certificates.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "ca/certificate_method.h"
+#include "ca/token.h"
+#include "config/kubernetes_types.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+
+namespace fairlead::app {
+namespace {
+
+LogScope ca_log("ca");
+
+std::chrono::seconds Seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration_cast<std::chrono::seconds>(duration);
+}
+
+std::vector<std::string> List(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::string_view part : Split(text, ',')) {
+    if (!Trim(part).empty()) out.emplace_back(Trim(part));
+  }
+  return out;
+}
+
+// The names under which proxies know a control plane. Source: Istio's getDNSNames.
+std::vector<std::string> ListenerNames(const DiscoveryOptions& options) {
+  std::vector<std::string> names = List(options.environment.custom_host);
+  for (std::string_view service : {"istiod", "istiod-remote", "istio-pilot"})
+    names.push_back(StrCat(service, ".", options.ns, ".svc"));
+  std::vector<std::string> unique;
+  for (std::string& name : names) {
+    if (std::find(unique.begin(), unique.end(), name) == unique.end()) unique.push_back(std::move(name));
+  }
+  return unique;
+}
+
+ca::AuthorityOptions AuthorityOptionsOf(const Environment& environment) {
+  return {.default_lifetime = Seconds(environment.default_certificate_lifetime),
+          .max_lifetime = Seconds(environment.max_certificate_lifetime)};
+}
+
+}  // namespace
+
+// Pods as node agents are concerned; a look at all of them, for requests that are few.
+class Certificates::MeshPods : public ca::Pods {
+ public:
+  explicit MeshPods(std::function<std::vector<config::ConfigPtr>()> all) : all_(std::move(all)) {}
+
+  std::string NodeOf(const std::string& ns, const std::string& pod) const override {
+    for (const config::ConfigPtr& object : all_()) {
+      if (object->ns() == ns && object->name() == pod) return object->Spec<config::PodSpec>().node_name;
+    }
+    return "";
+  }
+  bool Runs(const std::string& ns, const std::string& service_account,
+            const std::string& node) const override {
+    const std::vector<config::ConfigPtr> all = all_();
+    return std::any_of(all.begin(), all.end(), [&](const config::ConfigPtr& object) {
+      const auto& pod = object->Spec<config::PodSpec>();
+      return object->ns() == ns && pod.service_account == service_account && pod.node_name == node;
+    });
+  }
+
+ private:
+  const std::function<std::vector<config::ConfigPtr>()> all_;
+};
+
+Certificates::Certificates(const DiscoveryOptions& options, Sources sources)
+    : options_(options),
+      sources_(std::move(sources)),
+      authority_(AuthorityOptionsOf(options.environment)),
+      pods_(std::make_unique<MeshPods>(sources_.pods)),
+      signing_("certificates", std::max(1u, std::thread::hardware_concurrency())) {}
+
+Certificates::~Certificates() { Stop(); }
+
+std::vector<std::string> Certificates::TrustDomains() const {
+  const auto& mesh = *sources_.snapshot()->settings->mesh;
+  std::vector<std::string> domains = {mesh.trust_domain().empty() ? "cluster.local" : mesh.trust_domain()};
+  domains.insert(domains.end(), mesh.trust_domain_aliases().begin(), mesh.trust_domain_aliases().end());
+  return domains;
+}
+
+absl::Status Certificates::Start() {
+  if (options_.environment.ca_server) {
+    if (absl::Status status = StartAuthority(); !status.ok()) return status;
+  }
+  if (absl::Status status = AddAuthenticators(); !status.ok()) return status;
+  service_ = std::make_unique<ca::CertificateService>(
+      &authority_, &authenticators_,
+      ca::NodeAgents(List(options_.environment.trusted_node_accounts), pods_.get()));
+  return StartListenerCertificate();
+}
+
+absl::Status Certificates::StartAuthority() {
+  const Environment& environment = options_.environment;
+  ca::KeeperOptions options;
+  options.plugged_in = environment.root_ca_dir;
+  options.self_signed.folder = environment.ca_dir;
+  options.self_signed.organization = TrustDomains().front();
+  options.self_signed.lifetime = Seconds(environment.root_lifetime);
+  options.self_signed.rsa_bits = environment.root_rsa_bits;
+  options.self_signed.grace_percent = environment.root_grace_percent;
+  options.root_check = Seconds(environment.root_check_interval);
+  keeper_ = std::make_unique<ca::Keeper>(std::move(options), &authority_);
+  return keeper_->Start();
+}
+
+// In istiod's order: certificates, tokens, forwarded certificates.
+absl::Status Certificates::AddAuthenticators() {
+  const Environment& environment = options_.environment;
+  const ca::TrustDomains domains = [this] { return TrustDomains(); };
+  authenticators_.Add(ca::NewCertificateAuthenticator(domains));
+  if (!environment.token_issuer.empty()) {
+    token_keys_ = std::make_unique<ca::TokenKeySource>(
+        ca::TokenKeySourceOptions{.file = environment.token_keys, .issuer = environment.token_issuer});
+    token_keys_->Start();
+    authenticators_.Add(ca::NewTokenAuthenticator(
+        {.issuer = environment.token_issuer,
+         .audiences = List(environment.token_audience),
+         .keys = [keys = token_keys_.get()](bool unknown) { return keys->Keys(unknown); },
+         .now = ca::UnixNow},
+        domains));
+  } else if (!environment.token_keys.empty()) {
+    return absl::InvalidArgumentError("FAIRLEAD_TOKEN_KEYS needs TOKEN_ISSUER: whose tokens they verify");
+  }
+  const std::vector<std::string> gateways = List(environment.trusted_gateways);
+  if (gateways.empty()) return absl::OkStatus();
+  auto forwarded = ca::NewForwardedAuthenticator(gateways, domains);
+  if (!forwarded.ok())
+    return absl::InvalidArgumentError(
+        StrCat("TRUSTED_GATEWAY_CIDR: ", FromAbsl(forwarded.status().message())));
+  authenticators_.Add(*std::move(forwarded));
+  return absl::OkStatus();
+}
+
+absl::Status Certificates::StartListenerCertificate() {
+  const bool own = !options_.tls_cert_file.empty() || !options_.tls_key_file.empty();
+  if (own && (options_.tls_cert_file.empty() || options_.tls_key_file.empty()))
+    return absl::InvalidArgumentError("--tlsCertFile and --tlsKeyFile go together");
+  if (!own && keeper_ == nullptr)
+    return absl::FailedPreconditionError(
+        "without an authority (ENABLE_CA_SERVER) the TLS listener needs --tlsCertFile");
+  auto credentials = rpc::TlsCredentials::Make(
+      {.min_version = options_.tls_min_version, .cipher_suites = options_.tls_cipher_suites});
+  if (!credentials.ok()) return credentials.status();
+  credentials_ = *std::move(credentials);
+  ca::ListenerCertificateOptions options;
+  options.names = ListenerNames(options_);
+  options.lifetime = Seconds(options_.environment.default_certificate_lifetime);
+  options.chain_file = options_.tls_cert_file;
+  options.key_file = options_.tls_key_file;
+  options.roots_file = options_.ca_cert_file;
+  shown_ = std::make_unique<ca::ListenerCertificate>(
+      std::move(options), &authority_, [credentials = credentials_](const transport::TlsMaterial& material) {
+        return credentials->Replace(material);
+      });
+  return shown_->Start();
+}
+
+void Certificates::Stop() {
+  if (shown_ != nullptr) shown_->Stop();
+  if (token_keys_ != nullptr) token_keys_->Stop();
+  if (keeper_ != nullptr) keeper_->Stop();
+  signing_.Stop();
+}
+
+std::vector<rpc::GrpcMethod> Certificates::Methods() {
+  std::vector<rpc::GrpcMethod> methods;
+  if (keeper_ != nullptr) methods.push_back(ca::CertificateMethod(service_.get(), &signing_));
+  return methods;
+}
+
+absl::StatusOr<std::vector<std::string>> Certificates::Prove(const rpc::ServerStream& stream) const {
+  if (stream.tls() == nullptr) return std::vector<std::string>();
+  auto caller = authenticators_.Authenticate(ca::CredentialsOf(stream));
+  if (caller.ok()) return std::move(caller->identities);
+  ca_log.Warn("{}: {}", stream.peer(), std::string(caller.status().message()));
+  if (!options_.environment.authenticate_xds) return std::vector<std::string>();
+  return absl::UnauthenticatedError("authentication failure");
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,71 @@
+#ifndef FAIRLEAD_APP_CERTIFICATES_H_
+#define FAIRLEAD_APP_CERTIFICATES_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "app/discovery_options.h"
+#include "base/executor.h"
+#include "ca/authority.h"
+#include "ca/caller.h"
+#include "ca/certificate_service.h"
+#include "ca/keeper.h"
+#include "ca/listener_certificate.h"
+#include "ca/token_key_source.h"
+#include "mesh/snapshot.h"
+#include "rpc/grpc_server.h"
+
+namespace fairlead::app {
+
+// All about certificates of `fairlead discovery`: the authority, who callers are, and what the TLS listener
+// shows.
+class Certificates {
+ public:
+  struct Sources {
+    std::function<mesh::SnapshotPtr()> snapshot;           // the newest; never null once Start was called
+    std::function<std::vector<config::ConfigPtr>()> pods;  // all of them
+  };
+  // `options` must outlive it.
+  Certificates(const DiscoveryOptions& options, Sources sources);
+  ~Certificates();  // as Stop()
+
+  // Fails where keys or files cannot be used. To be called after the first snapshot.
+  absl::Status Start();
+  void Stop();
+
+  // Of the TLS listener; valid after Start.
+  const std::shared_ptr<rpc::TlsCredentials>& credentials() const { return credentials_; }
+  // CreateCertificate, unless there is no authority (ENABLE_CA_SERVER).
+  std::vector<rpc::GrpcMethod> Methods();
+  // The identities that a call has proven: none where it came in plaintext. Unauthenticated where it came
+  // over TLS and has proven none.
+  absl::StatusOr<std::vector<std::string>> Prove(const rpc::ServerStream& stream) const;
+
+ private:
+  class MeshPods;
+  absl::Status StartAuthority();
+  absl::Status AddAuthenticators();
+  absl::Status StartListenerCertificate();
+  std::vector<std::string> TrustDomains() const;
+
+  const DiscoveryOptions& options_;
+  const Sources sources_;
+  ca::Authority authority_;
+  std::unique_ptr<ca::Keeper> keeper_;              // null: no authority
+  std::unique_ptr<ca::TokenKeySource> token_keys_;  // null: no tokens
+  ca::Authenticators authenticators_;
+  std::unique_ptr<MeshPods> pods_;
+  std::unique_ptr<ca::CertificateService> service_;
+  Executor signing_;
+  std::shared_ptr<rpc::TlsCredentials> credentials_;
+  std::unique_ptr<ca::ListenerCertificate> shown_;
+};
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_CERTIFICATES_H_

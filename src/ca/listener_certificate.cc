@@ -1,0 +1,97 @@
+#include "ca/listener_certificate.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "ca/secret_file.h"
+
+namespace fairlead::ca {
+namespace {
+
+LogScope tls_log("tls");
+
+bool Same(const transport::TlsMaterial& a, const transport::TlsMaterial& b) {
+  return a.certificate_chain == b.certificate_chain && a.private_key == b.private_key &&
+         a.client_roots == b.client_roots;
+}
+
+}  // namespace
+
+ListenerCertificate::ListenerCertificate(ListenerCertificateOptions options, Authority* authority, Take take)
+    : options_(std::move(options)), authority_(authority), take_(std::move(take)) {}
+
+ListenerCertificate::~ListenerCertificate() { Stop(); }
+
+absl::Status ListenerCertificate::Start() {
+  if (absl::Status status = Look(); !status.ok()) return status;
+  thread_ = RequireThread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+void ListenerCertificate::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ListenerCertificate::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+    lock.unlock();
+    const absl::Status status = Look();
+    const std::string why(status.message());
+    if (!status.ok() && why != broken_) tls_log.Error("{}; the last good certificate is shown on", why);
+    broken_ = why;
+    lock.lock();
+  }
+}
+
+bool ListenerCertificate::Due() const {
+  return authority_->bundle() != of_bundle_ || options_.now() >= made_ + (ends_ - made_) / 2;
+}
+
+absl::Status ListenerCertificate::Look() {
+  const bool files = !options_.chain_file.empty();
+  if (!files && !Due()) return absl::OkStatus();
+  auto material = files ? Read() : Make();
+  if (!material.ok()) return material.status();
+  if (Same(*material, shown_)) return absl::OkStatus();
+  if (absl::Status status = take_(*material); !status.ok()) return status;
+  tls_log.Info("showing a new certificate");
+  shown_ = *std::move(material);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
+  const BundlePtr bundle = authority_->bundle();
+  const int64_t now = options_.now();
+  auto made = authority_->MakeKeyAndChain(options_.names, options_.lifetime);
+  if (!made.ok()) return made.status();
+  of_bundle_ = bundle;
+  made_ = now;
+  ends_ = made->not_after;
+  return transport::TlsMaterial{made->chain, made->key, CertificatePems(bundle->roots), false};
+}
+
+absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Read() const {
+  transport::TlsMaterial material;
+  for (const auto& [file, text] : {std::pair(&options_.chain_file, &material.certificate_chain),
+                                   std::pair(&options_.key_file, &material.private_key),
+                                   std::pair(&options_.roots_file, &material.client_roots)}) {
+    if (file->empty()) continue;
+    auto read = ReadSecretFile(*file);
+    if (!read.ok()) return read.status();
+    *text = *std::move(read);
+  }
+  if (const BundlePtr bundle = authority_->bundle(); bundle != nullptr)
+    StrAppend(&material.client_roots, material.client_roots.empty() ? "" : "\n",
+              CertificatePems(bundle->roots));
+  return material;
+}
+
+}  // namespace fairlead::ca

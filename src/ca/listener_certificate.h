@@ -1,0 +1,69 @@
+#ifndef FAIRLEAD_CA_LISTENER_CERTIFICATE_H_
+#define FAIRLEAD_CA_LISTENER_CERTIFICATE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ca/authority.h"
+#include "transport/tls.h"
+
+namespace fairlead::ca {
+
+struct ListenerCertificateOptions {
+  // Of certificates that the authority gives: as istiod's, "istiod.istio-system.svc", and
+  // ISTIOD_CUSTOM_HOST's.
+  std::vector<std::string> names;
+  std::chrono::seconds lifetime = std::chrono::hours(24);
+  // An operator's own, PEM: these go before. `roots` vouches for clients, besides the authority's roots; "":
+  // none.
+  std::string chain_file, key_file, roots_file;
+  std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files and the age are looked at
+  UnixClock now = UnixNow;
+};
+
+// Keeps what a TLS listener shows up to date, by a thread of its own: a certificate that the authority gives
+// is renewed at half of its lifetime and whenever the authority signs with another; an operator's files are
+// watched. What cannot be used is logged, and the last good is kept.
+class ListenerCertificate {
+ public:
+  using Take = std::function<absl::Status(const transport::TlsMaterial&)>;
+
+  // `take` is given each new material, in Start on the caller's thread, later on others. What is pointed to
+  // must outlive it.
+  ListenerCertificate(ListenerCertificateOptions options, Authority* authority, Take take);
+  ~ListenerCertificate();  // as Stop()
+  // Fails where there is nothing that can be shown.
+  absl::Status Start();
+  void Stop();
+  // One look at everything, as the thread takes it; for tests. What cannot be used is the status.
+  absl::Status Look();
+
+ private:
+  void Run();
+  absl::StatusOr<transport::TlsMaterial> Make();
+  absl::StatusOr<transport::TlsMaterial> Read() const;
+  bool Due() const;
+
+  const ListenerCertificateOptions options_;
+  Authority* const authority_;
+  const Take take_;
+  BundlePtr of_bundle_;           // that the last material was made with
+  int64_t made_ = 0, ends_ = 0;   // of a certificate that the authority gave
+  transport::TlsMaterial shown_;  // last
+  std::string broken_;            // what was logged last
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace fairlead::ca
+
+#endif  // FAIRLEAD_CA_LISTENER_CERTIFICATE_H_
