@@ -59,6 +59,17 @@ def check_metrics(page, exposition):
     documented = {name for row in rows(page) for name in METRIC.findall(row[0])}
     return differences("metric", documented, families(exposition))
 
+# An object for each metric that is there once something happened to such an object.
+MESH = """
+apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: filter, namespace: istio-system}
+spec:
+  configPatches:
+  - applyTo: CLUSTER
+    patch: {operation: MERGE, value: {connect_timeout: 3s}}
+"""
+
 
 def free_port():
     with socket.socket() as s:
@@ -81,6 +92,8 @@ def exposition_of(fairlead):
     """The metrics of a server after one proxy asked for each type by REST, and rejected it."""
     http, monitoring = free_port(), free_port()
     with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "mesh.yaml"), "w", encoding="utf-8") as f:
+            f.write(MESH)
         server = subprocess.Popen(
             [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=", "--grpcAddr=",
              "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr", f"127.0.0.1:{http}",

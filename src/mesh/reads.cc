@@ -161,6 +161,10 @@ Answer AskClient(const ProxyScope& client, const Question& q) {
       return {nullptr, proxy.domain};
     case Part::kAnnotation:
       return {nullptr, TextOf(proxy.metadata.annotations, q.a)};
+    case Part::kMetadata: {
+      const auto value = model::RawText(proxy.metadata, q.a.str());
+      return {nullptr, value ? Interned(StrCat("=", *value)) : Interned()};
+    }
     case Part::kNodeCluster:
       return {nullptr, proxy.cluster};
     case Part::kMeshId:

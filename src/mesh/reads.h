@@ -74,6 +74,7 @@ enum class Part : uint8_t {
   kMetadataNamespace,
   kDomain,
   kAnnotation,  // a: key
+  kMetadata,    // a: key; of the node's metadata, where it is a text
   kNodeCluster,
   kMeshId,
   kHasAddress,    // a: address; whether it is the client's first

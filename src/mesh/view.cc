@@ -303,6 +303,11 @@ std::string_view View::Annotation(const Interned& key) {
   return LabelOr(world_.client->proxy->metadata.annotations, key);
 }
 
+std::optional<std::string_view> View::Metadata(const Interned& key) {
+  NoteAnswer({Part::kMetadata, {}, key});
+  return model::RawText(world_.client->proxy->metadata, key.str());
+}
+
 const std::string& View::node_cluster() {
   NoteAnswer({Part::kNodeCluster});
   return world_.client->proxy->cluster;

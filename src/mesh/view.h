@@ -124,6 +124,8 @@ class View {
   const std::string& metadata_namespace();
   const std::string& domain();
   std::string_view Annotation(const Interned& key);  // of its metadata; "" where it is absent
+  // Of its node metadata as it was sent; nothing where there is no text by that key.
+  std::optional<std::string_view> Metadata(const Interned& key);
   const std::string& node_cluster();
   const std::string& mesh_id();
   bool HasAddress(const Interned& address);

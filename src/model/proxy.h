@@ -73,6 +73,9 @@ struct ProxyMetadata {
   std::shared_ptr<const google::protobuf::Struct> raw;                     // everything as it came
 };
 
+// The text by a key of the metadata as it came; nothing where there is none.
+std::optional<std::string_view> RawText(const ProxyMetadata& metadata, const std::string& key);
+
 // The extensions that a proxy says it has (node.extensions). A proxy that lists none is taken for istio-proxy
 // and has everything; a stock Envoy lists some 500 and lacks Istio's own filters. Interned: one set for all
 // equal lists.

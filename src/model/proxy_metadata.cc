@@ -210,4 +210,11 @@ absl::StatusOr<ProxyMetadata> ParseProxyMetadata(const google::protobuf::Struct&
   return out;
 }
 
+std::optional<std::string_view> RawText(const ProxyMetadata& metadata, const std::string& key) {
+  if (metadata.raw == nullptr) return std::nullopt;
+  const auto it = metadata.raw->fields().find(key);
+  if (it == metadata.raw->fields().end() || !it->second.has_string_value()) return std::nullopt;
+  return it->second.string_value();
+}
+
 }  // namespace fairlead::model

@@ -1,7 +1,5 @@
 #include "gen/generator.h"
 
-#include <google/protobuf/arena.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -11,8 +9,11 @@
 #include "cache/byte_cache.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "gen/listener/inbound.h"
+#include "gen/listener/listener_cache.h"
 #include "gen/listener/outbound.h"
 #include "gen/listener/outbound_collect.h"
+#include "gen/patch/apply.h"
+#include "gen/patch/pool.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 
 namespace fairlead::gen {
@@ -20,16 +21,16 @@ namespace {
 
 using cache::ResourcePtr;
 using envoy::config::listener::v3::Listener;
+using patch::PatchSetPtr;
 using namespace listener;  // NOLINT: this file is that folder's face
 
-// What `build` makes of an empty listener. It lies on an arena: it has hundreds of parts, and is dropped at
-// once.
-template <typename Build>
-ResourcePtr Built(const Build& build, Audience audience = Audience::kMany) {
-  google::protobuf::Arena arena;
-  auto* listener = google::protobuf::Arena::CreateMessage<Listener>(&arena);
-  build(listener);
-  return Encode(listener->name(), *listener, audience);
+constexpr std::string_view kVirtualInbound = "virtualInbound", kVirtualOutbound = "virtualOutbound";
+
+// Of one name the first stays: patches may give listeners names.
+void DropRepeated(Resources* listeners) {
+  absl::flat_hash_set<Interned> taken;
+  std::erase_if(*listeners,
+                [&](const ResourcePtr& listener) { return !taken.insert(listener->name).second; });
 }
 
 // LDS for sidecars; other proxies have no listeners here. Of the two parts one holds the outbound listeners
@@ -58,6 +59,8 @@ class ListenerGenerator final : public Generator {
     outbound_.Sweep(now);
     inbound_.Sweep(now);
     virtual_outbound_.Sweep(now);
+    added_.Sweep(now);
+    patches_.Sweep(now);
     profiles_.Sweep();
   }
 
@@ -87,12 +90,15 @@ class ListenerGenerator final : public Generator {
     return profiles_.Intern(std::move(traits));
   }
 
-  // Sorted by name.
+  // Sorted by name, those that EnvoyFilters add last.
   ResourcesPtr Outbound(mesh::View& view) {
     const auto make = [this](mesh::View& of_set) {
       auto set = std::make_shared<Resources>();
+      const PatchSetPtr patches = patches_.Collect(of_set, patch::Side::kOutbound);
+      patch::Outcome outcome;
       for (const OutboundInputs& inputs : CollectOutbound(of_set, ProfilesOf(of_set)))
-        set->push_back(Encoded(inputs));
+        Append(Encoded(inputs, patches, &outcome), set.get());
+      AddInserted(patches, &outcome, set.get());
       return set;
     };
     return view.Use(sets_, ScopeKey::Of(view), make, SameResources);
@@ -100,31 +106,50 @@ class ListenerGenerator final : public Generator {
 
   void AddOwn(mesh::View& view, Resources* out);
 
-  ResourcePtr Encoded(const OutboundInputs& inputs) {
-    return outbound_.GetOrBuild(inputs, [](const OutboundInputs& wanted) {
-      return Built([&](Listener* listener) { BuildOutboundListener(wanted, listener); });
-    });
+  static void Append(ResourcePtr listener, Resources* out) {
+    if (listener != nullptr) out->push_back(std::move(listener));
   }
-  ResourcePtr Encoded(const InboundInputs& inputs) {
-    return inbound_.GetOrBuild(inputs, [](const InboundInputs& wanted) {
-      return Built([&](Listener* listener) { BuildInboundListener(wanted, listener); }, Audience::kOne);
-    });
+
+  ResourcePtr Encoded(const OutboundInputs& inputs, const PatchSetPtr& patches, patch::Outcome* outcome) {
+    const PatchSetPtr own =
+        patches == nullptr ? nullptr : patches_.ForListener(patches, inputs.Name(), inputs.port);
+    return outbound_.Get(inputs, own, outcome, BuildOutboundListener);
   }
-  ResourcePtr VirtualOutbound(const Profiles& profiles) {
+  ResourcePtr Encoded(const InboundInputs& inputs, const PatchSetPtr& patches, patch::Outcome* outcome) {
+    return inbound_.Get(inputs, patches, outcome, BuildInboundListener);
+  }
+  ResourcePtr VirtualOutbound(const Profiles& profiles, const PatchSetPtr& patches, patch::Outcome* outcome) {
     const bool http = profiles.full->traits().catch_all.mode == route::CatchAllMode::kDynamicDns;
-    return virtual_outbound_.GetOrBuild(http ? profiles.full : profiles.l4, [](const ProfilePtr& wanted) {
-      return Built([&](Listener* listener) { BuildVirtualOutboundListener(*wanted, listener); });
-    });
+    const uint32_t port = profiles.full->traits().settings->mesh->proxy_listen_port();
+    return virtual_outbound_.Get(http ? profiles.full : profiles.l4,
+                                 patches_.ForListener(patches, kVirtualOutbound, port), outcome,
+                                 [](const ProfilePtr& wanted, Listener* listener) {
+                                   BuildVirtualOutboundListener(*wanted, listener);
+                                 });
+  }
+
+  // Listeners that are added as they are, none of an EnvoyFilter that failed. Without a name they are
+  // nothing.
+  void AddInserted(const PatchSetPtr& patches, patch::Outcome* outcome, Resources* out) {
+    if (patches == nullptr) return;
+    for (const Listener* listener : patch::AddedListeners(*patches, outcome)) {
+      const std::shared_ptr<const Listener> held(patches, listener);
+      if (listener->name().empty()) continue;
+      out->push_back(
+          added_.GetOrBuild(held, [](const auto& added) { return Encode(added->name(), *added); }));
+    }
+    DropRepeated(out);
+    outcome->Report();
   }
 
   ProfilePool profiles_;
   cache::RecordedCache<ScopeKey, Resources, mesh::Reads> sets_;
-  cache::ByteCache<OutboundInputs> outbound_;
-  cache::ByteCache<InboundInputs> inbound_;
-  cache::ByteCache<ProfilePtr> virtual_outbound_;
+  ListenerCache<OutboundInputs> outbound_{Audience::kMany};
+  ListenerCache<InboundInputs> inbound_{Audience::kOne};
+  ListenerCache<ProfilePtr> virtual_outbound_{Audience::kMany};
+  cache::ByteCache<std::shared_ptr<const Listener>> added_;
+  patch::PatchPool patches_{patch::Stage::kListeners};
 };
-
-constexpr std::string_view kVirtualInbound = "virtualInbound", kVirtualOutbound = "virtualOutbound";
 
 // What is neither of the virtual listeners may have the name of an outbound one.
 bool MayMeetOutbound(const Resources& own) {
@@ -135,11 +160,16 @@ bool MayMeetOutbound(const Resources& own) {
 
 void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
   const Profiles profiles = ProfilesOf(view);
-  if (const auto inputs = CollectHttpProxyPort(view, profiles.full)) out->push_back(Encoded(*inputs));
+  const PatchSetPtr outbound = patches_.Collect(view, patch::Side::kOutbound);
+  const PatchSetPtr inbound = patches_.Collect(view, patch::Side::kInbound);
+  patch::Outcome of_outbound, of_inbound;
+  if (const auto inputs = CollectHttpProxyPort(view, profiles.full))
+    Append(Encoded(*inputs, outbound, &of_outbound), out);
   if (profiles.full->traits().interception != model::InterceptionMode::kNone)
-    out->push_back(VirtualOutbound(profiles));
-  const ProfilePtr inbound = WithAccess(view, profiles.full);
-  for (const InboundInputs& inputs : CollectInbound(view, inbound)) out->push_back(Encoded(inputs));
+    Append(VirtualOutbound(profiles, outbound, &of_outbound), out);
+  for (const InboundInputs& inputs : CollectInbound(view, WithAccess(view, profiles.full)))
+    Append(Encoded(inputs, inbound, &of_inbound), out);
+  AddInserted(inbound, &of_inbound, out);
   absl::flat_hash_set<Interned> taken;
   if (MayMeetOutbound(*out)) {
     for (const ResourcePtr& listener : *Outbound(view)) taken.insert(listener->name);

@@ -1,11 +1,16 @@
 #include "gen/generator.h"
 
+#include <google/protobuf/arena.h>
+
 #include <memory>
 
+#include "envoy/config/route/v3/route.pb.h"
 #include "gen/naming/unknown_answer.h"
+#include "gen/patch/pool.h"
 #include "gen/route/answers.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
+#include "gen/route/patched.h"
 #include "gen/route/route_name.h"
 
 namespace fairlead::gen {
@@ -34,6 +39,8 @@ class RouteGenerator final : public Generator {
     answers_.Sweep(now);
     hosts_.Sweep(now);
     cache_.Sweep(now);
+    patched_.Sweep(now);
+    patches_.Sweep(now);
   }
 
  private:
@@ -47,7 +54,14 @@ class RouteGenerator final : public Generator {
   }
 
   cache::ResourcePtr Make(mesh::View& view, const std::string& name) {
-    return cache_.GetOrBuild(CollectInputs(view, name), [&](const Inputs& in) {
+    const Inputs inputs = CollectInputs(view, name);
+    if (patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kOutbound)) {
+      return patched_.GetOrBuild({inputs, std::move(patches)}, [&](const patch::Patched<Inputs>& in) {
+        google::protobuf::Arena arena;
+        return Encode(name, *PatchedRouteConfiguration(in, *hosts_.Get(in.inputs.hosts), &arena));
+      });
+    }
+    return cache_.GetOrBuild(inputs, [&](const Inputs& in) {
       return EncodeBytes(in.name, kType, BuildOutboundRouteConfiguration(in, *hosts_.Get(in.hosts)));
     });
   }
@@ -55,6 +69,8 @@ class RouteGenerator final : public Generator {
   Answers answers_;
   HostCache hosts_;
   cache::ByteCache<Inputs> cache_;
+  cache::ByteCache<patch::Patched<Inputs>> patched_;
+  patch::PatchPool patches_{patch::Stage::kRoutes};
 };
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include "gen/route/host_index.h"
 
+#include <google/protobuf/arena.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "envoy/config/route/v3/route_components.pb.h"
+#include "envoy/config/route/v3/route.pb.h"
 #include "gen/route/catch_all.h"
+#include "gen/route/patched.h"
 #include "gen/route/route_name.h"
+#include "proto/messages.h"
 #include "proto/wire.h"
 
 namespace fairlead::gen::route {
@@ -24,15 +28,20 @@ std::string_view WithoutPort(std::string_view host) {
   return address ? host : host.substr(0, colon);
 }
 
-VirtualHost CatchAllHost(const CatchAll& policy) {
-  pb::VirtualHost message;
-  BuildCatchAllVirtualHost(policy, &message);
+// What the message holds besides name and domains stays with the routes.
+VirtualHost HostOf(pb::VirtualHost message) {
   VirtualHost host{message.name(), {message.domains().begin(), message.domains().end()}, nullptr};
   message.clear_name();
   message.clear_domains();
-  message.clear_include_request_attempt_count();
-  host.routes = std::make_shared<const std::string>(message.SerializeAsString());
+  host.routes = std::make_shared<const std::string>(proto::DeterministicBytes(message));
   return host;
+}
+
+VirtualHost CatchAllHost(const CatchAll& policy) {
+  pb::VirtualHost message;
+  BuildCatchAllVirtualHost(policy, &message);
+  message.clear_include_request_attempt_count();
+  return HostOf(std::move(message));
 }
 
 }  // namespace
@@ -106,6 +115,17 @@ std::shared_ptr<const HostIndex> IndexHosts(const Inputs& inputs) {
       sniffed ? inputs.hosts != nullptr && inputs.hosts->client.include_attempt_count
               : inputs.catch_all.include_attempt_count;
   return std::make_shared<const HostIndex>(std::move(hosts), include_attempt_count, /*ignore_ports=*/true);
+}
+
+std::shared_ptr<const HostIndex> IndexHosts(const patch::Patched<Inputs>& inputs) {
+  VirtualHosts all;
+  if (inputs.inputs.hosts != nullptr) all = BuildVirtualHosts(*inputs.inputs.hosts);
+  google::protobuf::Arena arena;
+  const pb::RouteConfiguration* routes = PatchedRouteConfiguration(inputs, all, &arena);
+  VirtualHosts hosts;
+  for (const pb::VirtualHost& host : routes->virtual_hosts()) hosts.push_back(HostOf(host));
+  return std::make_shared<const HostIndex>(std::move(hosts), /*include_attempt_count=*/false,
+                                           routes->ignore_port_in_host_matching());
 }
 
 }  // namespace fairlead::gen::route

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
+#include "gen/patch/pool.h"
 #include "gen/route/inputs.h"
 #include "gen/route/virtual_hosts.h"
 
@@ -44,6 +45,8 @@ class HostIndex {
 
 // Of the route configuration that BuildOutboundRouteConfiguration makes of the inputs.
 std::shared_ptr<const HostIndex> IndexHosts(const Inputs& inputs);
+// The same after patches.
+std::shared_ptr<const HostIndex> IndexHosts(const patch::Patched<Inputs>& inputs);
 
 }  // namespace fairlead::gen::route
 

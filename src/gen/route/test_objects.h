@@ -15,6 +15,7 @@
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
+#include "mesh/policy_index.h"
 #include "mesh/proxy_scope.h"
 #include "mesh/routing_objects.h"
 #include "mesh/snapshot.h"
@@ -87,6 +88,7 @@ struct TestClient {
     imports->egress.emplace_back();
     virtual_services.emplace_back();
     snapshot.settings = TestSettings();
+    snapshot.policies = std::make_shared<mesh::PolicyIndex>();
     proxy.ns = "default";
     proxy.supports_ipv4 = true;
     labels = {{"app", "client"}};

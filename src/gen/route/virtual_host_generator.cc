@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "gen/generator.h"
 #include "gen/naming/unknown_answer.h"
+#include "gen/patch/pool.h"
 #include "gen/route/collect.h"
 #include "gen/route/host_index.h"
 #include "gen/route/route_name.h"
@@ -62,7 +63,10 @@ class VirtualHostGenerator final : public Generator {
   }
 
   // Indexes are large.
-  void Sweep(Clock::time_point now) override { indexes_.Sweep(now, std::chrono::seconds(5)); }
+  void Sweep(Clock::time_point now) override {
+    indexes_.Sweep(now, std::chrono::seconds(5));
+    patches_.Sweep(now);
+  }
 
  private:
   // Null where the proxy has no such route configuration, or one without hosts.
@@ -72,13 +76,17 @@ class VirtualHostGenerator final : public Generator {
     return view.Use(
         indexes_, ScopeKey::Of(view, configuration),
         [&](mesh::View& of_configuration) {
-          return IndexHosts(CollectInputs(of_configuration, configuration));
+          Inputs inputs = CollectInputs(of_configuration, configuration);
+          patch::PatchSetPtr patches = patches_.Collect(of_configuration, patch::Side::kOutbound);
+          if (patches == nullptr) return IndexHosts(inputs);
+          return IndexHosts(patch::Patched<Inputs>{std::move(inputs), std::move(patches)});
         },
         // What is cut out of it is compared.
         [](const HostIndex&, const HostIndex&) { return true; });
   }
 
   cache::RecordedCache<ScopeKey, HostIndex, mesh::Reads> indexes_;
+  patch::PatchPool patches_{patch::Stage::kRoutes};
 };
 
 }  // namespace

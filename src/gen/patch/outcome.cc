@@ -1,0 +1,99 @@
+#include "gen/patch/outcome.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "base/label_values.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/strings.h"
+#include "istio/networking/v1alpha3/envoy_filter.pb.h"
+
+namespace fairlead::gen::patch {
+namespace {
+
+using istio::networking::v1alpha3::EnvoyFilter;
+
+LogScope patch_log("envoyfilter");
+
+// Names of objects that metrics tell apart: a series stays as long as the process.
+constexpr size_t kMostNames = 2000, kLongestName = 512;
+constexpr size_t kMostLines = 2000;
+
+// As Istio labels it.
+std::string_view TypeLabel(ApplyTo apply_to) {
+  switch (apply_to) {
+    case EnvoyFilter::LISTENER:
+      return "listener";
+    case EnvoyFilter::LISTENER_FILTER:
+      return "listenerfilter";
+    case EnvoyFilter::FILTER_CHAIN:
+      return "filterchain";
+    case EnvoyFilter::NETWORK_FILTER:
+      return "networkfilter";
+    case EnvoyFilter::HTTP_FILTER:
+      return "httpfilter";
+    case EnvoyFilter::ROUTE_CONFIGURATION:
+    case EnvoyFilter::HTTP_ROUTE:
+      return "route";
+    case EnvoyFilter::VIRTUAL_HOST:
+      return "vhost";
+    case EnvoyFilter::CLUSTER:
+      return "cluster";
+    default:
+      return "extension";
+  }
+}
+
+std::string NameOf(const config::ConfigObject& object) {
+  return StrCat(object.ns().str(), "/", object.name().str());
+}
+
+metrics::Gauge& Status(const config::ConfigObject& object, ApplyTo apply_to, const char* result) {
+  static auto* const names = new metrics::LabelValues(kMostNames, kLongestName);
+  return metrics::GetGauge(
+      "pilot_envoy_filter_status", "Status of Envoy filters whether it was applied or errored.",
+      {{"name", names->Of(NameOf(object))}, {"patch", std::string(TypeLabel(apply_to))}, {"result", result}});
+}
+
+// Whether the line was not written before; false for all when there were too many.
+bool IsNews(const std::string& line) {
+  static auto* const mutex = new std::mutex;
+  static auto* const written = new std::set<std::string>;
+  std::lock_guard lock(*mutex);
+  return written->size() < kMostLines && written->insert(line).second;
+}
+
+}  // namespace
+
+bool Outcome::Skips(const Patch& patch) const {
+  return std::find(failed_.begin(), failed_.end(), patch.object) != failed_.end();
+}
+
+void Outcome::Fail(const Patch& patch, std::string reason) {
+  AddFailed({patch.object});
+  failures_.push_back({patch.object, patch.apply_to, std::move(reason)});
+}
+
+void Outcome::AddFailed(const std::vector<config::ConfigPtr>& failed) {
+  for (const config::ConfigPtr& object : failed) {
+    if (std::find(failed_.begin(), failed_.end(), object) == failed_.end()) failed_.push_back(object);
+  }
+}
+
+void Outcome::Report() const {
+  for (const auto& [what, applied] : seen_) {
+    metrics::Gauge& gauge = Status(*what.first, what.second, "applied");
+    if (applied) gauge.Set(1);
+  }
+  for (const Failure& failure : failures_) {
+    Status(*failure.object, failure.apply_to, "error").Set(1);
+    const std::string line =
+        StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
+               EnvoyFilter::ApplyTo_Name(failure.apply_to), " is left out: ", failure.reason);
+    if (IsNews(line)) patch_log.Warn("{}", line);
+  }
+}
+
+}  // namespace fairlead::gen::patch
