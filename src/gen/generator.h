@@ -94,6 +94,8 @@ std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
 std::unique_ptr<Generator> NewVirtualHostGenerator();
 // gen/secret: SDS of what Secrets and ConfigMaps hold, for proxies that have proven who they are.
 std::unique_ptr<Generator> NewSecretGenerator();
+// gen/extension: ECDS, the configurations that filters of listeners ask for by name.
+std::unique_ptr<Generator> NewExtensionGenerator();
 // gen/name_table: NDS, one resource without a name, for agents that capture DNS.
 std::unique_ptr<Generator> NewNameTableGenerator();
 

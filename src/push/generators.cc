@@ -26,6 +26,7 @@ Generators MakeGenerators() {
   At(TypeId::kRoute, &all) = gen::NewRouteGenerator();
   At(TypeId::kVirtualHost, &all) = gen::NewVirtualHostGenerator();
   At(TypeId::kSecret, &all) = gen::NewSecretGenerator();
+  At(TypeId::kExtension, &all) = gen::NewExtensionGenerator();
   At(TypeId::kNameTable, &all) = gen::NewNameTableGenerator();
   return all;
 }

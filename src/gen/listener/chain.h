@@ -96,9 +96,13 @@ void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForwar
 // Appends the filter by which the sidecars at both ends of a connection tell each other who they are; none
 // for a proxy without the extension. Pure.
 void AddMetadataExchangeFilter(const Profile& profile, envoy::config::listener::v3::FilterChain* out);
-// Appends the filters of AuthorizationPolicies for connections. Pure.
-void AddAccessFilters(const Profile& profile, TrafficClass traffic,
+// Appends the filters of AuthorizationPolicies and plugins for connections; `port` is what plugins match.
+// Pure.
+void AddAccessFilters(const Profile& profile, TrafficClass traffic, uint32_t port,
                       envoy::config::listener::v3::FilterChain* out);
+// Appends the plugins for connections that stand before a connection manager. Pure.
+void AddNetworkPlugins(const Profile& profile, TrafficClass traffic, uint32_t port,
+                       envoy::config::listener::v3::FilterChain* out);
 // Appends the connection manager. `route` is an encoded HttpConnectionManager that holds its stat_prefix and
 // route specifier only.
 void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_GEN_LISTENER_CONNECTION_MANAGER_H_
 #define FAIRLEAD_GEN_LISTENER_CONNECTION_MANAGER_H_
 
+#include <cstdint>
 #include <string>
 
 #include "gen/telemetry/view.h"
@@ -22,6 +23,7 @@ struct HttpOptions {
   // Of the (first) service: gRPC-Web brings a filter, HTTP/2 on the inbound side its options.
   model::Protocol protocol = model::Protocol::kUnsupported;
   bool forward_proxy_port = false;  // MeshConfig.proxyHttpPort: takes absolute URLs
+  uint32_t port = 0;                // which plugins are matched with; set by Build
   std::string dynamic_dns_host;     // a wildcard service with resolution DYNAMIC_DNS; "" otherwise
 
   friend bool operator==(const HttpOptions&, const HttpOptions&) = default;

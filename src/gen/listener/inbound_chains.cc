@@ -92,6 +92,7 @@ std::string TraceOperation(const InboundPort& port) {
 }
 
 void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) {
+  AddNetworkPlugins(profile, TrafficClass::kInbound, port.target, out);
   HttpConnectionManager own;
   own.set_stat_prefix(StatName(port.passthrough
                                    ? ClusterOf(port)
@@ -105,11 +106,12 @@ void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) 
   HttpOptions options;
   options.traffic = TrafficClass::kInbound;
   options.protocol = port.protocol;
+  options.port = port.target;
   AddHttpFilters(profile, options, own.SerializeAsString(), out);
 }
 
 void AddTcp(const Profile& profile, const InboundPort& port, FilterChain* out) {
-  AddAccessFilters(profile, TrafficClass::kInbound, out);
+  AddAccessFilters(profile, TrafficClass::kInbound, port.service_port, out);
   TcpForward forward;
   forward.stat_prefix = port.tcp_stat_prefix;
   forward.clusters = {{ClusterOf(port), 0}};

@@ -4,6 +4,7 @@
 #include "envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy.pb.h"
 #include "envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy.pb.h"
 #include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
+#include "gen/extension/plugins.h"
 #include "gen/listener/chain.h"
 #include "gen/listener/dns_cache.h"
 #include "gen/listener/profile.h"
@@ -14,6 +15,7 @@ namespace {
 
 using envoy::config::listener::v3::FilterChain;
 using envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy;
+using extension::Phase;
 
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 
@@ -67,6 +69,16 @@ TcpProxy TcpProxyOf(const TcpForward& forward) {
   return proxy;
 }
 
+void AddPlugins(const Profile& profile, std::initializer_list<Phase> phases, TrafficClass traffic,
+                uint32_t port, FilterChain* out) {
+  const ProxyTraits& traits = profile.traits();
+  const extension::Place place{traffic == TrafficClass::kInbound, port};
+  for (const Phase phase : phases) {
+    extension::AddNetworkPlugins(traits.plugins, phase, place, traits.HasExtension(extension::kHttpWasm),
+                                 out->mutable_filters());
+  }
+}
+
 }  // namespace
 
 void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForward& forward,
@@ -99,10 +111,15 @@ void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
   *filter->mutable_typed_config() = *kConfig;
 }
 
-void AddAccessFilters(const Profile& profile, TrafficClass traffic, FilterChain* out) {
+void AddAccessFilters(const Profile& profile, TrafficClass traffic, uint32_t port, FilterChain* out) {
   out->MergeFromString(profile.CustomAccess(traffic));
-  // Network extensions of the phases AUTHN and AUTHZ come here.
+  AddPlugins(profile, {Phase::kAuthn, Phase::kAuthz}, traffic, port, out);
   out->MergeFromString(profile.LocalAccess(traffic));
+  AddPlugins(profile, {Phase::kStats, Phase::kUnspecified}, traffic, port, out);
+}
+
+void AddNetworkPlugins(const Profile& profile, TrafficClass traffic, uint32_t port, FilterChain* out) {
+  AddPlugins(profile, {Phase::kAuthn, Phase::kAuthz, Phase::kStats, Phase::kUnspecified}, traffic, port, out);
 }
 
 void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,

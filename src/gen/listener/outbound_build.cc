@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/ip_address.h"
 #include "base/strings.h"
@@ -46,19 +47,22 @@ void SetMatch(const OutboundChain& chain, FilterChainMatch* out) {
 }
 
 void SetChain(const Profile& profile, const OutboundChain& chain, const std::string& listener_name,
-              FilterChain* out) {
+              uint32_t port, FilterChain* out) {
   proto::SetSeconds(kHandshakeSeconds, out->mutable_transport_socket_connect_timeout());
   if (!chain.config_path.empty()) {
     proto::SetString("config", chain.config_path, IstioMetadata(out->mutable_metadata()));
   }
   if (!chain.http()) {
+    AddAccessFilters(profile, TrafficClass::kOutbound, port, out);
     return AddTcpFilters(profile, TrafficClass::kOutbound, std::get<TcpForward>(chain.forward), out);
   }
   const HttpForward& http = std::get<HttpForward>(chain.forward);
   HttpConnectionManager own;
   own.set_stat_prefix(StatName(StrCat("outbound_", listener_name)));
   SetRouteDiscovery(http.route_name, &own);
-  AddHttpFilters(profile, http.options, own.SerializeAsString(), out);
+  HttpOptions options = http.options;
+  options.port = port;
+  AddHttpFilters(profile, options, own.SerializeAsString(), out);
 }
 
 void SetInspectors(const OutboundInputs& inputs, Listener* out) {
@@ -82,14 +86,20 @@ void SetInspectors(const OutboundInputs& inputs, Listener* out) {
 // A chain that matches everything becomes the default, so that a connection which meets a chain's first
 // criteria and fails its last is not dropped. One chain alone needs no default.
 void SetChains(const OutboundInputs& inputs, Listener* out) {
+  bool has_http = false;  // as in Istio, plugins for connections are in the first chain with HTTP alone
+  const auto set = [&](const OutboundChain& chain, FilterChain* made) {
+    if (chain.http() && !std::exchange(has_http, true))
+      AddNetworkPlugins(*inputs.profile, TrafficClass::kOutbound, inputs.port, made);
+    SetChain(*inputs.profile, chain, out->name(), inputs.port, made);
+  };
   for (const OutboundChain& chain : inputs.chains) {
     if (chain.MatchesAll()) {
       out->clear_default_filter_chain();  // the last one counts
-      SetChain(*inputs.profile, chain, out->name(), out->mutable_default_filter_chain());
+      set(chain, out->mutable_default_filter_chain());
     } else {
       FilterChain* made = out->add_filter_chains();
       SetMatch(chain, made->mutable_filter_chain_match());
-      SetChain(*inputs.profile, chain, out->name(), made);
+      set(chain, made);
     }
   }
   if (out->has_default_filter_chain() && out->filter_chains().empty()) {

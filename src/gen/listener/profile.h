@@ -51,6 +51,7 @@ class Profile {
   Parts Encode(TrafficClass traffic) const;
 
   ProxyTraits traits_;
+  const bool plugins_by_port_;
   mutable Lazy outbound_, inbound_;
   std::string http_tls_, tcp_tls_;
 };

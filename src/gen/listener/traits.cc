@@ -74,6 +74,7 @@ ProxyTraits CollectTraits(mesh::View& view) {
   traits.dns_proxy = proxy.dns_proxy;
   traits.server_files = {proxy.server_certificate, proxy.server_key, proxy.server_root,
                          proxy.file_credential_socket};
+  traits.plugins = extension::CollectPlugins(view);
   telemetry::CollectTracing(view, &traits);
   return traits;
 }
@@ -88,6 +89,7 @@ ProxyTraits L4Traits(ProxyTraits traits) {
   traits.version = {};
   traits.http10 = false;
   traits.dns_proxy = {};
+  traits.plugins = extension::NetworkPlugins(traits.plugins);
   return traits;
 }
 

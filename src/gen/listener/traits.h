@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/interned.h"
+#include "gen/extension/plugins.h"
 #include "gen/generator.h"
 #include "gen/route/catch_all.h"
 #include "gen/security/access.h"
@@ -35,6 +36,7 @@ struct ProxyTraits : telemetry::Traits {
   std::optional<int64_t> idle_timeout;  // nanoseconds
   Interned dns_proxy;                   // "host:port" of the agent's DNS proxy, where DNS is captured
   ServerFiles server_files;
+  extension::Plugins plugins;  // WasmPlugins and TrafficExtensions, in the order of their filters
   // Of what lets requests in: inbound listeners and routers. Empty otherwise, so that what is outbound is
   // alike whatever the policies.
   security::Access access;
@@ -45,7 +47,7 @@ struct ProxyTraits : telemetry::Traits {
     return H::combine(std::move(h), t.settings.get(), t.extensions.get(), t.proxy_config,
                       t.tags.canonical_service, t.tags.canonical_revision, t.tags.ns, t.service_cluster,
                       t.catch_all.mode, t.catch_all.cluster, t.telemetry.objects.size(), t.version.minor,
-                      t.ipv4, t.ipv6, t.http10, t.access);
+                      t.ipv4, t.ipv6, t.http10, t.access, t.plugins);
   }
 };
 

@@ -40,7 +40,7 @@ enum class Stage : uint8_t {
   kListeners,  // with everything in them, and inbound routes, which are
   kRoutes,     // that are asked for by name
   kClusters,
-  kExtensions,  // configurations that are asked for by name
+  kExtensions,  // configurations that are asked for by name, for whatever side a patch is
 };
 
 // One of an EnvoyFilter's configPatches.

@@ -49,7 +49,7 @@ void SortByPriority(std::vector<ConfigPtr>* filters) {
 }  // namespace
 
 bool PatchPool::Concerns(const Patch& patch, Side side) const {
-  if (!patch.IsFor(side)) return false;
+  if (stage_ != Stage::kExtensions && !patch.IsFor(side)) return false;
   switch (stage_) {
     case Stage::kListeners:
       return IsListenerPart(patch.apply_to) || (side == Side::kInbound && IsRoutePart(patch.apply_to));

@@ -41,6 +41,11 @@ void AddCustomAccess(const FilterRequest& request, HttpFilters* out);
 void AddRequestAuthentication(const FilterRequest& request, HttpFilters* out);
 // Of AUDIT, DENY and ALLOW policies.
 void AddLocalAccess(const FilterRequest& request, HttpFilters* out);
+// Of WasmPlugins and TrafficExtensions, by phase.
+void AddAuthnPlugins(const FilterRequest& request, HttpFilters* out);
+void AddAuthzPlugins(const FilterRequest& request, HttpFilters* out);
+void AddStatsPlugins(const FilterRequest& request, HttpFilters* out);
+void AddOtherPlugins(const FilterRequest& request, HttpFilters* out);
 void AddGrpcWeb(const FilterRequest& request, HttpFilters* out);
 void AddGrpcStats(const FilterRequest& request, HttpFilters* out);
 void AddAlpn(const FilterRequest& request, HttpFilters* out);

@@ -8,11 +8,12 @@ constexpr HttpFilterBuilder kOrder[] = {
     // First, so that whatever refuses a request below can already be told who sent it.
     AddMetadataExchange,
     AddCustomAccess,
-    // Extensions of phase AUTHN come here,
+    AddAuthnPlugins,
     AddRequestAuthentication,
-    // those of phase AUTHZ here,
+    AddAuthzPlugins,
     AddLocalAccess,
-    // those of phase STATS here, then those without a phase.
+    AddStatsPlugins,
+    AddOtherPlugins,
     AddGrpcWeb,
     AddGrpcStats,
     AddAlpn,

@@ -1,0 +1,34 @@
+#ifndef FAIRLEAD_GEN_EXTENSION_BUILD_H_
+#define FAIRLEAD_GEN_EXTENSION_BUILD_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/object.h"
+
+namespace envoy::config::core::v3 {
+class TypedExtensionConfig;
+}
+
+namespace fairlead::gen::extension {
+
+// What a plugin's configuration is made from. REQUIRES: the object is a valid plugin of a Wasm module.
+struct Inputs {
+  config::ConfigPtr object;
+  bool has_wasm = true;  // whether the proxy can run modules
+  friend bool operator==(const Inputs&, const Inputs&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Inputs& inputs) {
+    return H::combine(std::move(h), inputs.object, inputs.has_wasm);
+  }
+};
+
+// A Wasm filter; where the proxy cannot run it, a filter that refuses everything, or with failStrategy
+// FAIL_OPEN nothing. Pure. Source: Istio's InsertedTrafficExtensionConfigurations.
+void BuildExtension(const Inputs& inputs, std::string_view name,
+                    envoy::config::core::v3::TypedExtensionConfig* out);
+
+}  // namespace fairlead::gen::extension
+
+#endif  // FAIRLEAD_GEN_EXTENSION_BUILD_H_

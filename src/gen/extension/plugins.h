@@ -1,0 +1,75 @@
+#ifndef FAIRLEAD_GEN_EXTENSION_PLUGINS_H_
+#define FAIRLEAD_GEN_EXTENSION_PLUGINS_H_
+
+#include <google/protobuf/repeated_ptr_field.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/object.h"
+#include "mesh/view.h"
+
+namespace envoy::config::listener::v3 {
+class Filter;
+}
+namespace envoy::extensions::filters::network::http_connection_manager::v3 {
+class HttpFilter;
+}
+
+// WasmPlugins and TrafficExtensions, which are one thing: a WasmPlugin counts as a TrafficExtension with a
+// marked name, as in Istio. A Lua script stands in its listeners; of a Wasm module these say that it is to be
+// discovered by name (ECDS).
+namespace fairlead::gen::extension {
+
+// Which requests or connections a plugin sees before what: in the order in which they pass. Numbers as in the
+// API.
+enum class Phase : uint8_t { kUnspecified = 0, kAuthn = 1, kAuthz = 2, kStats = 3 };
+
+// Objects of both kinds, see CollectPlugins.
+using Plugins = std::vector<config::ConfigPtr>;
+
+// The plugins that concern the client: those of its own namespace and of the root namespace that select it;
+// the higher priority first (none is the lowest), then its own, then the older. What is no valid plugin is
+// left out. Source: Istio's TrafficExtensionsByListenerInfo.
+Plugins CollectPlugins(mesh::View& view);
+
+// Where filters go: traffic to the workload, or what it, or a gateway, sends on; and the port that matches
+// are compared with.
+struct Place {
+  bool server = false;
+  uint32_t port = 0;
+};
+
+// Whether what is made of them depends on ports.
+bool DependOnPorts(const Plugins& plugins);
+// Those that connections without HTTP are concerned by.
+Plugins NetworkPlugins(const Plugins& plugins);
+
+// Append the filters of one phase. `has_wasm`: whether the proxy can run modules at all; where it cannot,
+// what it discovers is a verdict (see BuildExtension). Pure. Source: Istio's PopAppendHTTPTrafficExtension,
+// PopAppendNetworkTrafficExtension.
+void AddHttpPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+                    google::protobuf::RepeatedPtrField<
+                        envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>* out);
+void AddNetworkPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+                       google::protobuf::RepeatedPtrField<envoy::config::listener::v3::Filter>* out);
+
+// The name by which a proxy discovers a plugin, "extensions.istio.io/trafficextension/NAMESPACE.NAME", taken
+// apart.
+struct PluginName {
+  std::string_view ns, name;  // both "": it is none
+  bool wasm_plugin = false;   // of that kind; `name` is without the mark
+};
+PluginName ParsePluginName(std::string_view resource);
+
+// What the names of WasmPlugins end in: no object's name has a tilde.
+inline constexpr std::string_view kWasmPluginMark = "~istio-translated-wasmplugin";
+
+// The extension that the proxies of Istio have for modules, by which they say that they can run them.
+inline constexpr std::string_view kHttpWasm = "envoy.filters.http.wasm";
+
+}  // namespace fairlead::gen::extension
+
+#endif  // FAIRLEAD_GEN_EXTENSION_PLUGINS_H_
