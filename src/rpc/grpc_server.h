@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "transport/options.h"
+#include "transport/server.h"
 #include "transport/stream.h"
 #include "transport/tls.h"
 
@@ -23,23 +25,8 @@ using transport::StreamOpener;
 using transport::TlsCredentials;
 using transport::TlsPeer;
 
-struct GrpcMethod {
-  std::string path;  // "/package.Service/Method"
-  StreamOpener open;
-};
-
-// Istio's --keepalive… flags. Zero means what it means for gRPC in Go: pings after two hours, 20 s for their
-// answer, connections of any age.
-struct KeepaliveOptions {
-  // Of silence, until a peer is pinged. Clients may ping twice as often; one that does so more often is sent
-  // away (too_many_pings).
-  std::chrono::milliseconds interval = std::chrono::seconds(30);
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // for a ping's answer
-  // A connection of this age, a tenth more or less by chance, takes no new streams, and its streams end with
-  // UNAVAILABLE `max_connection_age_grace` later: proxies find their way to all replicas.
-  std::chrono::milliseconds max_connection_age = std::chrono::milliseconds(0);
-  std::chrono::milliseconds max_connection_age_grace = std::chrono::seconds(10);
-};
+using transport::KeepaliveOptions;
+using GrpcMethod = transport::Method;
 
 // Which library speaks HTTP/2.
 enum class Transport { kGrpc, kNghttp2 };
@@ -67,6 +54,9 @@ struct GrpcServerOptions {
 // (GRPC_EXPERIMENTS) goes before. To be called before there are threads and before gRPC is used.
 void PrepareGrpc();
 
+class Health;
+class ServerBackend;
+
 class GrpcServer {
  public:
   explicit GrpcServer(GrpcServerOptions options);
@@ -80,10 +70,16 @@ class GrpcServer {
   void Stop(std::chrono::milliseconds grace);
   // The ports listened on (for ":0"), in the order of the addresses, those of the secure ones last.
   const std::vector<int>& ports() const;
+  // Those of now; none of Transport::kGrpc, which does not tell.
+  std::vector<transport::ConnectionInfo> Connections() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  absl::Status CheckAddresses() const;
+
+  GrpcServerOptions options_;
+  const std::shared_ptr<Health> health_;
+  std::unique_ptr<ServerBackend> backend_;  // null before Start
+  const std::vector<int> none_;
 };
 
 }  // namespace fairlead::rpc

@@ -69,8 +69,11 @@ class Echo : public StreamHandler {
 // A call of a client that sends and receives any number of messages.
 class Call {
  public:
-  Call(grpc::Channel* channel, const char* path, bool compressed = false)
-      : stream_((Prepare(compressed),
+  using Metadata = std::vector<std::pair<std::string, std::string>>;
+  Call(grpc::Channel* channel, const char* path, const Metadata& metadata)
+      : Call(channel, path, false, metadata) {}
+  Call(grpc::Channel* channel, const char* path, bool compressed = false, const Metadata& metadata = {})
+      : stream_((Prepare(compressed, metadata),
                  grpc::internal::ClientReaderWriterFactory<ByteBuffer, ByteBuffer>::Create(
                      channel, grpc::internal::RpcMethod(path, grpc::internal::RpcMethod::BIDI_STREAMING),
                      &context_))) {}
@@ -88,9 +91,11 @@ class Call {
     return Say(text) && Hear(&heard) && heard == text;
   }
   grpc::Status Finish() { return stream_->Finish(); }
+  void Cancel() { context_.TryCancel(); }
 
  private:
-  void Prepare(bool compressed) {
+  void Prepare(bool compressed, const Metadata& metadata) {
+    for (const auto& [name, value] : metadata) context_.AddMetadata(name, value);
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
     if (compressed) context_.set_compression_algorithm(GRPC_COMPRESS_GZIP);
   }
@@ -153,13 +158,14 @@ class Wire {
   std::thread thread_;
 };
 
-class GrpcServers : public testing::Test {
+class GrpcServers : public testing::TestWithParam<Transport> {
  protected:
   void Start(const grpc::ChannelArguments& arguments = {}) {
+    options_.transport = GetParam();
     options_.addresses = {"127.0.0.1:0"};
-    options_.methods = {{kEcho, [closed = closed_](std::shared_ptr<ServerStream> stream) {
-                           return std::make_shared<Echo>(std::move(stream), closed);
-                         }}};
+    options_.methods.push_back({kEcho, [closed = closed_](std::shared_ptr<ServerStream> stream) {
+                                  return std::make_shared<Echo>(std::move(stream), closed);
+                                }});
     server_ = std::make_unique<GrpcServer>(options_);
     ASSERT_TRUE(server_->Start().ok());
     channel_ = grpc::CreateCustomChannel(StrCat("127.0.0.1:", server_->ports().front()),
@@ -187,7 +193,7 @@ class GrpcServers : public testing::Test {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-TEST_F(GrpcServers, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
+TEST_P(GrpcServers, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
   options_.keepalive.max_connection_age = milliseconds(300);
   options_.keepalive.max_connection_age_grace = milliseconds(200);
   Start();
@@ -199,7 +205,7 @@ TEST_F(GrpcServers, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
   EXPECT_TRUE(Call(channel_.get(), kEcho).Echoes("new"));
 }
 
-TEST_F(GrpcServers, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
+TEST_P(GrpcServers, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
   options_.keepalive.interval = milliseconds(300);
   options_.keepalive.timeout = milliseconds(300);
   Start();
@@ -208,14 +214,21 @@ TEST_F(GrpcServers, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
       grpc::CreateChannel(StrCat("127.0.0.1:", wire.port()), grpc::InsecureChannelCredentials());
   Call call(channel.get(), kEcho);
   ASSERT_TRUE(call.Echoes("before"));
+  // A client answers pings while it waits for something.
+  std::thread listener([&call] {
+    std::string nothing;
+    call.Hear(&nothing);
+  });
   std::this_thread::sleep_for(milliseconds(1000));  // pings that are answered end nothing
   EXPECT_FALSE(*closed_);
   wire.Cut();
   for (int i = 0; i < 6000 && !*closed_; ++i) std::this_thread::sleep_for(milliseconds(10));
   EXPECT_TRUE(*closed_);
+  call.Cancel();
+  listener.join();
 }
 
-TEST_F(GrpcServers, ZeroOptionsAreGosDefaults) {
+TEST_P(GrpcServers, ZeroOptionsAreGosDefaults) {
   options_.keepalive = {milliseconds(0), milliseconds(0), milliseconds(0), milliseconds(0)};
   Start();
   Call call(channel_.get(), kEcho);
@@ -223,7 +236,7 @@ TEST_F(GrpcServers, ZeroOptionsAreGosDefaults) {
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(call.Echoes("still there")) << i;
 }
 
-TEST_F(GrpcServers, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
+TEST_P(GrpcServers, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
   options_.keepalive.interval = milliseconds(800);
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 500);
@@ -237,7 +250,7 @@ TEST_F(GrpcServers, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
   EXPECT_TRUE(call.Echoes("after"));
 }
 
-TEST_F(GrpcServers, AMessageThatIsTooLargeEndsItsStreamAlone) {
+TEST_P(GrpcServers, AMessageThatIsTooLargeEndsItsStreamAlone) {
   options_.max_receive_size = 10000;
   Start();
   Call other(channel_.get(), kEcho), call(channel_.get(), kEcho);
@@ -249,13 +262,13 @@ TEST_F(GrpcServers, AMessageThatIsTooLargeEndsItsStreamAlone) {
   EXPECT_TRUE(other.Echoes("goes on"));
 }
 
-TEST_F(GrpcServers, CompressedMessagesAreRead) {
+TEST_P(GrpcServers, CompressedMessagesAreRead) {
   options_.max_receive_size = 200000;
   Start();
   EXPECT_TRUE(Call(channel_.get(), kEcho, /*compressed=*/true).Echoes(std::string(100000, 'x')));
 }
 
-TEST_F(GrpcServers, ACompressedMessageMayNotGrowBeyondTheLimit) {
+TEST_P(GrpcServers, ACompressedMessageMayNotGrowBeyondTheLimit) {
   options_.max_receive_size = 10000;
   Start();
   Call call(channel_.get(), kEcho, /*compressed=*/true);
@@ -265,7 +278,7 @@ TEST_F(GrpcServers, ACompressedMessageMayNotGrowBeyondTheLimit) {
   EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(GrpcServers, HealthIsOfTheServerAndOfEachService) {
+TEST_P(GrpcServers, HealthIsOfTheServerAndOfEachService) {
   Start();
   for (const char* service : {"", "test.v1.EchoService"}) {
     std::string answer;
@@ -276,7 +289,7 @@ TEST_F(GrpcServers, HealthIsOfTheServerAndOfEachService) {
   EXPECT_EQ(Health("test.v1.Nobody", &answer).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_F(GrpcServers, WhoWatchesHealthIsToldOfTheDrain) {
+TEST_P(GrpcServers, WhoWatchesHealthIsToldOfTheDrain) {
   Start();
   Call watch(channel_.get(), kHealthWatch), call(channel_.get(), kEcho);
   std::string answer;
@@ -290,7 +303,7 @@ TEST_F(GrpcServers, WhoWatchesHealthIsToldOfTheDrain) {
   EXPECT_TRUE(call.Echoes("goes on"));
 }
 
-TEST_F(GrpcServers, StoppingEndsStreamsAfterTheGrace) {
+TEST_P(GrpcServers, StoppingEndsStreamsAfterTheGrace) {
   Start();
   Call call(channel_.get(), kEcho);
   ASSERT_TRUE(call.Echoes("before"));
@@ -300,8 +313,9 @@ TEST_F(GrpcServers, StoppingEndsStreamsAfterTheGrace) {
   EXPECT_FALSE(call.Finish().ok());
 }
 
-TEST_F(GrpcServers, WhatIsNoAddressIsAnError) {
+TEST_P(GrpcServers, WhatIsNoAddressIsAnError) {
   for (const char* address : {"nonsense", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1"}) {
+    options_.transport = GetParam();
     options_.addresses = {address};
     const absl::Status status = GrpcServer(options_).Start();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << address;
@@ -309,7 +323,26 @@ TEST_F(GrpcServers, WhatIsNoAddressIsAnError) {
   }
 }
 
-TEST_F(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
+TEST_P(GrpcServers, AStreamSaysWhatItsRequestSaid) {
+  std::string token, absent = "none", peer;
+  bool plaintext = false;
+  options_.methods.push_back({"/test.v1.EchoService/Who", [&](std::shared_ptr<ServerStream> stream) {
+                                token = stream->Metadata("authorization").value_or("none");
+                                absent = stream->Metadata("cookie").value_or("absent");
+                                plaintext = stream->tls() == nullptr;
+                                peer = stream->peer();
+                                return std::make_shared<Echo>(std::move(stream), closed_);
+                              }});
+  Start();
+  Call call(channel_.get(), "/test.v1.EchoService/Who", {{"authorization", "Bearer a"}, {"x", "y"}});
+  ASSERT_TRUE(call.Echoes("answered"));
+  EXPECT_EQ(token, "Bearer a");
+  EXPECT_EQ(absent, "absent");
+  EXPECT_TRUE(plaintext);
+  EXPECT_THAT(peer, testing::StartsWith("ipv4:127.0.0.1:"));
+}
+
+TEST_P(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
   options_.refuse = [](std::string_view path) { return absl::UnimplementedError(StrCat("no ", path)); };
   Start();
   Call call(channel_.get(), "/test.v1.EchoService/Shout");
@@ -319,6 +352,11 @@ TEST_F(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(status.error_message(), HasSubstr("/test.v1.EchoService/Shout"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, GrpcServers, testing::Values(Transport::kGrpc, Transport::kNghttp2),
+                         [](const auto& info) {
+                           return info.param == Transport::kGrpc ? "Grpc" : "Nghttp2";
+                         });
 
 TEST(PrepareGrpc, LeavesTheEnvironmentItsWord) {
   unsetenv("GRPC_EXPERIMENTS");

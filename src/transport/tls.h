@@ -19,18 +19,19 @@ namespace fairlead::transport {
 
 // What does not change while a listener lives.
 struct TlsOptions {
-  std::string min_version;  // "TLSV1_2", "TLSV1_3" or "" (1.2), as MeshConfig names them; also "1.2", "1.3"
+  std::string min_version =
+      {};  // "TLSV1_2", "TLSV1_3" or "" (1.2), as MeshConfig names them; also "1.2", "1.3"
   // Of TLS 1.2, by IANA's or OpenSSL's names, most wanted first; none: those with forward secrecy and AEAD.
-  std::vector<std::string> cipher_suites;
+  std::vector<std::string> cipher_suites = {};
   // Clients that come back within that time need no whole handshake; zero: all of them do.
   std::chrono::seconds session_lifetime = std::chrono::hours(1);
 };
 
 // What a listener shows and whom it believes; PEM.
 struct TlsMaterial {
-  std::string certificate_chain;  // the listener's own first
-  std::string private_key;
-  std::string client_roots;  // that vouch for clients; "": no client is asked for a certificate
+  std::string certificate_chain = {};  // the listener's own first
+  std::string private_key = {};
+  std::string client_roots = {};  // that vouch for clients; "": no client is asked for a certificate
   bool require_client_certificate = false;  // else a client without one is let in and has no names
 };
 

@@ -1,0 +1,109 @@
+#ifndef FAIRLEAD_TRANSPORT_GRPC_STREAM_H_
+#define FAIRLEAD_TRANSPORT_GRPC_STREAM_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "transport/mailbox.h"
+#include "transport/message_reader.h"
+#include "transport/request.h"
+#include "transport/stream.h"
+
+namespace fairlead::transport {
+
+class Batch;
+class Session;
+
+// Who is at the other end of a connection; shared by its streams.
+struct Peer {
+  std::string address;
+  std::shared_ptr<const TlsPeer> tls;  // null: plaintext
+};
+
+// A call on a session: the interface's calls go through the loop's mailbox, all else happens on the loop's
+// thread. It is attached to its session until it is closed; handlers may hold it for longer.
+class GrpcStream final : public ServerStream, public std::enable_shared_from_this<GrpcStream> {
+ public:
+  GrpcStream(Session* session, int32_t id, std::shared_ptr<Mailbox> mailbox,
+             std::shared_ptr<const Peer> peer);
+
+  void Read() override;
+  void Send(std::vector<Slice> message) override;
+  void Close(const absl::Status& status) override;
+  void Abort() override;
+  const std::string& peer() const override { return peer_->address; }
+  const TlsPeer* tls() const override { return peer_->tls.get(); }
+  std::optional<std::string> Metadata(std::string_view name) const override;
+
+  // The rest is for the loop's thread.
+  void Do(Command command);
+
+ private:
+  friend class Session;
+
+  // From the session.
+  void Open(const Request& request, const StreamOpener& open, size_t max_message_size);
+  void Refuse(const Request::Refusal& refusal);
+  void TakeData(std::string_view bytes);
+  void TakeEnd();  // the client has said all
+  void Expire();   // its deadline has come
+  // What is to be sent next, at most `most` bytes in one frame. kWait: nothing yet; kEnd: no more messages.
+  enum class Next { kBytes, kWait, kEnd };
+  Next NextBytes(size_t most, size_t* size);
+  void Produce(size_t size, Batch* batch);
+  void OnWritten(bool ok);  // of the message
+  void Detach();            // from the session: nothing comes or goes any more
+
+  void DoRead();
+  void DoSend(std::vector<Slice> message);
+  void DoClose(absl::Status status);
+  void DoAbort();
+  void Pump(std::string_view bytes);
+  void FinishReading();
+  void DropUnread();
+  void NoteHeld();
+  void SubmitHeaders();
+  void SubmitTrailersOnly();
+  void SubmitTrailers();
+  void Resume();
+
+  const std::shared_ptr<Mailbox> mailbox_;
+  const std::shared_ptr<const Peer> peer_;
+  const Request* request_ = nullptr;  // while the stream is being opened
+
+  Session* session_;  // null: detached
+  std::shared_ptr<GrpcStream> self_;
+  GrpcStream *next_ = nullptr, *previous_ = nullptr;  // of the session's streams
+  std::shared_ptr<StreamHandler> handler_;
+  MessageReader reader_;
+  std::string unread_;  // bytes that came while no message was asked for
+  std::vector<Slice> message_;
+  size_t slice_ = 0, at_ = 0;  // the position in it
+  size_t left_ = 0;            // bytes to send, of the prefix and the message
+  absl::Status final_;
+  Clock::time_point deadline_{};
+  size_t held_ = 0;  // as the session counts it
+  const int32_t id_;
+  std::array<uint8_t, 5> prefix_;
+  uint8_t prefix_left_ = 0;
+  bool reading_ = false;   // the handler waits for a message
+  bool pumping_ = false;   // inside of Pump
+  bool ended_ = false;     // the client has said all
+  bool sending_ = false;   // a message is under way
+  bool closing_ = false;   // with final_; what comes is dropped
+  bool headers_ = false;   // the response's are submitted
+  bool trailers_ = false;  // they are submitted
+  bool deferred_ = false;  // nghttp2 waits to be told that there is more to send
+  bool counted_ = false;   // it has a method
+};
+
+}  // namespace fairlead::transport
+
+#endif  // FAIRLEAD_TRANSPORT_GRPC_STREAM_H_

@@ -1,0 +1,78 @@
+#ifndef FAIRLEAD_TRANSPORT_OPTIONS_H_
+#define FAIRLEAD_TRANSPORT_OPTIONS_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "transport/stream.h"
+
+namespace fairlead::transport {
+
+struct Method {
+  std::string path;  // "/package.Service/Method"
+  StreamOpener open;
+};
+
+// Istio's --keepalive… flags. Zero means what it means for gRPC in Go: pings after two hours, 20 s for their
+// answer, connections of any age.
+struct KeepaliveOptions {
+  // Of silence, until a peer is pinged. Clients may ping twice as often; one that does so more often is sent
+  // away (too_many_pings).
+  std::chrono::milliseconds interval = std::chrono::seconds(30);
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // for a ping's answer
+  // A connection of this age, a tenth more or less by chance, takes no new streams, and its streams end with
+  // UNAVAILABLE `max_connection_age_grace` later: proxies find their way to all replicas.
+  std::chrono::milliseconds max_connection_age = std::chrono::milliseconds(0);
+  std::chrono::milliseconds max_connection_age_grace = std::chrono::seconds(10);
+  // A connection that has had no stream for so long is told to go. Zero: it may stay.
+  std::chrono::milliseconds max_connection_idle = std::chrono::milliseconds(0);
+};
+
+// What clients may take, each of them and together.
+struct Limits {
+  size_t max_message_size = 4 << 20;  // of a message from a client, compressed or not
+  uint32_t max_streams = 100000;      // at a time, of one connection
+  size_t max_header_bytes = 16 << 10;
+  // What a client may send without its being taken: on a stream, on a connection. A stream whose bytes make
+  // those of its connection more than a message and `max_held` ends with RESOURCE_EXHAUSTED.
+  uint32_t stream_window = 256 << 10;
+  uint32_t connection_window = 1 << 20;
+  size_t max_held = 16 << 20;
+  // Connections at a time. Zero: as many as the process may have files, less some for the rest of it.
+  size_t max_connections = 0;
+  // Connections of one event loop that are not through with their handshake and HTTP/2's preface; the oldest
+  // goes when there are more, each does after the time.
+  size_t max_handshakes = 1024;
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
+  // A connection whose peer takes nothing of what there is for it is cut.
+  std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);
+};
+
+struct Listener {
+  std::string name;  // in metrics, logs and errors: the address as the user wrote it
+  std::string host;  // an IP address or a name; "::": all addresses of both families
+  int port = 0;      // 0: one that is free
+  std::string path;  // of a unix socket, instead of host and port
+  std::shared_ptr<TlsCredentials> credentials;  // null: plaintext
+};
+
+struct ServerOptions {
+  std::vector<Listener> listeners;
+  KeepaliveOptions keepalive;
+  Limits limits;
+  std::vector<Method> methods;
+  // What an unknown method is answered with, from its path.
+  std::function<absl::Status(std::string_view path)> refuse;
+  size_t loops = 0;  // event loops, each a thread; 0: one a core
+};
+
+}  // namespace fairlead::transport
+
+#endif  // FAIRLEAD_TRANSPORT_OPTIONS_H_

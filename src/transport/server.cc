@@ -1,0 +1,120 @@
+#include "transport/server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "transport/loop.h"
+#include "transport/socket.h"
+
+namespace fairlead::transport {
+namespace {
+
+// After the grace, for the last words to be read.
+constexpr std::chrono::seconds kLastWords{1};
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  explicit Impl(ServerOptions options) : fleet_(std::move(options)) {}
+
+  absl::Status Start() {
+    const ServerOptions& options = fleet_.service.options();
+    ports_.assign(options.listeners.size(), 0);
+    std::vector<Listening> listening;
+    for (size_t i = 0; i < options.listeners.size(); ++i) {
+      auto opened = Listen(options.listeners[i]);
+      if (!opened.ok()) return opened.status();
+      ports_[i] = opened->port;
+      listening.push_back(*std::move(opened));
+    }
+    const size_t count =
+        options.loops > 0 ? options.loops : std::max(1u, std::thread::hardware_concurrency());
+    for (size_t i = 0; i < count; ++i) {
+      loops_.push_back(std::make_unique<Loop>(&fleet_));
+      if (absl::Status status = loops_.back()->Start(); !status.ok()) {
+        loops_.clear();
+        return status;
+      }
+    }
+    for (size_t i = 0; i < listening.size(); ++i) {
+      for (File& socket : listening[i].sockets) {
+        loops_.front()->Listen(socket.get(), [this, i](File accepted, std::string peer) {
+          Place(i, std::move(accepted), std::move(peer));
+        });
+        sockets_.push_back(std::move(socket));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Stop(std::chrono::milliseconds grace) {
+    if (loops_.empty()) return;
+    // In this order: what was accepted is with its loop before the loops drain.
+    loops_.front()->StopListening();
+    Wait(*loops_.front());
+    const Clock::time_point end = Clock::now() + grace;
+    for (const auto& loop : loops_) loop->Drain(end);
+    {
+      std::unique_lock lock(fleet_.mutex);
+      fleet_.gone.wait_until(lock, end + kLastWords, [this] { return fleet_.connections == 0; });
+    }
+    for (const auto& loop : loops_) loop->Stop();
+    loops_.clear();
+    sockets_.clear();
+    for (const Listener& listener : fleet_.service.options().listeners) {
+      if (!listener.path.empty()) unlink(listener.path.c_str());
+    }
+  }
+
+  const std::vector<int>& ports() const { return ports_; }
+
+  std::vector<ConnectionInfo> Connections() const {
+    std::vector<ConnectionInfo> all;
+    for (const auto& loop : loops_) {
+      auto infos = std::make_shared<std::promise<std::vector<ConnectionInfo>>>();
+      loop->Ask([infos, loop = loop.get()] { infos->set_value(loop->Infos()); });
+      for (ConnectionInfo& info : infos->get_future().get()) all.push_back(std::move(info));
+    }
+    return all;
+  }
+
+ private:
+  static void Wait(Loop& loop) {
+    auto done = std::make_shared<std::promise<void>>();
+    loop.Ask([done] { done->set_value(); });
+    done->get_future().wait();
+  }
+
+  // On the first loop's thread: gives a connection to the loop with the fewest.
+  void Place(size_t listener, File socket, std::string peer) {
+    const Listener& from = fleet_.service.options().listeners[listener];
+    if (fleet_.connections.load() >= fleet_.max_connections)
+      return fleet_.metrics[listener]->Refused("connections");
+    Connection::Origin origin{listener, std::move(peer), nullptr};
+    if (from.credentials != nullptr && (origin.tls = from.credentials->Get()) == nullptr)
+      return fleet_.metrics[listener]->Refused("certificates");
+    fleet_.connections.fetch_add(1);
+    const auto least = std::min_element(loops_.begin(), loops_.end(),
+                                        [](const auto& a, const auto& b) { return a->load() < b->load(); });
+    (*least)->Adopt(std::move(socket), std::move(origin));
+  }
+
+  Fleet fleet_;
+  std::vector<int> ports_;
+  std::vector<File> sockets_;
+  std::vector<std::unique_ptr<Loop>> loops_;
+};
+
+Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Server::~Server() { Stop(std::chrono::milliseconds(0)); }
+absl::Status Server::Start() { return impl_->Start(); }
+void Server::Stop(std::chrono::milliseconds grace) { impl_->Stop(grace); }
+const std::vector<int>& Server::ports() const { return impl_->ports(); }
+std::vector<ConnectionInfo> Server::Connections() const { return impl_->Connections(); }
+
+}  // namespace fairlead::transport

@@ -1,0 +1,139 @@
+#ifndef FAIRLEAD_TRANSPORT_SESSION_H_
+#define FAIRLEAD_TRANSPORT_SESSION_H_
+
+#include <nghttp2/nghttp2.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "transport/counts.h"
+#include "transport/grpc_stream.h"
+#include "transport/mailbox.h"
+#include "transport/options.h"
+#include "transport/output.h"
+#include "transport/rate_limit.h"
+#include "transport/request.h"
+#include "transport/service.h"
+
+namespace fairlead::transport {
+
+// One HTTP/2 connection without its socket: bytes in, bytes out, the time as an argument. Keeps HTTP/2's
+// rules by nghttp2, gRPC's by its streams, and bounds what the peer may do. For one thread, the loop's;
+// `touch` is called when there may be something new to send. Sources: RFC 9113;
+// github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, doc/keepalive.md
+class Session {
+ public:
+  Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
+          Counts* counts, std::function<void()> touch, Clock::time_point now);
+  ~Session();  // ends all streams
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void Receive(std::string_view bytes, Clock::time_point now);
+  // Adds frames to the batch until it has `most` bytes or nothing is left to send.
+  void Produce(size_t most, Batch* batch);
+  // So many of the bytes produced have been written.
+  void Written(size_t bytes);
+  // Does what is due; when it is to be called again at the latest.
+  Clock::time_point Check(Clock::time_point now);
+  // Tells the peer to go elsewhere; what still runs at `end` ends with UNAVAILABLE.
+  void Drain(std::string_view reason, Clock::time_point now, Clock::time_point end);
+
+  // Nothing will be received or produced any more.
+  bool Done() const;
+  // Why the peer was sent away: "SETTINGS flood", "keepalive"; "" where nobody was.
+  const std::string& failure() const { return failure_; }
+  bool greeted() const { return greeted_; }  // HTTP/2's preface is through
+  size_t streams() const { return stream_count_; }
+  size_t held() const { return held_; }
+
+  // For its streams.
+  nghttp2_session* http2() { return http2_; }
+  static nghttp2_data_provider DataProvider();
+  void Touch() { touch_(); }
+  void Consume(int32_t stream, size_t bytes);
+  void NoteMessageReceived() { ++counts_->messages_received; }
+  void NoteHeld(size_t before, size_t now) { held_ += now - before; }
+  bool HoldsTooMuch() const {
+    const Limits& limits = service_.options().limits;
+    return held_ > limits.max_held + limits.max_message_size;
+  }
+  void AwaitWritten(std::shared_ptr<GrpcStream> stream);
+  void KeepUntilWritten(std::vector<Slice> slices);
+  void Remove(GrpcStream* stream);
+
+ private:
+  enum Kind { kSettings, kPing, kReset, kPriority, kWindowUpdate, kEmptyData, kInvalid, kKinds };
+  // Frames that wait for a peer that does not read, and are not its streams' own.
+  static constexpr size_t kMaxQueuedFrames = 1000;
+  struct Callbacks;
+  friend struct Callbacks;
+  // What lasts until so many bytes are written.
+  struct Held {
+    uint64_t until;
+    std::shared_ptr<GrpcStream> stream;
+    std::vector<Slice> slices;
+  };
+
+  nghttp2_session* MakeHttp2();
+  void OnBeginFrame(const nghttp2_frame_hd& frame);
+  void OnBeginHeaders(const nghttp2_frame& frame);
+  void OnFrame(const nghttp2_frame& frame);
+  void OnPing(const nghttp2_frame& frame);
+  void OnFrameSent(const nghttp2_frame& frame);
+  void OpenStream(GrpcStream* stream);
+  GrpcStream* Find(int32_t id) const;
+  void Count(Kind kind);
+  void Strike();
+  void Fail(uint32_t code, std::string reason, std::string_view debug_data);
+  void CheckKeepalive(Clock::time_point now, Clock::time_point* next);
+  void CheckDrain(Clock::time_point now, Clock::time_point* next);
+  bool BatchIsFull() const;
+  void EndStreams(const absl::Status& status);
+
+  const Service& service_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  const std::shared_ptr<const Peer> peer_;
+  Counts* const counts_;
+  const std::function<void()> touch_;
+  nghttp2_session* http2_ = nullptr;
+  std::unique_ptr<Request> incoming_;  // whose fields are coming
+  GrpcStream* streams_ = nullptr;      // the newest of a list
+  size_t stream_count_ = 0;
+  size_t opened_ = 0;      // of them, that were not refused
+  size_t frame_data_ = 0;  // bytes that the DATA frame of the moment has said
+  std::multimap<Clock::time_point, GrpcStream*> deadlines_;
+
+  Batch* batch_ = nullptr;  // that is being filled, up to so many bytes
+  size_t batch_most_ = 0;
+  uint64_t produced_ = 0, written_ = 0;
+  std::vector<Held> held_until_;
+  size_t held_until_at_ = 0;
+  size_t held_ = 0;  // bytes of streams that wait
+
+  Clock::time_point now_, last_received_, last_streams_;
+  Clock::time_point ping_deadline_{};  // of the keepalive ping's answer; zero: none is under way
+  Clock::time_point last_ping_{};      // of the peer's
+  int strikes_ = 0;
+  Clock::time_point old_at_;  // by its age
+  enum class Draining { kNo, kNoticed, kGoing, kEnded } draining_ = Draining::kNo;
+  Clock::time_point drain_step_{}, drain_end_{};
+  std::array<RateLimit, kKinds> used_;
+  std::string failure_;
+  bool failed_ = false;       // nothing is taken any more; the last GOAWAY says why
+  bool goaway_sent_ = false;  // one has been
+  bool dead_ = false;         // the peer does not even hear why
+  bool greeted_ = false;
+};
+
+}  // namespace fairlead::transport
+
+#endif  // FAIRLEAD_TRANSPORT_SESSION_H_

@@ -1,0 +1,60 @@
+#ifndef FAIRLEAD_TRANSPORT_TLS_CONNECTION_H_
+#define FAIRLEAD_TRANSPORT_TLS_CONNECTION_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "transport/output.h"
+#include "transport/tls.h"
+
+namespace fairlead::transport {
+
+// The server's side of one TLS connection without its socket. For one thread.
+class TlsConnection {
+ public:
+  explicit TlsConnection(ssl_ctx_st* credentials);
+
+  // Takes what has come and calls `take` with what it says, if anything; what TLS itself has to answer is
+  // appended to `out`. An error ends the connection; `out` may hold its last words.
+  template <typename Take>
+  absl::Status Receive(std::string_view in, std::string* out, const Take& take) {
+    Begin(in, out);
+    absl::Status status = Shake();
+    std::string_view plain;
+    while (status.ok() && established() && Decrypt(&plain, &status)) take(plain);
+    End();
+    return status;
+  }
+  // Appends what says the pieces to `out`, in records of 16 KiB. REQUIRES: established.
+  void Encrypt(const Batch& batch, std::string* out);
+
+  bool established() const { return peer_ != nullptr; }
+  bool resumed() const;
+  const std::shared_ptr<const TlsPeer>& peer() const { return peer_; }  // null: not yet established
+
+ private:
+  struct Free {
+    void operator()(ssl_st* tls) const;
+  };
+  // For the library's calls of a moment.
+  struct Buffers {
+    std::string_view in;
+    std::string* out = nullptr;
+  };
+  friend struct TlsBuffers;
+  void Begin(std::string_view in, std::string* out) { buffers_ = {in, out}; }
+  void End() { buffers_ = {}; }
+  absl::Status Shake();
+  bool Decrypt(std::string_view* plain, absl::Status* status);
+
+  Buffers buffers_;
+  std::unique_ptr<ssl_st, Free> tls_;
+  std::shared_ptr<const TlsPeer> peer_;
+};
+
+}  // namespace fairlead::transport
+
+#endif  // FAIRLEAD_TRANSPORT_TLS_CONNECTION_H_
