@@ -22,6 +22,7 @@ ALLOWED = {
     "registry": "model config",
     "mesh": "cache model config",
     "state": "registry mesh",
+    "gateway_api": "state",
     "gen": "cache mesh model proto",
     "cache": "base",
     "xds": "cache proto",
@@ -61,6 +62,10 @@ INSIDE = {
         "name_table": "naming",
         "object": "naming",
         "grpc": "cluster endpoint naming policy route security",
+    },
+    "gateway_api": {
+        "conversion": "",
+        "status": "conversion",
     },
     "simulate": {
         "command": "",

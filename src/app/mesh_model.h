@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/store.h"
+#include "gateway_api/derivations.h"
 #include "gen/object/object_source.h"
 #include "mesh/snapshot.h"
 #include "push/mesh_thread.h"
@@ -28,7 +29,7 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  private:
   config::ObjectStore Store() const;
 
-  state::Mesh mesh_;
+  state::Mesh mesh_{gateway_api::MakeDerivations()};
   std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
   mutable std::mutex objects_mutex_;
   config::ObjectStore objects_;  // those of mesh_, for other threads; guarded by objects_mutex_

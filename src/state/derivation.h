@@ -9,6 +9,7 @@
 #include "config/diagnostic.h"
 #include "config/object.h"
 #include "config/store.h"
+#include "model/settings.h"
 
 namespace fairlead::state {
 
@@ -32,9 +33,10 @@ class Derivation {
   // REQUIRES: costs little; what is large is shared.
   virtual std::unique_ptr<Derivation> Clone() const = 0;
   // `changes` are what changed in `objects` since the last call. It holds what is written and what earlier
-  // steps made, and an object that is written as well as made as it is written.
-  virtual Outcome Apply(const config::ObjectStore& objects,
-                        std::span<const config::ObjectChange> changes) = 0;
+  // steps made, and an object that is written as well as made as it is written. `settings` (never null) may
+  // have changed, too.
+  virtual Outcome Apply(const config::ObjectStore& objects, std::span<const config::ObjectChange> changes,
+                        const model::SettingsPtr& settings) = 0;
   // Everything that is wrong now with what the step reads.
   virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
 };

@@ -49,7 +49,7 @@ std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
   std::vector<ObjectChange> all = Show(changed);
   std::vector<ObjectChange> seen = all;  // by the next step
   for (size_t i = 0; i < derivations_.size(); ++i) {
-    Derivation::Outcome outcome = derivations_[i]->Apply(objects_, seen);
+    Derivation::Outcome outcome = derivations_[i]->Apply(objects_, seen, settings_);
     statuses->insert(statuses->end(), std::make_move_iterator(outcome.statuses.begin()),
                      std::make_move_iterator(outcome.statuses.end()));
     const std::vector<ObjectChange> made = Show(derived_[i].Apply(outcome.objects));

@@ -223,8 +223,8 @@ TEST(SecondMesh, RevisionsNameSnapshotsOfTheProcess) {
 class RulesOfRoutes : public Derivation {
  public:
   std::unique_ptr<Derivation> Clone() const override { return std::make_unique<RulesOfRoutes>(*this); }
-  Outcome Apply(const config::ObjectStore& /*objects*/,
-                std::span<const config::ObjectChange> changes) override {
+  Outcome Apply(const config::ObjectStore& /*objects*/, std::span<const config::ObjectChange> changes,
+                const model::SettingsPtr& /*settings*/) override {
     Outcome outcome;
     for (const config::ObjectChange& change : changes) {
       if (change.key.kind != config::Kind::kHttpRoute) continue;

@@ -6,39 +6,41 @@
 #include <vector>
 
 #include "config/store.h"
-#include "mesh/builder.h"
-#include "registry/registry.h"
+#include "gateway_api/derivations.h"
+#include "state/mesh.h"
 
 namespace fairlead::corpus {
 
-// Store, registries and snapshot builder wired as the mesh thread wires them, without thread or debounce.
+// The mesh of the mesh thread, derived objects included, without thread or debounce.
 class MeshOfObjects {
  public:
-  explicit MeshOfObjects(model::SettingsPtr settings) : settings_(std::move(settings)), builder_(settings_) {}
+  explicit MeshOfObjects(const model::SettingsPtr& settings) : mesh_(gateway_api::MakeDerivations()) {
+    mesh_.Apply({}, settings);
+  }
 
   mesh::SnapshotPtr Apply(const std::vector<config::ConfigPtr>& objects) { return Build(Changes(objects)); }
   mesh::SnapshotPtr Remove(const config::ConfigPtr& object) {
     return Build({{config::KeyOf(*object), nullptr}});
   }
   // All objects and settings are replaced, in one change.
-  mesh::SnapshotPtr Become(const std::vector<config::ConfigPtr>& objects, model::SettingsPtr settings) {
+  mesh::SnapshotPtr Become(const std::vector<config::ConfigPtr>& objects,
+                           const model::SettingsPtr& settings) {
     auto changes = Changes(objects);
     std::set<config::ObjectKey> kept;
     for (const config::ObjectChange& change : changes) kept.insert(change.key);
     for (const config::KindInfo& kind : config::AllKinds()) {
-      for (const auto& [name, object] : store_.All(kind.kind)) {
+      for (const auto& [name, object] : mesh_.written().All(kind.kind)) {
         const config::ObjectKey key = config::KeyOf(*object);
         if (!kept.contains(key)) changes.push_back({key, nullptr});
       }
     }
-    settings_ = std::move(settings);
-    builder_.SetSettings(settings_);
-    return Build(changes);
+    mesh_.Apply(changes, settings);
+    return mesh_.snapshot();
   }
   // How many of these objects differ from what is there.
   size_t CountChanges(const std::vector<config::ConfigPtr>& objects) {
-    const auto changes = Changes(objects);
-    return store_.Apply(changes).size();
+    config::ObjectStore store = mesh_.written();
+    return store.Apply(Changes(objects)).size();
   }
 
  private:
@@ -48,14 +50,11 @@ class MeshOfObjects {
     return changes;
   }
   mesh::SnapshotPtr Build(const std::vector<config::ObjectChange>& changes) {
-    const auto effective = store_.Apply(changes);
-    return builder_.Build(store_, registries_.Apply(store_, effective, settings_));
+    mesh_.Apply(changes, nullptr);
+    return mesh_.snapshot();
   }
 
-  model::SettingsPtr settings_;
-  config::ObjectStore store_;
-  registry::Registries registries_;
-  mesh::SnapshotBuilder builder_;
+  state::Mesh mesh_;
 };
 
 }  // namespace fairlead::corpus

@@ -1,0 +1,31 @@
+#ifndef FAIRLEAD_GATEWAY_API_GATEWAY_CLASS_H_
+#define FAIRLEAD_GATEWAY_API_GATEWAY_CLASS_H_
+
+#include <string>
+#include <string_view>
+
+#include "gateway_api/world.h"
+
+namespace fairlead::gateway_api {
+
+// What the controller of a GatewayClass means for its Gateways.
+struct ControllerInfo {
+  std::string_view controller;
+  bool remote = false;         // Gateways of another cluster: announced, not configured
+  bool listener_sets = false;  // whether ListenerSets may be attached
+};
+
+// Null where the controller is not one of Istio's (without ambient mode).
+const ControllerInfo* FindController(std::string_view controller);
+
+struct GatewayClass {
+  std::string name;
+  const ControllerInfo* info = nullptr;  // null: the class is another controller's
+};
+
+// The class of a Gateway; the classes "istio" and "istio-remote" are there without an object, too.
+GatewayClass FindGatewayClass(std::string_view name, World& world);
+
+}  // namespace fairlead::gateway_api
+
+#endif  // FAIRLEAD_GATEWAY_API_GATEWAY_CLASS_H_

@@ -1,0 +1,34 @@
+#ifndef FAIRLEAD_GATEWAY_API_STATUS_INSTANCES_H_
+#define FAIRLEAD_GATEWAY_API_STATUS_INSTANCES_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway_api/condition.h"
+#include "mesh/snapshot.h"
+
+namespace fairlead::gateway_api {
+
+// Where the proxies of a Gateway can be reached, by its Services. Lists are sorted.
+struct GatewayInstances {
+  std::vector<std::string> internal;      // "host:port" where there are endpoints
+  std::vector<std::string> internal_ips;  // virtual IPs of those Services
+  std::vector<std::string> external;      // addresses outside of the cluster
+  std::vector<std::string> pending;       // hosts of load balancers that have no address yet
+  std::vector<std::string> warnings;      // for people
+  bool all_usable = true;
+};
+
+GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
+                                  const std::vector<std::string>& services, const std::set<int64_t>& ports);
+
+// The condition Programmed of a Gateway or ListenerSet.
+void SetProgrammed(const GatewayInstances& instances, const std::vector<std::string>& services,
+                   DraftConditions* conditions);
+
+}  // namespace fairlead::gateway_api
+
+#endif  // FAIRLEAD_GATEWAY_API_STATUS_INSTANCES_H_

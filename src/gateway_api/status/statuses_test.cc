@@ -1,0 +1,96 @@
+#include "gateway_api/status/statuses.h"
+
+#include <gmock/gmock.h>
+
+#include "gateway_api/test_mesh.h"
+
+// Statuses as a whole are compared with Istio's in tests/status; what is here is what those cases do not
+// show.
+namespace fairlead::gateway_api {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kEdge[] = R"(
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop, generation: 3}
+spec:
+  gatewayClassName: istio
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+)";
+
+TEST(StatusesTest, AConditionThatSaysTheSameStaysAsItWas) {
+  TestMesh mesh;
+  mesh.Apply(StrCat(kEdge, R"(status:
+  conditions:
+  - {type: Accepted, status: 'True', reason: Before, message: Resource accepted, observedGeneration: 3,
+     lastTransitionTime: '2026-01-01T00:00:00Z'}
+  - {type: ResolvedRefs, status: 'True', reason: ResolvedRefs, message: other, observedGeneration: 2,
+     lastTransitionTime: '2026-01-02T00:00:00Z'}
+  - {type: Foreign, status: 'False', reason: Foreign, message: '', observedGeneration: 1,
+     lastTransitionTime: '2026-01-03T00:00:00Z'}
+)"));
+  const std::string status = mesh.Status("Gateway", "edge");
+  EXPECT_THAT(status, HasSubstr(R"("reason":"Before")"));
+  EXPECT_THAT(status, HasSubstr("2026-01-01"));
+  EXPECT_THAT(status, HasSubstr(R"("message":"All references resolved","observedGeneration":3,)"
+                                R"("lastTransitionTime":"2026-01-02T00:00:00Z")"));
+  EXPECT_THAT(status, HasSubstr(R"("type":"Foreign")"));
+}
+
+TEST(StatusesTest, NamespacesOfAnotherRevisionGetNone) {
+  TestMesh mesh;
+  mesh.Apply(StrCat(kEdge,
+                    "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: "
+                    "{istio.io/rev: canary}}\n"));
+  EXPECT_EQ(mesh.Status("Gateway", "edge"), "");
+}
+
+TEST(StatusesTest, AGatewayIsToldOfItsService) {
+  TestMesh mesh;
+  mesh.Apply(kEdge);
+  EXPECT_THAT(mesh.Status("Gateway", "edge"),
+              HasSubstr(R"(hostname \"edge-istio.shop.svc.cluster.local\" not found)"));
+  mesh.Apply(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: edge-istio, namespace: shop}
+spec: {type: LoadBalancer, clusterIP: 10.0.0.1, ports: [{name: http, port: 80}]}
+status: {loadBalancer: {ingress: [{ip: 203.0.113.7}]}}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: edge-istio-1, namespace: shop, labels: {kubernetes.io/service-name: edge-istio}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [10.1.0.1]}]
+)");
+  const std::string status = mesh.Status("Gateway", "edge");
+  EXPECT_THAT(status, HasSubstr(R"("addresses":[{"type":"IPAddress","value":"203.0.113.7"}])"));
+  EXPECT_THAT(status, HasSubstr("assigned to service(s) edge-istio.shop.svc.cluster.local:80"));
+}
+
+TEST(StatusesTest, NewAddressesAreNotThoseInUse) {
+  TestMesh mesh;
+  mesh.Apply(R"(
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: old, namespace: shop}
+spec: {hosts: [old.example], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}
+status: {addresses: [{host: old.example, value: 240.240.0.1}, {host: old.example, value: '2001:2::1'}]}
+---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: new, namespace: shop}
+spec: {hosts: [new.example], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}
+)");
+  EXPECT_EQ(mesh.Status("ServiceEntry", "new"),
+            R"({"addresses":[{"host":"new.example","value":"240.240.0.2"},)"
+            R"({"host":"new.example","value":"2001:2::2"}]})");
+  EXPECT_THAT(mesh.Status("ServiceEntry", "old"), HasSubstr("240.240.0.1"));
+}
+
+}  // namespace
+}  // namespace fairlead::gateway_api

@@ -1,0 +1,293 @@
+#include "gateway_api/translation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+
+namespace fairlead::gateway_api {
+namespace {
+
+using config::ConfigPtr;
+using config::Kind;
+using config::ObjectChange;
+using config::ObjectKey;
+
+// Kinds that no conversion looks at: most changes of a mesh are of these.
+bool IsRead(Kind kind) {
+  switch (kind) {
+    case Kind::kService:
+    case Kind::kServiceEntry:
+    case Kind::kNamespace:
+    case Kind::kSecret:
+    case Kind::kConfigMap:
+    case Kind::kGatewayClass:
+    case Kind::kKubernetesGateway:
+    case Kind::kListenerSet:
+    case Kind::kReferenceGrant:
+    case Kind::kBackendTlsPolicy:
+      return true;
+    default:
+      return IsRoute(kind);
+  }
+}
+
+bool IsConverted(Kind kind) {
+  return kind == Kind::kKubernetesGateway || kind == Kind::kBackendTlsPolicy || IsRoute(kind);
+}
+
+// The objects of one kind's keys among those to convert.
+template <typename Wanted>
+std::set<ObjectKey> Take(const std::set<ObjectKey>& keys, Wanted wanted) {
+  std::set<ObjectKey> taken;
+  for (const ObjectKey& key : keys) {
+    if (wanted(key.kind)) taken.insert(key);
+  }
+  return taken;
+}
+
+std::string MergeKey(const BackendRule& rule) {
+  return StrCat(config::InfoOf(rule.target.kind).name, "/", rule.target.ns.str(), "/", rule.target.name.str(),
+                "/", rule.host);
+}
+
+// Null where there is none, or it is another revision's.
+ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key) {
+  ConfigPtr object = objects.Find(key.kind, key.ns, key.name);
+  if (object == nullptr) return nullptr;
+  return key.kind == Kind::kKubernetesGateway || InRevision(*object) ? object : nullptr;
+}
+
+}  // namespace
+
+std::vector<ObjectChange> Translation::Apply(const config::ObjectStore& objects,
+                                             std::span<const ObjectChange> changes) {
+  Work work{.objects = objects, .dirty = {}, .dirty_routes = {}, .dirty_rules = {}, .made = {}};
+  for (const ObjectChange& change : changes) {
+    if (IsRead(change.key.kind)) Note(change, &work);
+  }
+  ConvertGateways(&work);
+  ConvertRoutes(&work);
+  ConvertPolicies(&work);
+  MergeRoutes(&work);
+  MergeRules(&work);
+  // What one object no longer derives another may from now on.
+  std::stable_partition(work.made.begin(), work.made.end(),
+                        [](const ObjectChange& change) { return change.object == nullptr; });
+  return std::move(work.made);
+}
+
+void Translation::Note(const ObjectChange& change, Work* work) {
+  const ObjectKey& key = change.key;
+  if (IsConverted(key.kind)) work->dirty.insert(key);
+  if (key.kind == Kind::kListenerSet) NoteSet(change, work);
+  if (key.kind == Kind::kListenerSet || IsRoute(key.kind)) NoteNamespace(change, work);
+  using About = Question::About;
+  MarkAskers({About::kObject, key}, work);
+  MarkAskers({About::kNamespace, {key.kind, key.ns, ""}}, work);
+  MarkAskers({About::kKind, {key.kind, "", ""}}, work);
+}
+
+// The Gateways that the set named and names are to be looked at again.
+void Translation::NoteSet(const ObjectChange& change, Work* work) {
+  if (const ObjectKey* before = gateway_of_set_.Find(change.key)) {
+    MarkAskers({Question::About::kSets, *before}, work);
+    sets_.Erase({*before, change.key});
+  }
+  gateway_of_set_.Erase(change.key);
+  if (change.object == nullptr) return;
+  const ObjectKey gateway = GatewayOfSet(*change.object);
+  MarkAskers({Question::About::kSets, gateway}, work);
+  sets_.Set({gateway, change.key}, {});
+  gateway_of_set_[change.key] = gateway;
+}
+
+void Translation::NoteNamespace(const ObjectChange& change, Work* work) {
+  const auto used = [&] {
+    const auto at = users_.LowerBound({change.key.ns, ObjectKey{}});
+    return at != users_.end() && at->first.first == change.key.ns;
+  };
+  const bool before = used();
+  if (change.object == nullptr) {
+    users_.Erase({change.key.ns, change.key});
+  } else {
+    users_.Set({change.key.ns, change.key}, {});
+  }
+  if (used() != before) MarkAskers({Question::About::kKind, {Kind::kNamespace, "", ""}}, work);
+}
+
+void Translation::MarkAskers(const Question& question, Work* work) {
+  for (auto at = askers_.LowerBound({question, ObjectKey{}});
+       at != askers_.end() && at->first.first == question; ++at)
+    work->dirty.insert(at->first.second);
+}
+
+void Translation::SetQuestions(const ObjectKey& asker, std::vector<Question> questions) {
+  if (const auto* before = asked_.Find(asker)) {
+    if (*before == questions) return;
+    for (const Question& question : *before) askers_.Erase({question, asker});
+  }
+  for (const Question& question : questions) askers_.Set({question, asker}, {});
+  if (questions.empty()) {
+    asked_.Erase(asker);
+  } else {
+    asked_[asker] = std::move(questions);
+  }
+}
+
+void Translation::ConvertGateways(Work* work) {
+  const Keys keys = Take(work->dirty, [](Kind kind) { return kind == Kind::kKubernetesGateway; });
+  const Conversions<GatewayConversion> before = gateways_;
+  for (const ObjectKey& key : keys) {
+    const ConfigPtr object = FindConverted(work->objects, key);
+    if (object == nullptr) {
+      gateways_.Erase(key);
+      SetQuestions(key, {});
+      continue;
+    }
+    World world(work->objects, *this, domain_);
+    gateways_.Set(key, std::make_shared<const GatewayConversion>(ConvertGateway(object, world)));
+    SetQuestions(key, world.TakeQuestions());
+  }
+  if (!keys.empty()) SetParents(before, keys, work);
+}
+
+// Parents and derived Gateways of these Gateways, in place of those before: a ListenerSet may have gone from
+// one to another.
+void Translation::SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work) {
+  std::map<ObjectKey, ParentsPtr> parents;
+  std::map<ObjectKey, ConfigPtr> derived;
+  for (const ObjectKey& key : gateways) {
+    const GatewayConversionPtr* old = before.Find(key);
+    if (old == nullptr) continue;
+    for (const auto& [owner, list] : (*old)->parents) parents[owner] = nullptr;
+    for (const ConfigPtr& object : (*old)->derived) derived[KeyOf(*object)] = nullptr;
+  }
+  for (const ObjectKey& key : gateways) {
+    const GatewayConversionPtr* now = gateways_.Find(key);
+    if (now == nullptr) continue;
+    for (const auto& [owner, list] : (*now)->parents) parents[owner] = list;
+    for (const ConfigPtr& object : (*now)->derived) derived[KeyOf(*object)] = object;
+  }
+  for (const auto& [owner, list] : parents) {
+    const ParentsPtr* old = parents_.Find(owner);
+    if (old != nullptr && list != nullptr && **old == *list) continue;
+    if (list == nullptr) {
+      parents_.Erase(owner);
+    } else {
+      parents_[owner] = list;
+    }
+    MarkAskers({Question::About::kParents, owner}, work);
+  }
+  for (const auto& [key, object] : derived) work->made.push_back({key, object});
+}
+
+void Translation::ConvertRoutes(Work* work) {
+  for (const ObjectKey& key : Take(work->dirty, IsRoute)) {
+    if (const RouteConversionPtr* before = routes_.Find(key)) {
+      for (size_t i = 0; i < (*before)->pieces.size(); ++i) {
+        const std::string& merged = (*before)->pieces[i]->key;
+        pieces_.Erase({merged, {key, i}});
+        work->dirty_routes.insert(merged);
+      }
+    }
+    const ConfigPtr object = FindConverted(work->objects, key);
+    if (object == nullptr) {
+      routes_.Erase(key);
+      SetQuestions(key, {});
+      continue;
+    }
+    World world(work->objects, *this, domain_);
+    auto conversion = std::make_shared<const RouteConversion>(ConvertRoute(object, world));
+    SetQuestions(key, world.TakeQuestions());
+    for (size_t i = 0; i < conversion->pieces.size(); ++i) {
+      pieces_.Set({conversion->pieces[i]->key, {key, i}}, conversion->pieces[i]);
+      work->dirty_routes.insert(conversion->pieces[i]->key);
+    }
+    routes_.Set(key, std::move(conversion));
+  }
+}
+
+void Translation::ConvertPolicies(Work* work) {
+  for (const ObjectKey& key : Take(work->dirty, [](Kind kind) { return kind == Kind::kBackendTlsPolicy; })) {
+    if (const PolicyConversionPtr* before = policies_.Find(key)) {
+      for (size_t i = 0; i < (*before)->rules.size(); ++i) {
+        const std::string merged = MergeKey((*before)->rules[i]);
+        rules_.Erase({merged, {key, i}});
+        work->dirty_rules.insert(merged);
+      }
+    }
+    const ConfigPtr object = FindConverted(work->objects, key);
+    if (object == nullptr) {
+      policies_.Erase(key);
+      SetQuestions(key, {});
+      continue;
+    }
+    World world(work->objects, *this, domain_);
+    auto conversion = std::make_shared<const PolicyConversion>(ConvertBackendTlsPolicy(object, world));
+    SetQuestions(key, world.TakeQuestions());
+    for (size_t i = 0; i < conversion->rules.size(); ++i) {
+      const std::string merged = MergeKey(conversion->rules[i]);
+      rules_.Set({merged, {key, i}}, conversion->rules[i]);
+      work->dirty_rules.insert(merged);
+    }
+    policies_.Set(key, std::move(conversion));
+  }
+}
+
+void Translation::MergeRoutes(Work* work) {
+  for (const std::string& key : work->dirty_routes) {
+    std::vector<RoutePiecePtr> pieces;
+    for (auto at = pieces_.LowerBound({key, Place{}}); at != pieces_.end() && at->first.first == key; ++at)
+      pieces.push_back(at->second);
+    Emit(StrCat("route ", key), pieces.empty() ? nullptr : MergePieces(std::move(pieces)), work);
+  }
+}
+
+void Translation::MergeRules(Work* work) {
+  for (const std::string& key : work->dirty_rules) {
+    std::vector<BackendRule> rules;
+    for (auto at = rules_.LowerBound({key, Place{}}); at != rules_.end() && at->first.first == key; ++at)
+      rules.push_back(at->second);
+    // What it looks up is what the policies that it is made of have looked up.
+    World world(work->objects, *this, domain_);
+    Emit(StrCat("rule ", key), rules.empty() ? nullptr : MergeBackendRules(std::move(rules), world), work);
+  }
+}
+
+// The object that is now derived for a key; the one before may have another namespace.
+void Translation::Emit(const std::string& key, ConfigPtr object, Work* work) {
+  const ObjectKey* before = merged_.Find(key);
+  if (before != nullptr && (object == nullptr || KeyOf(*object) != *before))
+    work->made.push_back({*before, nullptr});
+  if (object == nullptr) {
+    merged_.Erase(key);
+    return;
+  }
+  merged_[key] = KeyOf(*object);
+  const ObjectKey now = KeyOf(*object);
+  work->made.push_back({now, std::move(object)});
+}
+
+ParentsPtr Translation::ParentsOf(const ObjectKey& key) const {
+  const ParentsPtr* found = parents_.Find(key);
+  return found == nullptr ? nullptr : *found;
+}
+
+std::vector<ObjectKey> Translation::SetsOf(const ObjectKey& gateway) const {
+  std::vector<ObjectKey> keys;
+  for (auto at = sets_.LowerBound({gateway, ObjectKey{}}); at != sets_.end() && at->first.first == gateway;
+       ++at)
+    keys.push_back(at->first.second);
+  return keys;
+}
+
+std::vector<Interned> Translation::UsedNamespaces() const {
+  std::vector<Interned> names;
+  for (auto at = users_.begin(); at != users_.end(); ++at) {
+    if (names.empty() || !(names.back() == at->first.first)) names.push_back(at->first.first);
+  }
+  return names;
+}
+
+}  // namespace fairlead::gateway_api

@@ -1,0 +1,95 @@
+#ifndef FAIRLEAD_GATEWAY_API_TRANSLATION_H_
+#define FAIRLEAD_GATEWAY_API_TRANSLATION_H_
+
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/sharded_map.h"
+#include "base/sorted_map.h"
+#include "config/object.h"
+#include "config/store.h"
+#include "gateway_api/conversion/backend_policy.h"
+#include "gateway_api/conversion/gateway.h"
+#include "gateway_api/conversion/route.h"
+#include "gateway_api/world.h"
+
+namespace fairlead::gateway_api {
+
+// Gateways, routes and policies of the Gateway API as Istio's Gateways, VirtualServices and DestinationRules.
+// Each object is converted apart; its conversion is kept with the questions that it asked of other objects,
+// so that a change converts anew what has asked for it, and nothing else. A value: a copy costs little,
+// shares what it has in common with the original, and is changed apart from it. Not thread-safe.
+class Translation : public DerivedLookups {
+ public:
+  // `domain`: of Kubernetes hosts.
+  explicit Translation(std::string_view domain) : domain_(domain) {}
+
+  // Brings it up to date; what of the derived objects is made, made anew or gone. `changes` are what changed
+  // in `objects` since the last call.
+  std::vector<config::ObjectChange> Apply(const config::ObjectStore& objects,
+                                          std::span<const config::ObjectChange> changes);
+
+  // By the object.
+  template <typename Conversion>
+  using Conversions = SortedMap<config::ObjectKey, std::shared_ptr<const Conversion>>;
+  const Conversions<GatewayConversion>& gateways() const { return gateways_; }
+  const Conversions<RouteConversion>& routes() const { return routes_; }
+  const Conversions<PolicyConversion>& policies() const { return policies_; }
+  const std::string& domain() const { return domain_; }
+
+  ParentsPtr ParentsOf(const config::ObjectKey& key) const override;
+  std::vector<config::ObjectKey> SetsOf(const config::ObjectKey& gateway) const override;
+  std::vector<Interned> UsedNamespaces() const override;
+
+ private:
+  using Keys = std::set<config::ObjectKey>;
+  template <typename A, typename B>
+  using Relation = SortedMap<std::pair<A, B>, std::monostate>;
+  // Of an Apply that runs.
+  struct Work {
+    const config::ObjectStore& objects;
+    Keys dirty;                                       // gateways, routes and policies to convert
+    std::set<std::string> dirty_routes, dirty_rules;  // keys of what is to be merged
+    std::vector<config::ObjectChange> made;
+  };
+
+  void Note(const config::ObjectChange& change, Work* work);
+  void NoteSet(const config::ObjectChange& change, Work* work);
+  void NoteNamespace(const config::ObjectChange& change, Work* work);
+  void MarkAskers(const Question& question, Work* work);
+  void SetQuestions(const config::ObjectKey& asker, std::vector<Question> questions);
+
+  void ConvertGateways(Work* work);
+  void SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work);
+  void ConvertRoutes(Work* work);
+  void ConvertPolicies(Work* work);
+  void MergeRoutes(Work* work);
+  void MergeRules(Work* work);
+  void Emit(const std::string& key, config::ConfigPtr object, Work* work);
+
+  std::string domain_;
+  Conversions<GatewayConversion> gateways_;
+  Conversions<RouteConversion> routes_;
+  Conversions<PolicyConversion> policies_;
+  ShardedMap<config::ObjectKey, ParentsPtr> parents_;  // of Gateways and ListenerSets
+  ShardedMap<config::ObjectKey, config::ObjectKey> gateway_of_set_;
+  Relation<config::ObjectKey, config::ObjectKey> sets_;         // Gateway, ListenerSet
+  Relation<Interned, config::ObjectKey> users_;                 // namespace; route or ListenerSet there
+  ShardedMap<config::ObjectKey, std::vector<Question>> asked_;  // by who asked
+  Relation<Question, config::ObjectKey> askers_;                // the same the other way round
+  // Pieces and rules by what they are merged by, and the route or policy with the place in its conversion.
+  using Place = std::pair<config::ObjectKey, size_t>;
+  SortedMap<std::pair<std::string, Place>, RoutePiecePtr> pieces_;
+  SortedMap<std::pair<std::string, Place>, BackendRule> rules_;
+  ShardedMap<std::string, config::ObjectKey> merged_;  // the derived object by what it is merged by
+};
+
+}  // namespace fairlead::gateway_api
+
+#endif  // FAIRLEAD_GATEWAY_API_TRANSLATION_H_
