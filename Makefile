@@ -13,6 +13,7 @@
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
+#   make status                                     statuses of Gateway API objects against Istio's
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make tools                  the clients and generators of tools/, into build/tools
 
@@ -32,7 +33,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation fuzz clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -118,6 +119,11 @@ random-calls: build/dev/build.ninja
 validation: build
 	python3 -B tools/validation.py --cases $(firstword $(wildcard ../shared/validation) tests/validation) \
 	  --validate 'build/fairlead validate -o json -f {file}' --show $(SHOW)
+
+status: build
+	python3 -B tools/status.py --cases $(firstword $(wildcard ../shared/status/cases) tests/status/cases) \
+	  --known tests/status/known-failures.txt --show $(or $(filter-out 0,$(SHOW)),5) \
+	  --status 'build/fairlead status -o json -f {config} --meshConfig {mesh}'
 
 # Each fuzzer goes on from what it found before (build/fuzz/corpus).
 fuzz:

@@ -15,6 +15,7 @@
 #include "app/discovery_server.h"
 #include "app/environment.h"
 #include "app/mesh_folder.h"
+#include "app/status_command.h"
 #include "app/version.h"
 #include "base/closest_name.h"
 #include "base/files.h"
@@ -169,6 +170,7 @@ constexpr Command kCommands[] = {
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
+    {"status", RunStatus, "print the status of Gateway API objects, as Istio would write it"},
     {"validate", validate::RunValidate, "say whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };

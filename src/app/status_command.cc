@@ -1,0 +1,109 @@
+#include "app/status_command.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/mesh_folder.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "config/store.h"
+#include "gateway_api/status/statuses.h"
+
+namespace fairlead::app {
+namespace {
+
+constexpr int kWrongCall = 2;
+
+struct Options {
+  simulate::MeshFiles files = {.folder = "",
+                               .mesh_config = "",
+                               .networks_config = "",
+                               .domain = "cluster.local",
+                               .cluster_id = "Kubernetes",
+                               .system_namespace = "istio-system"};
+  std::string output = "text";
+};
+
+void AddFlags(Options* o, CLI::App* command) {
+  command->add_option("-f,--file,--configDir", o->files.folder, "folder of manifests that is the mesh")
+      ->required();
+  command->add_option("--meshConfig", o->files.mesh_config, "file of the MeshConfig");
+  command->add_option("--networksConfig", o->files.networks_config, "file of the MeshNetworks");
+  command->add_option("--domain", o->files.domain, "DNS domain suffix")->capture_default_str();
+  command->add_option("--clusterID", o->files.cluster_id, "ID of the manifests' cluster")
+      ->capture_default_str();
+  command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
+      ->capture_default_str();
+  command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
+}
+
+std::vector<gateway_api::StatusOf> StatusesOf(const simulate::LoadedMesh& mesh, const std::string& domain) {
+  std::vector<config::ObjectChange> changes;
+  for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
+  config::ObjectStore objects;
+  objects.Apply(changes);
+  gateway_api::Translation translation(domain);
+  translation.Apply(objects, changes);
+  return gateway_api::ComputeStatuses(translation, objects, *mesh.snapshot);
+}
+
+// "   Accepted=False (NoMatchingParent): port 443 not found", of every list of conditions below `value`.
+void PrintConditions(const nlohmann::ordered_json& value, const std::string& place) {
+  if (value.is_array()) {
+    for (const auto& one : value) PrintConditions(one, place);
+    return;
+  }
+  if (!value.is_object()) return;
+  if (value.contains("type") && value.contains("reason")) {
+    const auto text = [&value](const char* field) {
+      return value.contains(field) && value[field].is_string() ? std::string(value[field]) : std::string();
+    };
+    std::cout << "  " << place << text("type") << "=" << text("status") << " (" << text("reason")
+              << "): " << text("message") << "\n";
+    return;
+  }
+  std::string inside = place;
+  if (value.contains("name") && value["name"].is_string())
+    inside = StrCat(place, std::string(value["name"]), ": ");
+  for (const auto& [key, member] : value.items()) PrintConditions(member, inside);
+}
+
+void PrintText(const gateway_api::StatusOf& one) {
+  std::cout << Describe(KeyOf(*one.object)) << "\n";
+  PrintConditions(one.status, "");
+}
+
+}  // namespace
+
+int RunStatus(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App command("Prints the status of Gateway API objects, Ingresses and ServiceEntries",
+                   "fairlead status");
+  AddFlags(&options, &command);
+  try {
+    command.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? 0 : kWrongCall;
+  }
+  SetLogLevels("none").IgnoreError();  // the standard output is the report's
+  const absl::StatusOr<simulate::LoadedMesh> mesh = LoadMesh(options.files);
+  FlushLogs();
+  if (!mesh.ok()) {
+    std::cerr << "fairlead status: " << FromAbsl(mesh.status().message()) << std::endl;
+    return kWrongCall;
+  }
+  for (const config::Diagnostic& one : mesh->diagnostics) {
+    if (one.severity == config::Severity::kError) std::cerr << ToText(one) << "\n";
+  }
+  const auto statuses = StatusesOf(*mesh, options.files.domain);
+  if (options.output == "json") {
+    std::cout << JsonText(gateway_api::ToJson(statuses), 1) << std::endl;
+  } else {
+    for (const gateway_api::StatusOf& one : statuses) PrintText(one);
+  }
+  return 0;
+}
+
+}  // namespace fairlead::app
