@@ -8,12 +8,12 @@
 
 #include "base/unique_id.h"
 #include "mesh/destination_rule_index.h"
-#include "mesh/object_index.h"
+#include "mesh/object_index_builder.h"
 #include "mesh/policy_index.h"
-#include "mesh/registry_indexes.h"
-#include "mesh/service_index.h"
+#include "mesh/registry_index_builders.h"
+#include "mesh/service_index_builder.h"
 #include "mesh/sidecar_scopes.h"
-#include "mesh/virtual_service_index.h"
+#include "mesh/virtual_service_index_builder.h"
 
 namespace fairlead::mesh {
 

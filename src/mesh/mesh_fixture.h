@@ -126,16 +126,15 @@ class MeshFixture : public testing::Test {
     config::PodSpec spec;
     spec.pod_ip = ip;
     for (auto& [port_name, number] : ports) spec.ports.push_back({port_name, number, "TCP"});
-    AddWorkload(Put(config::Kind::kPod, ns, name, std::move(spec), 0, {}, labels), ip, labels,
-                std::move(locality));
+    AddWorkload(Put(config::Kind::kPod, ns, name, std::move(spec), 0, {}, labels), ip, labels, locality);
   }
   void AddWorkload(const config::ConfigPtr& source, std::string_view ip, LabelMap labels,
-                   model::Locality locality = {}) {
+                   const model::Locality& locality = {}) {
     model::Workload workload;
     workload.name = source->name();
     workload.ns = source->ns();
     workload.labels = std::move(labels);
-    workload.locality = std::move(locality);
+    workload.SetLocality(locality.ToString());
     model::WorkloadInstance instance;
     instance.workload = std::make_shared<const model::Workload>(std::move(workload));
     instance.name = source->name();

@@ -1,4 +1,4 @@
-#include "mesh/object_index.h"
+#include "mesh/object_index_builder.h"
 
 #include <algorithm>
 

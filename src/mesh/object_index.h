@@ -1,44 +1,50 @@
 #ifndef FAIRLEAD_MESH_OBJECT_INDEX_H_
 #define FAIRLEAD_MESH_OBJECT_INDEX_H_
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
-#include "config/diagnostic.h"
+#include "absl/base/call_once.h"
+#include "config/kind.h"
+#include "config/object.h"
 #include "config/store.h"
-#include "mesh/policy_index.h"
-#include "mesh/snapshot.h"
+#include "mesh/by_namespace.h"
 
-// Indexes of objects that are read as they are written. Pure functions.
 namespace fairlead::mesh {
 
-class ObjectIndexBuilder {
+class SnapshotDifference;  // snapshot_diff.cc
+
+// Objects of one kind by namespace, oldest first: what the policy kinds (AuthorizationPolicy, Telemetry,
+// EnvoyFilter, WasmPlugin, …) start from.
+class ObjectIndex {
  public:
-  // `previous` (may be null) is the index of `before`: what the two stores have in common is not looked at.
-  // The same index again where they differ in no kind of an ObjectIndex.
-  static std::shared_ptr<const ObjectIndex> Build(const config::ObjectStore& store,
-                                                  const config::ObjectStore& before,
-                                                  const std::shared_ptr<const ObjectIndex>& previous);
-  // The kinds that an ObjectIndex holds: what is neither a service, an endpoint, a workload nor made into an
-  // index of its own.
-  static const std::vector<config::Kind>& Kinds();
+  using List = std::vector<config::ConfigPtr>;
+  using ListPtr = std::shared_ptr<const List>;
+
+  const List& Of(config::Kind kind, std::string_view ns) const;
+  // The same; null where there are none.
+  ListPtr In(config::Kind kind, std::string_view ns) const;
+  // Those of all namespaces: sorted when they are asked for first.
+  const List& Of(config::Kind kind) const;
+  // Null where there is none.
+  config::ConfigPtr Find(config::Kind kind, const Interned& ns, const Interned& name) const;
+  // What that answer depends on; null where there are none.
+  std::shared_ptr<const void> All(config::Kind kind) const { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
-  using OfKindPtr = std::shared_ptr<const ObjectIndex::OfKind>;
-  static OfKindPtr UpdateKind(const config::ObjectStore::ByName& all,
-                              const config::ObjectStore::ByName& before, const OfKindPtr& previous);
+  friend class ObjectIndexBuilder;
+  friend class SnapshotDifference;
+  // Shared by all snapshots between two changes of the kind.
+  struct OfKind {
+    ByNamespace<ListPtr> namespaces;
+    config::ObjectStore::ByName by_name;  // shared with the store
+    mutable absl::once_flag sorted;
+    mutable List all;
+  };
+  std::array<std::shared_ptr<const OfKind>, config::KindCount()> kinds_;  // null: none
 };
-
-class PeerAuthenticationIndexBuilder {
- public:
-  // Keeps the parts of `previous` (may be null) that did not change.
-  static std::shared_ptr<const PeerAuthenticationIndex> Build(
-      const PolicyIndex& policies, const std::shared_ptr<const PeerAuthenticationIndex>& previous,
-      std::vector<config::Diagnostic>* diagnostics);
-};
-
-// All objects of a kind, oldest first.
-std::vector<config::ConfigPtr> OldestFirst(const config::ObjectStore& store, config::Kind kind);
 
 }  // namespace fairlead::mesh
 

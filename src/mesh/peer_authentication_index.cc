@@ -3,7 +3,7 @@
 
 #include "base/strings.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
-#include "mesh/object_index.h"
+#include "mesh/object_index_builder.h"
 
 namespace fairlead::mesh {
 namespace {

@@ -13,7 +13,7 @@
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
 #include "istio/telemetry/v1alpha1/telemetry.pb.h"
-#include "mesh/object_index.h"
+#include "mesh/object_index_builder.h"
 
 namespace fairlead::mesh {
 namespace {

@@ -1,4 +1,4 @@
-#include "mesh/registry_indexes.h"
+#include "mesh/registry_index_builders.h"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,7 @@
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "mesh/egress_hosts.h"
 #include "mesh/scope_services.h"
-#include "mesh/service_index.h"
+#include "mesh/service_index_builder.h"
 
 namespace fairlead::mesh {
 namespace {

@@ -1,38 +1,63 @@
 #ifndef FAIRLEAD_MESH_SERVICE_INDEX_H_
 #define FAIRLEAD_MESH_SERVICE_INDEX_H_
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/interned.h"
+#include "base/labels.h"
 #include "base/sharded_map.h"
-#include "mesh/snapshot.h"
-#include "mesh/sorted_list.h"
-#include "model/registry_output.h"
+#include "base/strings.h"
+#include "mesh/by_namespace.h"
 #include "model/service.h"
 
 namespace fairlead::mesh {
 
-// Istio's order of services: older first, then name, then namespace (Istio: SortServicesByCreationTime); what
-// that leaves open is settled by registry, hostname, address and the name of the object.
-bool ServiceBefore(const model::ServicePtr& a, const model::ServicePtr& b);
+class SnapshotDifference;  // snapshot_diff.cc
 
-// Makes ServiceIndexes. Pure functions.
-class ServiceIndexBuilder {
+// The services that live in one namespace. Snapshots share it while none of them changes.
+struct NamespaceServices {
+  std::vector<model::ServicePtr> all;  // in Istio's order
+  // Positions in `all` of services with a selector, each by one pair of it ("key=value"): the one that is
+  // rarest here.
+  StringMap<std::vector<uint32_t>> by_selector_pair;
+
+  // The Kubernetes services that select a workload with these labels, in order.
+  std::vector<model::ServicePtr> Selecting(const LabelMap& labels) const;
+};
+using NamespaceServicesPtr = std::shared_ptr<const NamespaceServices>;
+
+// Services by host and namespace. Successors share the parts in which nothing changed.
+class ServiceIndex {
  public:
-  static std::shared_ptr<const ServiceIndex> Build(const ShardedSet<model::ServicePtr>& services);
-  // What `previous` becomes by the changes.
-  static std::shared_ptr<const ServiceIndex> Update(const ServiceIndex& previous,
-                                                    const std::vector<model::ServiceChange>& changes);
+  using Services = std::vector<model::ServicePtr>;
+  using List = std::shared_ptr<const Services>;
+
+  // All services in Istio's order: older first, then name, then namespace.
+  const Services& All() const;
+  // Whatever its exportTo. Where a namespace has several of a host: a Kubernetes one, else the oldest.
+  model::ServicePtr Find(std::string_view hostname, std::string_view ns) const;
+  // Find's answers for every namespace, in order of the namespaces; empty where the host is unknown.
+  const Services& ByHost(std::string_view hostname) const;
+  // The same; null where the host is unknown.
+  List Host(std::string_view hostname) const;
+  // All services that live in a namespace, in order.
+  const Services& InNamespace(std::string_view ns) const;
+  // The same; null where there are none. What Find says of a namespace depends on nothing else.
+  NamespaceServicesPtr Namespace(std::string_view ns) const;
+  // The services that a workload of `ns` may see: first those exported to it by name (its own private ones
+  // included), then those that everybody sees, both in order.
+  Services VisibleIn(std::string_view ns) const;
 
  private:
-  using Change = ListChange<model::ServicePtr>;
-  static std::shared_ptr<const ServiceIndex> Apply(const ServiceIndex& previous, const Change& change);
-  static void ChangeVisible(const Change& change, ServiceIndex* index);
-  static void ChangeNamespace(const Interned& ns, const Change& change, ServiceIndex* index);
-  // From now on `service` counts for a host in `ns`; null: none does.
-  static void SetHost(const Interned& host, const Interned& ns, const model::ServicePtr& service,
-                      ServiceIndex* index);
+  friend class ServiceIndexBuilder;
+  friend class SnapshotDifference;
+  List all_, everywhere_;       // null: empty
+  ByNamespace<List> exported_;  // to a namespace
+  ByNamespace<NamespaceServicesPtr> namespaces_;
+  ShardedMap<Interned, List, StringViewHash, StringViewEqual> by_host_;
 };
 
 }  // namespace fairlead::mesh

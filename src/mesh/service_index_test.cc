@@ -1,4 +1,4 @@
-#include "mesh/service_index.h"
+#include "mesh/service_index_builder.h"
 
 #include <gmock/gmock.h>
 

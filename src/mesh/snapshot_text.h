@@ -12,7 +12,7 @@
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "mesh/mesh_texts.h"
-#include "mesh/object_index.h"
+#include "mesh/object_index_builder.h"
 #include "mesh/snapshot.h"
 #include "mesh/test_scope.h"
 

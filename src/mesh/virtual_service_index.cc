@@ -1,4 +1,4 @@
-#include "mesh/virtual_service_index.h"
+#include "mesh/virtual_service_index_builder.h"
 
 #include <algorithm>
 #include <map>

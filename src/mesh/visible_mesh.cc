@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "mesh/service_index.h"
+#include "mesh/service_index_builder.h"
 
 namespace fairlead::mesh {
 

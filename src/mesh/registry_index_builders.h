@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_MESH_REGISTRY_INDEXES_H_
-#define FAIRLEAD_MESH_REGISTRY_INDEXES_H_
+#ifndef FAIRLEAD_MESH_REGISTRY_INDEX_BUILDERS_H_
+#define FAIRLEAD_MESH_REGISTRY_INDEX_BUILDERS_H_
 
 #include <memory>
 #include <vector>
@@ -49,4 +49,4 @@ class NetworkIndexBuilder {
 
 }  // namespace fairlead::mesh
 
-#endif  // FAIRLEAD_MESH_REGISTRY_INDEXES_H_
+#endif  // FAIRLEAD_MESH_REGISTRY_INDEX_BUILDERS_H_
