@@ -4,17 +4,13 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/bench_settings.h"
+#include "app/bench_mesh.h"
 #include "app/mesh_model.h"
-#include "base/strings.h"
-#include "config/manifests.h"
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
-#include "model/proxy_class.h"
 #include "push/part_cache.h"
 
 // What one change of a large mesh costs: 100 namespaces, each with a Sidecar that imports itself only, 10,000
@@ -24,69 +20,7 @@ namespace {
 
 constexpr int kNamespaces = 100, kServices = 10000;
 
-std::string NameOf(int service) { return StrCat("svc-", service); }
-std::string NamespaceOf(int service) { return StrCat("ns-", service % kNamespaces); }
-std::string MetaOf(int service, std::string_view more = "") {
-  return StrCat("metadata: {name: ", NameOf(service), ", namespace: ", NamespaceOf(service), more, "}\n");
-}
-
-std::string Address(int service, int endpoint) {
-  const int number = service * 5 + endpoint;
-  return StrCat("10.", number / 62500, ".", number / 250 % 250, ".", number % 250 + 1);
-}
-
-std::string Service(int i) {
-  return StrCat("apiVersion: v1\nkind: Service\n", MetaOf(i), "spec: {clusterIP: 10.96.", i / 250, ".",
-                i % 250 + 1, ", selector: {app: ", NameOf(i),
-                "}, ports: [{name: http, port: 80, targetPort: 8080}, {name: grpc, port: 9090}, ",
-                "{name: tcp, port: 5432}]}\n---\n");
-}
-
-std::string EndpointSlice(int i, int endpoints) {
-  std::string out = StrCat("apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n",
-                           MetaOf(i, StrCat(", labels: {kubernetes.io/service-name: ", NameOf(i), "}")),
-                           "addressType: IPv4\nports: [{name: http, port: 8080}, {name: grpc, port: 9090}, ",
-                           "{name: tcp, port: 5432}]\nendpoints:\n");
-  for (int k = 0; k < endpoints; ++k) StrAppend(&out, "- {addresses: [", Address(i, k), "]}\n");
-  return StrCat(out, "---\n");
-}
-
-std::string Route(int i, int seconds) {
-  const std::string host = StrCat(NameOf(i), ".", NamespaceOf(i), ".svc.cluster.local");
-  return StrCat("apiVersion: networking.istio.io/v1\nkind: VirtualService\n", MetaOf(i), "spec: {hosts: [",
-                host, "], http: [{timeout: ", seconds, "s, route: [{destination: {host: ", host,
-                ", subset: v1}}]}]}\n---\n");
-}
-
-std::string Rule(int i, int connections) {
-  return StrCat("apiVersion: networking.istio.io/v1\nkind: DestinationRule\n", MetaOf(i),
-                "spec: {host: ", NameOf(i), ".", NamespaceOf(i),
-                ".svc.cluster.local, trafficPolicy: {connectionPool: {tcp: ", "{maxConnections: ",
-                connections, "}}}, subsets: [{name: v1, labels: {version: v1}}]}\n---\n");
-}
-
-std::string Sidecar(int ns) {
-  return StrCat("apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: {name: default, namespace: ns-",
-                ns, "}\nspec: {egress: [{hosts: [./*, istio-system/*]}]}\n---\n");
-}
-
-std::vector<config::ObjectChange> Parse(const std::string& manifests) {
-  std::vector<config::ObjectChange> changes;
-  for (const config::ConfigPtr& object : config::ParseManifests(manifests, "bench.yaml").objects) {
-    changes.push_back({config::KeyOf(*object), object});
-  }
-  return changes;
-}
-
-std::vector<config::ObjectChange> WholeMesh() {
-  std::string text;
-  for (int ns = 0; ns < kNamespaces; ++ns) text += Sidecar(ns);
-  for (int i = 0; i < kServices; ++i) {
-    text += Service(i) + EndpointSlice(i, 5);
-    if (i / kNamespaces % 2 == 0) text += Route(i, 1) + Rule(i, 1);
-  }
-  return Parse(text);
-}
+constexpr BenchMesh kMesh{kNamespaces, kServices, true};
 
 // A sidecar with what it was sent: clusters, endpoints, listeners and routes.
 struct Client {
@@ -101,7 +35,7 @@ class World {
   World() {
     for (xds::TypeId type : kOrder) generators_[static_cast<size_t>(type)] = New(type);
     for (int ns = 0; ns < kNamespaces; ++ns) clients_.push_back(NewClient(ns));
-    Publish(WholeMesh(), BenchSettings());
+    Publish(ParseChanges(kMesh.Whole()), BenchSettings());
     for (Client& client : clients_) Connect(&client);
   }
 
@@ -155,15 +89,8 @@ class World {
   }
 
   static Client NewClient(int ns) {
-    auto proxy = std::make_shared<model::Proxy>();
-    proxy->ns = proxy->metadata.ns = StrCat("ns-", ns);
-    proxy->id = StrCat("client.ns-", ns);
-    proxy->domain = StrCat("ns-", ns, ".svc.cluster.local");
-    proxy->ip_addresses = {StrCat("10.200.0.", ns + 1)};
-    proxy->supports_ipv4 = true;
-    proxy->cls = model::ClassOf(*proxy);
     Client client;
-    client.proxy = std::move(proxy);
+    client.proxy = BenchProxy(ns, ns);
     return client;
   }
 
@@ -210,7 +137,7 @@ void BM_Change(benchmark::State& state, std::string (*change)(int step)) {
   int concerned = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    const std::vector<config::ObjectChange> changes = Parse(change(world.NextStep()));
+    const std::vector<config::ObjectChange> changes = ParseChanges(change(world.NextStep()));
     state.ResumeTiming();
     world.Publish(changes, nullptr);
     concerned = world.Push();
@@ -226,7 +153,7 @@ void BM_Publication(benchmark::State& state, std::string (*change)(int step)) {
   World& world = SharedWorld();
   for (auto _ : state) {
     state.PauseTiming();
-    const std::vector<config::ObjectChange> changes = Parse(change(world.NextStep()));
+    const std::vector<config::ObjectChange> changes = ParseChanges(change(world.NextStep()));
     state.ResumeTiming();
     world.Publish(changes, nullptr);
     state.PauseTiming();
@@ -236,12 +163,12 @@ void BM_Publication(benchmark::State& state, std::string (*change)(int step)) {
   }
 }
 
-std::string ChangeEndpoint(int step) { return EndpointSlice(0, 1 + step % 5); }
-std::string ChangeRoute(int step) { return Route(0, 2 + step % 50); }
-std::string ChangeRule(int step) { return Rule(0, 2 + step % 50); }
+std::string ChangeEndpoint(int step) { return kMesh.EndpointSlice(0, 1 + step % 5); }
+std::string ChangeRoute(int step) { return kMesh.Route(0, 2 + step % 50); }
+std::string ChangeRule(int step) { return kMesh.Rule(0, 2 + step % 50); }
 std::string AddService(int step) {
   const int fresh = kServices + step * kNamespaces;
-  return Service(fresh) + EndpointSlice(fresh, 1);
+  return kMesh.Service(fresh) + kMesh.EndpointSlice(fresh, 1);
 }
 
 #define FAIRLEAD_CHANGE_BENCHMARK(name, change)                                   \

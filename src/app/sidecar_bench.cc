@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/bench_settings.h"
+#include "app/bench_mesh.h"
 #include "app/mesh_model.h"
 #include "base/strings.h"
 #include "config/manifests.h"

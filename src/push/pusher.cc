@@ -29,11 +29,8 @@ LogScope ads_log("ads");
 
 Pusher::Pusher(PusherOptions options, Generators generators, GeneratorVariants variants, ObjectTypes objects)
     : options_(std::move(options)),
-      generators_(std::move(generators)),
-      variants_(std::move(variants)),
-      objects_(std::move(objects)),
-      served_(ServedTypes(generators_)),
       admission_(options_.max_streams_per_second),
+      maker_(std::move(generators), std::move(variants), std::move(objects), options_.scope, options_.shadow),
       executor_("push", options_.threads),
       housekeeper_(RequireThread([this] {
         pthread_setname_np(pthread_self(), "housekeeper");
@@ -89,24 +86,9 @@ void Pusher::CountMismatches() {
 }
 
 void Pusher::SweepCaches(Clock::time_point now) {
-  const auto sweep = [now](const auto& generators) {
-    for (const auto& generator : generators) {
-      if (generator != nullptr) generator->Sweep(now);
-    }
-  };
-  parts_.Sweep(now);
-  sweep(generators_);
-  for (const auto& [name, generators] : variants_) sweep(generators);
-  sweep(objects_.generators);
+  maker_.Sweep(now);
   if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr)
     snapshot->scopes->Sweep(now);
-}
-
-gen::Generator& Pusher::GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const {
-  const auto index = static_cast<size_t>(type);
-  const auto variant = variants_.find(proxy.metadata.generator);
-  const bool own = variant != variants_.end() && variant->second[index] != nullptr;
-  return own ? *variant->second[index] : *generators_[index];
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {
@@ -154,24 +136,11 @@ mesh::SnapshotPtr Pusher::Snapshot() const {
   return newest == nullptr ? nullptr : newest->snapshot;
 }
 
-bool View::Serves(xds::TypeId type) const { return (pusher_->served_ & xds::MaskOf(type)) != 0; }
-
-xds::ResourceSetPtr View::Make(xds::TypeId type, const xds::NameSetPtr& names) const {
-  Made nothing;
-  return pusher_->parts_.Make(pusher_->GeneratorFor(type, *scope->proxy), {*snapshot_, scope.get()}, names,
-                              &nothing);
-}
-
-std::optional<View> Pusher::ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const {
+std::optional<ProxyView> Pusher::ViewOf(const model::ProxyPtr& proxy,
+                                        const mesh::ProxyScopePtr& previous) const {
   mesh::SnapshotPtr newest = Snapshot();
   if (newest == nullptr) return std::nullopt;
-  return ViewIn(std::move(newest), proxy, previous);
-}
-
-View Pusher::ViewIn(mesh::SnapshotPtr snapshot, const model::ProxyPtr& proxy,
-                    const mesh::ProxyScopePtr& previous) const {
-  mesh::ProxyScopePtr scope = options_.scope(*snapshot, proxy, previous, options_.shadow);
-  return View(this, std::move(snapshot), std::move(scope));
+  return maker_.ViewIn(std::move(newest), proxy, previous);
 }
 
 void Pusher::Admit(const StreamPtr& stream) {

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,11 +17,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "base/executor.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/view.h"
 #include "push/admission.h"
-#include "push/object_types.h"
-#include "push/part_cache.h"
+#include "push/resource_maker.h"
 #include "push/stream.h"
 #include "push/track.h"
 
@@ -41,10 +37,7 @@ struct PusherOptions {
   // Whether every publication concerns everybody, and everything is made anew and compared with what was made
   // before and should still hold: for tests.
   bool shadow = false;
-  // mesh::ComputeProxyScope, or a test's own.
-  std::function<mesh::ProxyScopePtr(const mesh::MeshSnapshot&, const model::ProxyPtr&,
-                                    const mesh::ProxyScopePtr& previous, bool shadow)>
-      scope;
+  FindScope scope;
   // Null: every peer may act as any proxy, and is nobody.
   std::shared_ptr<const Authorizer> authorizer = nullptr;
   Inspector inspector = nullptr;  // null: types of inspection are not served
@@ -52,22 +45,6 @@ struct PusherOptions {
   std::string control_plane = {};
   double max_streams_per_second = 0;  // see Admission
   xds::Limits limits = {};
-};
-
-// One proxy in one snapshot: what it would be sent, for those who have no stream. Valid as long as its
-// pusher.
-class View {
- public:
-  View(const class Pusher* pusher, mesh::SnapshotPtr snapshot, mesh::ProxyScopePtr proxy_scope)
-      : scope(std::move(proxy_scope)), pusher_(pusher), snapshot_(std::move(snapshot)) {}
-  bool Serves(xds::TypeId type) const;
-  // REQUIRES: Serves(type). `names` null: everything.
-  xds::ResourceSetPtr Make(xds::TypeId type, const xds::NameSetPtr& names) const;
-  const mesh::ProxyScopePtr scope;
-
- private:
-  const Pusher* pusher_;
-  mesh::SnapshotPtr snapshot_;
 };
 
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
@@ -98,10 +75,9 @@ class Pusher {
   // The newest snapshot; null before the first.
   mesh::SnapshotPtr Snapshot() const;
   // A proxy in the newest snapshot; nothing before the first. `previous` may be its scope in an earlier one.
-  std::optional<View> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
-  // A proxy in any snapshot.
-  View ViewIn(mesh::SnapshotPtr snapshot, const model::ProxyPtr& proxy,
-              const mesh::ProxyScopePtr& previous) const;
+  std::optional<ProxyView> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
+  // What makes the resources that streams are sent.
+  ResourceMaker& maker() const { return maker_; }
   // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
   void Excuse(Clock::duration lost);
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
@@ -109,8 +85,6 @@ class Pusher {
 
  private:
   friend class Stream;
-  friend class View;
-  gen::Generator& GeneratorFor(xds::TypeId type, const model::Proxy& proxy) const;
   bool Stopping() const;
   void Forget(const StreamPtr& stream);
   // Lets a new stream begin: now, in its turn, or not at all.
@@ -123,14 +97,10 @@ class Pusher {
   std::vector<StreamPtr> Streams() const;
 
   const PusherOptions options_;
-  const Generators generators_;
-  const GeneratorVariants variants_;
-  const ObjectTypes objects_;
-  const uint32_t served_;
   Admission admission_;
 
   Track live_{std::string(kLiveTrack)};
-  mutable PartCache parts_;  // a memory of what was made, which changes no answer
+  mutable ResourceMaker maker_;  // its memory of what it made changes no answer
 
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Track>, std::less<>> tracks_;  // but live_; guarded by mutex_

@@ -44,9 +44,12 @@ Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
     : pusher_(pusher),
       number_(number),
       options_(std::move(options)),
-      core_(options_.framing, options_.only ? pusher->served_ & xds::MaskOf(*options_.only) : pusher->served_,
+      sending_(&pusher->traffic_, {pusher->options_.send_timeout, pusher->options_.slowest_rate}),
+      core_(options_.framing,
+            options_.only ? pusher->maker_.served() & xds::MaskOf(*options_.only) : pusher->maker_.served(),
             NoncePrefix(number), AnswersOf(options_.exchange), pusher->options_.limits),
-      track_(&pusher->live_) {}
+      position_(&pusher->live_),
+      answers_(options_.framing, StrCat(core_.nonce_prefix(), "a")) {}
 
 Stream::~Stream() {
   if (connected_ != nullptr) connected_->Add(-1);
@@ -65,7 +68,7 @@ void Stream::Start(std::shared_ptr<Connection> connection) {
     Close(absl::UnavailableError("server is not ready to serve discovery information"));
     return;
   }
-  if (options_.only && (pusher_->served_ & xds::MaskOf(*options_.only)) == 0) {
+  if (options_.only && !pusher_->maker_.Serves(*options_.only)) {
     Close(absl::UnimplementedError(StrCat(xds::InfoOf(*options_.only).url, " is not served")));
     return;
   }
@@ -94,8 +97,9 @@ void Stream::OnRequest(std::string_view bytes) {
 void Stream::OnSent(bool ok) {
   {
     std::lock_guard lock(mutex_);
-    EndSend(ok);
-    Metrics().send_time.Observe(Seconds(Clock::now() - send_start_));
+    const Clock::time_point now = Clock::now();
+    sending_.End(ok, now);
+    Metrics().send_time.Observe(Seconds(now - sending_.start()));
     if (!ok || (options_.exchange == Exchange::kStream && !MarkScheduled())) return;
   }
   if (options_.exchange != Exchange::kStream) return Close(absl::OkStatus());
@@ -107,7 +111,7 @@ void Stream::OnClosed() {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection_ = nullptr;
-    EndSend(false);
+    sending_.End(false, Clock::now());
   }
   pusher_->Forget(shared_from_this());
 }
@@ -115,48 +119,34 @@ void Stream::OnClosed() {
 void Stream::OnPublished() { Schedule(); }
 
 void Stream::Follow(Track* track) {
-  track_.store(track, std::memory_order_release);
+  position_.Follow(track);
   Schedule();
 }
 
-void Stream::ForgetInterests() {
-  if (Track* const entered = entered_.load()) entered->interests().Forget(shared_from_this());
-}
-
-void Stream::EndSend(bool taken) {
-  if (std::exchange(sending_, false)) pusher_->traffic_.End(send_size_, taken, Clock::now());
-}
+void Stream::ForgetInterests() { position_.ForgetInterests(shared_from_this()); }
 
 void Stream::CheckDeadline(Clock::time_point now) {
   std::shared_ptr<Connection> connection;
-  metrics::Counter* errors = nullptr;
   {
     std::lock_guard lock(mutex_);
-    const Clock::duration timeout = pusher_->options_.send_timeout;
-    if (!sending_ || cut_ || now < send_deadline_ || timeout == Clock::duration::zero()) return;
-    // Connections do not get equal shares: three times as much for the others is beyond chance.
-    if (connection_ == nullptr || !pusher_->traffic_.AtFault(traffic_start_, 3 * send_size_, now, timeout))
-      return;
-    cut_ = true;  // the message stays under way until the transport gives it back: no other may follow it
+    if (connection_ == nullptr || !sending_.GiveUp(now)) return;
     connection = connection_;
-    errors = send_errors_;
   }
   Metrics().write_timeouts.Add();
-  if (errors != nullptr) errors->Add();
   ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer.address);
   connection->Abort();
 }
 
 void Stream::Excuse(Clock::duration lost) {
   std::lock_guard lock(mutex_);
-  if (sending_) send_deadline_ += lost;
+  sending_.Excuse(lost);
 }
 
 void Stream::CheckQuiet(Clock::time_point now) {
   {
     std::lock_guard lock(mutex_);
-    if (!holds_back_ || scheduled_ || sending_ || now - idle_since_ < pusher_->options_.time_to_let_go)
-      return;
+    const Clock::duration idle = now - idle_since_;
+    if (!holds_back_ || scheduled_ || sending_.under_way() || idle < pusher_->options_.time_to_let_go) return;
     holds_back_ = false;
     quiet_ = true;
     if (!MarkScheduled()) return;
@@ -166,7 +156,7 @@ void Stream::CheckQuiet(Clock::time_point now) {
 
 bool Stream::Busy() const {
   std::lock_guard lock(mutex_);
-  return connection_ != nullptr && (scheduled_ || sending_ || request_.has_value());
+  return connection_ != nullptr && (scheduled_ || sending_.under_way() || request_.has_value());
 }
 
 void Stream::Close(const absl::Status& status) {
@@ -198,7 +188,9 @@ bool Stream::MarkScheduled() {
 
 // A proxy that has its configuration and waits for a change goes before those that are still being set up: a
 // thousand new streams must not hold up a change for the others.
-Urgency Stream::UrgencyNow() const { return pushing_ || !AtNewest() ? Urgency::kUrgent : Urgency::kPatient; }
+Urgency Stream::UrgencyNow() const {
+  return pushing_ || !position_.AtNewest() ? Urgency::kUrgent : Urgency::kPatient;
+}
 
 void Stream::Submit(Urgency urgency) {
   pusher_->executor_.Submit(urgency, [self = shared_from_this()] { self->Run(); });
@@ -223,12 +215,10 @@ void Stream::Run() {
   Submit(Urgency::kUrgent);
 }
 
-// Says what the stream is to be woken for, and lets the snapshot go. What is published meanwhile is not
-// missed: either the publisher finds the interests, or the stream finds the publication. REQUIRES:
-// work_mutex_ held.
+// Says what the stream is to be woken for, and lets the snapshot go. REQUIRES: work_mutex_ held.
 void Stream::Settle() {
   if (pusher_->options_.shadow) pusher_->CountMismatches();
-  if (epoch_ == nullptr || pushing_) return;
+  if (position_.epoch() == nullptr || pushing_) return;
   Interests::AllReads reads;
   for (const mesh::ReadsPtr& one : {scope_->own_reads, scope_->sidecar_reads}) {
     if (one != nullptr) reads.push_back(one);
@@ -240,12 +230,12 @@ void Stream::Settle() {
   if (objects_ != nullptr) objects_->AddReads(&reads);
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-  epoch_ = nullptr;
+  position_.Leave();
   // Under the lock, so that a stream whose connection has ended is not noted after it was forgotten.
   std::lock_guard lock(mutex_);
   if (connection_ == nullptr) return;
-  entered_.load()->interests().Set(shared_from_this(), std::move(reads));
-  if (!AtNewest()) again_ = true;
+  position_.SetInterests(shared_from_this(), std::move(reads));
+  if (!position_.AtNewest()) again_ = true;
 }
 
 // REQUIRES: work_mutex_ held.
@@ -262,20 +252,23 @@ bool Stream::Step() {
   bool quiet = false;
   {
     std::lock_guard lock(mutex_);
-    if (connection_ == nullptr || sending_) return false;
-    if (!answer_) quiet = std::exchange(quiet_, false);
+    if (connection_ == nullptr || sending_.under_way()) return false;
+    if (!answers_.waits()) quiet = std::exchange(quiet_, false);
   }
-  if (answer_) {
+  if (answers_.waits()) {
     SendAnswer();
     return true;
   }
   if (proxy_ == nullptr) return false;
-  if (!pushing_ && !AtNewest()) {
+  if (!pushing_ && !position_.AtNewest()) {
     BeginPush();
   } else if (quiet) {
     core_.OnQuiet();
   }
-  if (epoch_ == nullptr) Enter(entered_.load()->Newest(), entered_);
+  if (position_.epoch() == nullptr) {
+    position_.Return();
+    FindScope();
+  }
   const auto wanted = core_.Next();
   if (!wanted) {
     if (objects_ != nullptr && SendObjects()) return true;
@@ -284,11 +277,12 @@ bool Stream::Step() {
     return true;
   }
   const Clock::time_point start = Clock::now();
-  gen::Generator& generator = pusher_->GeneratorFor(wanted->type, *proxy_);
-  const mesh::World world{*epoch_->snapshot, scope_.get(), pusher_->options_.shadow};
+  gen::Generator& generator = pusher_->maker_.GeneratorFor(wanted->type, *proxy_);
+  const mesh::World world = World();
   Made& made = made_[static_cast<size_t>(wanted->type)];
-  xds::ResourceSetPtr now = wanted->part ? pusher_->parts_.MakeSome(generator, world, *wanted->names, &made)
-                                         : pusher_->parts_.Make(generator, world, wanted->names, &made);
+  xds::ResourceSetPtr now = wanted->part
+                                ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
+                                : pusher_->maker_.parts().Make(generator, world, wanted->names, &made);
   if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,
@@ -299,35 +293,20 @@ bool Stream::Step() {
   return true;
 }
 
-bool Stream::AtNewest() const {
-  Track* const track = track_.load(std::memory_order_acquire);
-  return entered_ == track && epoch_number_ == track->number();
-}
-
 // There is a newer snapshot than the one the client was brought to: everything it subscribes to is due. A
 // push that is under way is finished first, so that a stream of changes does not keep a slow client at its
 // first types for ever.
 void Stream::BeginPush() {
   const mesh::ProxyScopePtr before = scope_;
-  Track* const track = track_.load(std::memory_order_acquire);
-  EpochPtr newest;
-  if (track == entered_) {
-    reasons_ = track->ReasonsSince(reached_, &newest);
-  } else {
-    entered_.load()->interests().Forget(shared_from_this());
-    newest = track->Newest();
-    reasons_ = {};
-    reasons_.Add(Reason::kDebug);
-    reasons_.first = Clock::now();
-  }
-  Enter(std::move(newest), track);
+  reasons_ = position_.Advance(shared_from_this());
+  FindScope();
   if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
   if (reasons_.Total() == 0) reasons_.Add(Reason::kUnknown);
   reasons_.everything ? core_.OnResend() : core_.OnChange();
   if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
-  Metrics().queue_time.Observe(Seconds(Clock::now() - epoch_->published_at));
+  Metrics().queue_time.Observe(Seconds(Clock::now() - position_.epoch()->published_at));
   for (size_t i = 0; i < kReasonCount; ++i) {
     if (reasons_.counts[i] != 0) Metrics().triggers[i]->Add();
   }
@@ -338,13 +317,9 @@ void Stream::EndPush() {
   if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - reasons_.first));
 }
 
-void Stream::Enter(EpochPtr epoch, Track* track) {
-  epoch_ = std::move(epoch);
-  reached_ = epoch_->reached;
-  entered_ = track;
-  epoch_number_ = reached_.number;
-  scope_ = pusher_->options_.scope(*epoch_->snapshot, proxy_, scope_, pusher_->options_.shadow);
-}
+void Stream::FindScope() { scope_ = pusher_->maker_.ScopeOf(*position_.epoch()->snapshot, proxy_, scope_); }
+
+mesh::World Stream::World() const { return pusher_->maker_.WorldOf(*position_.epoch()->snapshot, *scope_); }
 
 std::optional<StreamReport> Stream::Report() const {
   std::lock_guard work(work_mutex_);
@@ -397,23 +372,9 @@ void Stream::Transmit(xds::Frame frame, metrics::Counter* errors) {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return;
     connection = connection_;
-    MarkSending(Clock::now(), xds::SizeOf(frame), errors);
+    sending_.Begin(Clock::now(), xds::SizeOf(frame), errors);
   }
   connection->Send(std::move(frame));
-}
-
-// REQUIRES: mutex_ held.
-void Stream::MarkSending(Clock::time_point now, size_t size, metrics::Counter* errors) {
-  sending_ = true;
-  send_errors_ = errors;
-  send_size_ = size;
-  traffic_start_ = pusher_->traffic_.Begin();
-  send_start_ = now;
-  // The machine's own slowest rate: a thousand that are sent a large message at once all end at once, late.
-  constexpr size_t kSlowestTogether = 64 << 20;
-  const size_t together = static_cast<size_t>(traffic_start_.sharers) * size;
-  send_deadline_ = now + pusher_->options_.send_timeout +
-                   std::chrono::seconds(size / pusher_->options_.slowest_rate + together / kSlowestTogether);
 }
 
 }  // namespace fairlead::push

@@ -19,11 +19,12 @@
 #include "push/inspection.h"
 #include "push/object_subscriptions.h"
 #include "push/part_cache.h"
+#include "push/plain_answers.h"
 #include "push/push_metrics.h"
 #include "push/reason.h"
+#include "push/sending.h"
 #include "push/stream_report.h"
-#include "push/track.h"
-#include "push/traffic.h"
+#include "push/track_position.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
 
@@ -104,8 +105,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Run();
   Urgency UrgencyNow() const;
   void Submit(Urgency urgency);
-  bool Step();               // false: nothing to do for now
-  void EndSend(bool taken);  // REQUIRES: mutex_ held
+  bool Step();  // false: nothing to do for now
   bool TakeRequest();
   bool TakeAtOnce(std::string_view bytes);
   void NoteIdle();
@@ -115,7 +115,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void TakeObjectRequest(const xds::Request& request);
   bool SendObjects();  // false: none are due
   void AnswerUnknown(const xds::Request& request);
-  void SetAnswer(xds::PlainResponse response);
   void SendAnswer();
   bool Identify(const xds::Request& request);
   void ChooseSources();
@@ -123,10 +122,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Refuse(std::string_view type_url, const std::string& excess);
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
   void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;
-  bool AtNewest() const;
   void BeginPush();
   void EndPush();
-  void Enter(EpochPtr epoch, Track* track);
+  void FindScope();
+  mesh::World World() const;  // REQUIRES: there is an epoch
   void Settle();
   // What a response is counted as, and named in logs.
   struct SentAs {
@@ -138,7 +137,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void LogSend(const xds::Response& response, std::string_view name, size_t size, double took) const;
   // `errors` counts if the client does not read it; null: nothing does.
   void Transmit(xds::Frame frame, metrics::Counter* errors);
-  void MarkSending(Clock::time_point now, size_t size, metrics::Counter* errors);
 
   Pusher* const pusher_;
   const uint64_t number_;
@@ -149,12 +147,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Connection> connection_;  // null: closed
   std::optional<std::string> request_;      // that waits for Run
   bool scheduled_ = false, again_ = false;
-  Clock::time_point send_start_{}, send_deadline_{};
-  bool sending_ = false;
-  bool cut_ = false;                         // for what is under way
-  metrics::Counter* send_errors_ = nullptr;  // of what is under way; null: no configuration
-  Traffic::Start traffic_start_;             // of the message under way, and its size
-  size_t send_size_ = 0;
+  Sending sending_;
   Clock::time_point idle_since_{};  // when the last work was done
   bool holds_back_ = false;         // as the core said then
   bool quiet_ = false;              // to be told to the core
@@ -166,21 +159,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<model::PeerIdentity> identity_;  // of the peer, verified
   std::string name_;                             // of the proxy, for logs: "reviews-v1-1.default-7"
   metrics::Gauge* connected_ = nullptr;          // that counts this stream
-  EpochPtr epoch_;             // what the client is being brought to; null while nothing is to be done
-  Reached reached_;            // of the last epoch_
-  mesh::ProxyScopePtr scope_;  // the proxy in it
+  mesh::ProxyScopePtr scope_;                    // the proxy in it
   std::array<Made, xds::kTypeCount> made_;
-  std::atomic<Track*> track_;              // to follow; others may set it
-  std::atomic<Track*> entered_{nullptr};   // that the last epoch_ is of; others may read it
-  std::atomic<uint64_t> epoch_number_{0};  // of the last epoch_; others may read it
+  TrackPosition position_;
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
   Reasons reasons_;  // of the push
   std::array<TypeTimes, xds::kTypeCount> times_;
-  std::optional<xds::Frame> answer_;  // to what is no configuration; the next request is read when it is sent
-  bool read_later_ = false;
-  uint64_t answers_ = 0;
+  PlainAnswers answers_;
+  bool read_later_ = false;                       // the next request is read when an answer is sent
   std::unique_ptr<ObjectSubscriptions> objects_;  // null: the client asked for none
   std::unique_ptr<SourceRewriter> rewriter_;      // of a proxy without an aggregated stream that asks for it
   std::string inspected_;  // what was last asked for, so that an ACK is told from a question

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "proto/descriptors.h"
@@ -33,7 +32,7 @@ void Stream::Inspect(const xds::Request& request) {
   }
   Inspection inspection{std::string(request.type_url), Copies(request.subscribe), options_.peer, identity_};
   std::string question = StrCat(request.type_url, "\n", Join(request.subscribe, "\n"));
-  if (!request.nonce.empty() && (question == inspected_ || request.subscribe.empty())) return;  // an ACK
+  if (answers_.Gave(request.nonce) && (question == inspected_ || request.subscribe.empty())) return;
   inspected_ = std::move(question);
   read_later_ = true;
   // It looks at all streams, this one too: not while this one's lock is held.
@@ -43,9 +42,9 @@ void Stream::Inspect(const xds::Request& request) {
                               if (!resources.ok()) return self->Close(resources.status());
                               {
                                 std::lock_guard work(self->work_mutex_);
-                                self->SetAnswer({.type_url = inspection.type_url,
-                                                 .resources = *std::move(resources),
-                                                 .control_plane = self->pusher_->options_.control_plane});
+                                self->answers_.Set({.type_url = inspection.type_url,
+                                                    .resources = *std::move(resources),
+                                                    .control_plane = self->pusher_->options_.control_plane});
                               }
                               self->Schedule();
                             });
@@ -53,13 +52,13 @@ void Stream::Inspect(const xds::Request& request) {
 
 void Stream::TakeObjectRequest(const xds::Request& request) {
   if (objects_ == nullptr) {
-    const absl::Status status = pusher_->objects_.authorize(options_.peer, identity_);
+    const absl::Status status = pusher_->maker_.objects().authorize(options_.peer, identity_);
     if (!status.ok()) {
       ads_log.Warn("refusing {} of node:{}: {}", request.type_url, name_, std::string(status.message()));
       return Close(status);
     }
-    objects_ = std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(name_, "-o"), &pusher_->objects_,
-                                                     pusher_->options_.limits);
+    objects_ = std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(core_.nonce_prefix(), "o"),
+                                                     &pusher_->maker_.objects(), pusher_->options_.limits);
   }
   const auto [type, meant] = objects_->OnRequest(request);
   const xds::Verdict::Kind verdict = meant.kind;
@@ -72,8 +71,7 @@ void Stream::TakeObjectRequest(const xds::Request& request) {
 
 bool Stream::SendObjects() {
   const Clock::time_point start = Clock::now();
-  const auto offer =
-      objects_->Next(&pusher_->parts_, {*epoch_->snapshot, scope_.get(), pusher_->options_.shadow});
+  const auto offer = objects_->Next(&pusher_->maker_.parts(), World());
   if (!offer) return false;
   Send(offer->response, {offer->response.url, offer->type->metrics, offer->type->times}, start);
   return true;
@@ -86,27 +84,20 @@ void Stream::AnswerUnknown(const xds::Request& request) {
   if (!IsApiType(request.type_url) && proxy_->metadata.generator != kObjectGenerator) {
     return Close(absl::InvalidArgumentError(StrCat(request.type_url, " is no type of resource")));
   }
-  if (!request.nonce.empty() && request.subscribe.empty()) return;  // an ACK
+  const bool ack = answers_.Gave(request.nonce);
+  if (ack && request.subscribe.empty()) return;
   if (core_.framing() == xds::Framing::kDelta) {
-    SetAnswer({.type_url = request.type_url, .removed = Copies(request.subscribe)});
-  } else if (request.nonce.empty() && request.subscribe.empty()) {
-    SetAnswer({.type_url = request.type_url});
+    answers_.Set({.type_url = request.type_url, .removed = Copies(request.subscribe)});
+  } else if (!ack && request.subscribe.empty()) {
+    answers_.Set({.type_url = request.type_url});
   } else {
     return;
   }
   read_later_ = true;
 }
 
-void Stream::SetAnswer(xds::PlainResponse response) {
-  std::string content;
-  for (const xds::PlainResource& resource : response.resources) content += resource.any;
-  response.version = ToHex(StableHash(content));
-  response.nonce = StrCat(name_, "-", ++answers_);
-  answer_ = xds::Encode(core_.framing(), response);
-}
-
 void Stream::SendAnswer() {
-  Transmit(*std::exchange(answer_, std::nullopt), nullptr);
+  Transmit(answers_.Take(), nullptr);
   Read();
 }
 

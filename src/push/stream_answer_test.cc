@@ -163,6 +163,21 @@ TEST_F(StreamAnswers, AnInspectionIsAnsweredOnceAndSeesItsOwnStream) {
   EXPECT_THAT(asked[1].names, ElementsAre("adsz"));
 }
 
+// istioctl keeps the nonce of its last stream, of another process too, and asks without names.
+TEST_F(StreamAnswers, ANonceOfAnotherStreamIsAQuestion) {
+  PusherOptions options = MakeFakeOptions();
+  options.inspector = [](const Inspection&) { return std::vector<xds::PlainResource>(); };
+  Start(std::move(options));
+  proxy->Connect(pusher.get());
+  Ask("istio.io/debug/syncz", {}, "of-another-server");
+  const auto first = proxy->Await(0);
+  Ask("istio.io/debug/syncz", {}, first.nonce());  // the ACK
+  Ask("istio.io/connections", {}, first.nonce() + "9");
+  EXPECT_EQ(proxy->Await(1).type_url(), "istio.io/connections");
+  Ask("type.googleapis.com/envoy.service.runtime.v3.Runtime", {}, "of-another-server");
+  EXPECT_EQ(proxy->Await(2).type_url(), "type.googleapis.com/envoy.service.runtime.v3.Runtime");
+}
+
 // A push to a thousand proxies brings a thousand answers: they are read while the pushes are still being
 // made.
 TEST_F(StreamAnswers, AnAnswerIsTakenWhileAllThreadsAreAtWork) {

@@ -71,7 +71,8 @@ void Stream::Handle(std::string_view bytes) {
   if (!CheckType(&*request)) return;
   if (proxy_ == nullptr && !Identify(*request)) return;
   if (request->type_url.starts_with(kInspectionPrefix)) return Inspect(*request);
-  if (pusher_->objects_.authorize && IsObjectType(request->type_url)) return TakeObjectRequest(*request);
+  if (pusher_->maker_.objects().authorize && IsObjectType(request->type_url))
+    return TakeObjectRequest(*request);
   if (xds::FindType(request->type_url) == nullptr) return AnswerUnknown(*request);
   Note(*request, core_.OnRequest(*request));
   if (options_.exchange != Exchange::kStream && !core_.Subscribed(*options_.only)) {
@@ -130,8 +131,8 @@ bool Stream::Identify(const xds::Request& request) {
   proxy_ = *std::move(proxy);
   name_ = StrCat(proxy_->id, "-", number_);
   ChooseSources();
-  Track* const track = track_.load(std::memory_order_acquire);
-  Enter(track->Newest(), track);
+  position_.Start();
+  FindScope();
   const std::string& version = proxy_->metadata.istio_version;
   connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
   connected_->Add(1);

@@ -109,7 +109,7 @@ class FileOutput::NodeFolder {
                         : StrCat(folder_, "/", label, "/", FileNameOf(name), ".json");
   }
 
-  void WriteChildren(const push::View& view, const xds::ResourceSet& resources,
+  void WriteChildren(const push::ProxyView& view, const xds::ResourceSet& resources,
                      std::set<std::string>* written) {
     for (const xds::ResourceListPtr& list : resources.parts()) {
       for (const cache::Reference& reference : list->References()) {

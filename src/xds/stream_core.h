@@ -96,6 +96,7 @@ class StreamCore {
   std::optional<Response> Offer(TypeId type, const ResourceSetPtr& now);
 
   Framing framing() const { return framing_; }
+  const std::string& nonce_prefix() const { return nonce_prefix_; }
   bool Subscribed(TypeId type) const { return StateOf(type).Subscribed(); }
   TypeStatus Status(TypeId type) const;
 

@@ -1,0 +1,55 @@
+#ifndef FAIRLEAD_PUSH_TRACK_POSITION_H_
+#define FAIRLEAD_PUSH_TRACK_POSITION_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "push/epoch.h"
+#include "push/track.h"
+
+namespace fairlead::push {
+
+// Where one stream stands: the track that it is to follow, and the publication that its client is brought to.
+// Follow, AtNewest and ForgetInterests may be called from any thread, the rest by its owner, from one thread
+// at a time.
+class TrackPosition {
+ public:
+  // `track` and those that follow must outlive it.
+  explicit TrackPosition(Track* track) : track_(track) {}
+
+  // The track to follow from now on.
+  void Follow(Track* track) { track_.store(track, std::memory_order_release); }
+  // Whether the client was brought to the newest publication of the track to follow.
+  bool AtNewest() const;
+  // The stream is gone.
+  void ForgetInterests(const StreamPtr& stream) const;
+
+  // The newest publication of the track to follow, the first that the client is brought to.
+  void Start();
+  // Goes on to the newest publication, on another track if that is to be followed now. Returns why. REQUIRES:
+  // started.
+  Reasons Advance(const StreamPtr& stream);
+  // The newest publication of the same track again, after Leave.
+  void Return() { Enter(entered_.load()->Newest(), entered_.load()); }
+  // Lets the snapshot go, as nothing is to be done for now. What is published meanwhile is not missed: either
+  // the publisher finds the interests, or the stream finds the publication. REQUIRES: started.
+  void Leave() { epoch_ = nullptr; }
+  void SetInterests(const StreamPtr& stream, Interests::AllReads reads) const {
+    entered_.load()->interests().Set(stream, std::move(reads));
+  }
+  // What the client is being brought to; null after Leave.
+  const EpochPtr& epoch() const { return epoch_; }
+
+ private:
+  void Enter(EpochPtr epoch, Track* track);
+
+  EpochPtr epoch_;
+  Reached reached_;                        // of the last epoch_
+  std::atomic<Track*> track_;              // to follow
+  std::atomic<Track*> entered_{nullptr};   // that the last epoch_ is of
+  std::atomic<uint64_t> epoch_number_{0};  // of the last epoch_
+};
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_TRACK_POSITION_H_
