@@ -101,7 +101,7 @@ Json EndpointJson(const model::Endpoint& endpoint) {
           {"LegacyClusterPortKey", endpoint.service_port},
           {"ServiceAccount", workload.service_account.str()},
           {"Network", workload.network.str()},
-          {"Locality", {{"Label", workload.locality.ToString()}, {"ClusterID", workload.cluster.str()}}},
+          {"Locality", {{"Label", workload.locality_label.str()}, {"ClusterID", workload.cluster.str()}}},
           {"EndpointPort", endpoint.port},
           {"LbWeight", endpoint.weight},
           {"TLSMode", workload.tls_mode.str()},

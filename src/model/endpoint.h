@@ -43,10 +43,10 @@ struct Workload {
   LabelMap labels;  // with topology labels added (model/workload_labels.h)
   Interned
       service_account;  // the SPIFFE identity (spiffe://<trust domain>/ns/<ns>/sa/<account>), "" if unknown
+  // As it is written, and what that means. Endpoints are grouped by the text: "r/z/", as of a node without
+  // subzone, is another group than "r/z" (Istio: EndpointBuilder).
+  Interned locality_label;
   Locality locality;
-  // Istio writes the locality of a pod's node as "region/zone/subzone" even if the last are empty, and takes
-  // "r/z/" for another group of endpoints than the "r/z" that labels and entries write.
-  bool node_locality = false;
   Interned network;
   Interned cluster;   // cluster id
   Interned tls_mode;  // "istio" where the workload has a sidecar that speaks mTLS, "disabled" otherwise
@@ -54,6 +54,10 @@ struct Workload {
   Interned hostname;  // pod hostname and subdomain, for headless per-pod DNS names
   Interned subdomain;
 
+  void SetLocality(std::string_view label) {
+    locality_label = label;
+    locality = Locality::Parse(label);
+  }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 using WorkloadPtr = std::shared_ptr<const Workload>;

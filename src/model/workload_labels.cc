@@ -25,12 +25,11 @@ LabelMap WithTopologyLabels(LabelMap labels, std::string_view cluster, const Loc
   return labels;
 }
 
-Locality LocalityOfLabels(const LabelMap& labels) {
+std::string LocalityLabelOf(const LabelMap& labels) {
   auto it = labels.find("topology.istio.io/locality");
   if (it == labels.end()) it = labels.find("istio-locality");
-  if (it == labels.end()) return {};
-  if (it->second.find('/') != std::string::npos) return Locality::Parse(it->second);
-  return Locality::Parse(ReplaceAll(it->second, ".", "/"));
+  if (it == labels.end()) return "";
+  return it->second.find('/') != std::string::npos ? it->second : ReplaceAll(it->second, ".", "/");
 }
 
 }  // namespace fairlead::model

@@ -25,8 +25,8 @@ LabelMap WithTopologyLabels(LabelMap labels, std::string_view cluster, const Loc
                             std::string_view node, std::string_view network);
 
 // The locality that labels ask for: topology.istio.io/locality, or the older istio-locality, whose dots stand
-// for slashes unless it has slashes; empty where there is neither.
-Locality LocalityOfLabels(const LabelMap& labels);
+// for slashes unless it has slashes; "" where there is neither.
+std::string LocalityLabelOf(const LabelMap& labels);
 
 }  // namespace fairlead::model
 

@@ -16,12 +16,11 @@ TEST(Locality, TextWithoutTrailingEmptyParts) {
   EXPECT_EQ(Locality::Parse("r/z/s/more"), Locality::Parse("r/z/s"));
 }
 
-TEST(LocalityOfLabels, DotsStandForSlashesUnlessThereAreSome) {
-  EXPECT_EQ(LocalityOfLabels({{"istio-locality", "r.z.s"}}), Locality::Parse("r/z/s"));
-  EXPECT_EQ(LocalityOfLabels({{"istio-locality", "r.1/z"}}), Locality::Parse("r.1/z"));
-  EXPECT_EQ(LocalityOfLabels({{"istio-locality", "old"}, {"topology.istio.io/locality", "new"}}).region,
-            "new");
-  EXPECT_TRUE(LocalityOfLabels({{"app", "web"}}).empty());
+TEST(LocalityLabelOf, DotsStandForSlashesUnlessThereAreSome) {
+  EXPECT_EQ(LocalityLabelOf({{"istio-locality", "r.z.s"}}), "r/z/s");
+  EXPECT_EQ(LocalityLabelOf({{"istio-locality", "r.1/z"}}), "r.1/z");
+  EXPECT_EQ(LocalityLabelOf({{"istio-locality", "old"}, {"topology.istio.io/locality", "new"}}), "new");
+  EXPECT_EQ(LocalityLabelOf({{"app", "web"}}), "");
 }
 
 TEST(WithTopologyLabels, KeepsTheOwnNetworkLabelAlone) {

@@ -159,14 +159,6 @@ void SetLocality(const model::Locality& locality, envoy::config::core::v3::Local
   out->set_sub_zone(locality.subzone.str());
 }
 
-// What endpoints of one group have in common, as Istio writes and orders it.
-std::string GroupKey(const model::Workload& workload) {
-  std::string key = workload.locality.ToString();
-  const Interned& subzone = workload.locality.subzone;
-  if (workload.node_locality && subzone.empty()) key += workload.locality.zone.empty() ? "//" : "/";
-  return key;
-}
-
 // Whether a shard takes part: of a cluster-local service, the client's own cluster alone.
 bool InReach(const EndpointInputs& inputs, const model::EndpointShard& shard) {
   const bool own_cluster_only = inputs.cluster_local || inputs.service->node_local;
@@ -238,13 +230,13 @@ std::vector<LocalityGroup> BuildLocalityGroups(const EndpointInputs& inputs) {
   const LabelMap selector =
       subset == nullptr ? LabelMap() : LabelMap(subset->labels().begin(), subset->labels().end());
 
-  std::map<std::string, LocalityGroup> by_locality;
+  std::map<std::string_view, LocalityGroup> by_locality;  // as Istio orders groups
   for (const model::EndpointShard& shard : inputs.endpoints->shards) {
     if (!InReach(inputs, shard)) continue;
     for (const model::Endpoint& endpoint : shard.endpoints) {
       if (!OfPort(inputs, *port, endpoint) || !Addressable(inputs, endpoint)) continue;
       if (!SelectorMatches(selector, endpoint.workload->labels) || !filter.Admits(endpoint)) continue;
-      LocalityGroup& group = by_locality[GroupKey(*endpoint.workload)];
+      LocalityGroup& group = by_locality[endpoint.workload->locality_label];
       if (group.members.empty()) SetLocality(endpoint.workload->locality, group.message.mutable_locality());
       BuildEndpoint(inputs, endpoint, mutual_tls.Enabled(endpoint), group.message.add_lb_endpoints());
       group.members.push_back({.endpoint = &endpoint});

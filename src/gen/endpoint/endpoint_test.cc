@@ -35,7 +35,7 @@ class EndpointTest : public mesh::MeshFixture {
     workload->name = StrCat("w-", ip);
     workload->ns = "shop";
     workload->labels = std::move(labels);
-    workload->locality = model::Locality::Parse(locality);
+    workload->SetLocality(locality);
     workload->cluster = "Kubernetes";
     workload->tls_mode = "istio";
     workloads_.push_back(workload);
@@ -97,16 +97,14 @@ TEST_F(EndpointTest, LocalitiesAreSortedAndWeighed) {
   EXPECT_EQ(sent.endpoints(0).lb_endpoints(1).load_balancing_weight().value(), 1u);
 }
 
-TEST_F(EndpointTest, LocalitiesOfNodesAreGroupsOfTheirOwn) {
-  Add("10.0.0.1", {}, "r/z");
-  LastWorkload().node_locality = true;
+TEST_F(EndpointTest, GroupsAreOfLocalitiesAsTheyAreWritten) {
+  Add("10.0.0.1", {}, "r/z/");
   Add("10.0.0.2", {}, "r/z");
   Add("10.0.0.3", {}, "r/z/s");
-  LastWorkload().node_locality = true;
   Add("10.0.0.4", {}, "r/z/s");
   const auto sent = Send();
   EXPECT_THAT(Addresses(sent), ElementsAre("10.0.0.2", "10.0.0.1", "10.0.0.3", "10.0.0.4"));
-  ASSERT_EQ(sent.endpoints_size(), 3) << "r/z as an entry writes it, r/z/ of a node, r/z/s of both";
+  ASSERT_EQ(sent.endpoints_size(), 3) << "r/z is not r/z/";
   EXPECT_EQ(sent.endpoints(2).lb_endpoints_size(), 2);
 }
 

@@ -66,6 +66,7 @@ TEST(SliceEndpoints, APodsOwnLocalityLabelBeatsItsNode) {
       kService, Slice("web-1", At("10.0.0.1", "web-1")),
       Pod("web-1", "10.0.0.1", ", labels: {istio-locality: r2.z2}", ", nodeName: n1"),
       "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {topology.kubernetes.io/region: r}}\n"));
+  EXPECT_EQ(mesh.Endpoints(kWeb)[0].workload->locality_label, "r2/z2");
   EXPECT_EQ(mesh.Endpoints(kWeb)[0].workload->locality, model::Locality::Parse("r2/z2"));
 }
 
@@ -77,6 +78,7 @@ TEST(SliceEndpoints, ANodesLabelsReachItsPods) {
   mesh.Apply(
       "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {topology.kubernetes.io/region: r}}\n");
   EXPECT_EQ(mesh.Endpoints(kWeb)[0].workload->locality.region, "r");
+  EXPECT_EQ(mesh.Endpoints(kWeb)[0].workload->locality_label, "r//");
   EXPECT_THAT(mesh.output().changes.endpoints, ElementsAre(model::ServiceKey(kWeb, "default")));
 }
 

@@ -1,8 +1,10 @@
 #include "registry/kubernetes/pods.h"
 
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/strings.h"
 #include "config/kubernetes_types.h"
 #include "model/spiffe.h"
 #include "model/workload_labels.h"
@@ -20,13 +22,16 @@ std::string_view LabelOrOlder(const LabelMap& labels, std::string_view key, std:
   return value.empty() ? LabelOr(labels, older) : value;
 }
 
-model::Locality LocalityOfNode(std::string_view name, const config::ObjectStore& store) {
+// "region/zone/subzone", with all slashes whatever is missing; "" where all is.
+std::string LocalityLabelOfNode(std::string_view name, const config::ObjectStore& store) {
   const config::ConfigPtr node = store.Find(config::Kind::kNode, "", Interned(name));
-  if (node == nullptr) return {};
+  if (node == nullptr) return "";
   const LabelMap& labels = node->meta().labels;
-  return {LabelOrOlder(labels, model::kRegionLabel, "failure-domain.beta.kubernetes.io/region"),
-          LabelOrOlder(labels, model::kZoneLabel, "failure-domain.beta.kubernetes.io/zone"),
-          LabelOr(labels, model::kSubzoneLabel)};
+  const std::string label =
+      StrCat(LabelOrOlder(labels, model::kRegionLabel, "failure-domain.beta.kubernetes.io/region"), "/",
+             LabelOrOlder(labels, model::kZoneLabel, "failure-domain.beta.kubernetes.io/zone"), "/",
+             LabelOr(labels, model::kSubzoneLabel));
+  return label == "//" ? "" : label;
 }
 
 model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore& store,
@@ -37,11 +42,8 @@ model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore&
   workload.name = WorkloadNameOfPod(pod.meta());
   workload.ns = pod.ns();
   workload.service_account = model::SpiffeId(settings.trust_domain, pod.ns().str(), spec.service_account);
-  workload.locality = model::LocalityOfLabels(pod.meta().labels);
-  if (workload.locality.empty()) {
-    workload.locality = LocalityOfNode(spec.node_name, store);
-    workload.node_locality = !workload.locality.empty();
-  }
+  const std::string own = model::LocalityLabelOf(pod.meta().labels);
+  workload.SetLocality(own.empty() ? LocalityLabelOfNode(spec.node_name, store) : own);
   workload.network = facts.networks.NetworkOf(spec.pod_ip, pod.meta().labels);
   workload.cluster = facts.cluster;
   workload.tls_mode = LabelOr(pod.meta().labels, model::kTlsModeLabel, "disabled");

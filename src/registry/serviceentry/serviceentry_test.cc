@@ -129,7 +129,7 @@ TEST(ServiceEntryEndpoints, WorkloadOfTheEndpoint) {
   mesh.Apply(
       Entry("e", StrCat(kStatic,
                         ", endpoints: [{address: 192.0.2.1, serviceAccount: vm, weight: 7, network: n2, "
-                        "locality: r/z, labels: {app: a}}, {address: 192.0.2.2, labels: "
+                        "locality: r/z/, labels: {app: a}}, {address: 192.0.2.2, labels: "
                         "{istio-locality: r2.z2}}, {address: 192.0.2.3, serviceAccount: vm, labels: "
                         "{security.istio.io/tlsMode: disabled}}]")));
   const auto endpoints = mesh.Endpoints(kHost);
@@ -140,6 +140,7 @@ TEST(ServiceEntryEndpoints, WorkloadOfTheEndpoint) {
   EXPECT_EQ(first.tls_mode, "istio") << "an identity lets one expect a sidecar";
   EXPECT_EQ(first.network, "n2");
   EXPECT_EQ(first.locality, model::Locality::Parse("r/z"));
+  EXPECT_EQ(first.locality_label, "r/z/") << "as it is written";
   EXPECT_EQ(LabelOr(first.labels, "topology.istio.io/network"), "n2");
   EXPECT_EQ(endpoints[0].weight, 7u);
   EXPECT_EQ(endpoints[1].workload->tls_mode, "disabled");

@@ -40,8 +40,7 @@ SelectableWorkload Make(const WorkloadEntry& entry, const LabelMap& labels, std:
   if (!entry.service_account().empty()) {
     workload.service_account = model::SpiffeId(settings.trust_domain, ns, entry.service_account());
   }
-  workload.locality =
-      entry.locality().empty() ? model::LocalityOfLabels(labels) : model::Locality::Parse(entry.locality());
+  workload.SetLocality(entry.locality().empty() ? model::LocalityLabelOf(labels) : entry.locality());
   workload.network = entry.network();
   workload.cluster = settings.cluster_id;
   workload.tls_mode = TlsModeOf(labels, entry);
