@@ -5,22 +5,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
-#include "config/kubernetes_schema.h"
+#include "config/document_class.h"
 #include "config/metadata.h"
 #include "config/yaml.h"
 
 namespace fairlead::config {
 namespace {
-
-// Whether the kind is one of ours though the version is not.
-const KindInfo* FindKindOfAnyVersion(std::string_view api_version, std::string_view kind) {
-  const size_t slash = api_version.find('/');
-  const std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
-  for (const KindInfo& info : AllKinds()) {
-    if (info.name == kind && info.group == group) return &info;
-  }
-  return nullptr;
-}
 
 class ManifestParser {
  public:
@@ -53,20 +43,15 @@ class ManifestParser {
   // `item_kind`: what the items of a typed list are that do not say so themselves.
   void TakeDocument(Node document, const std::vector<YamlProblem>& problems, std::string_view item_kind) {
     report_.SetObject(std::nullopt);
-    if (!document.IsMapping()) return Unreadable(document, "wrong-type", "", "a manifest is a mapping");
-    const std::string_view api_version = document.Find("apiVersion").String();
     const std::string_view kind = document.Find("kind").String(item_kind);
-    if (api_version.empty())
-      return Unreadable(document, "missing-field", "apiVersion", "apiVersion is missing");
-    if (kind.empty()) return Unreadable(document, "missing-field", "kind", "kind is missing");
     if (kind.ends_with("List") && document.Find("items").IsSequence())
       return TakeList(document, kind, problems);
-    const KindInfo* info = FindKind(api_version, kind);
-    if (info == nullptr) return PassOver(document, api_version, kind);
-    const std::optional<ObjectKey> key = ReadKey(*info, document);
+    const DocumentClass type = Classify(document, item_kind);
+    if (type.kind == nullptr) return PassOver(document, type);
+    const std::optional<ObjectKey> key = ReadKey(*type.kind, document);
     if (!key)
       return Unreadable(document, "missing-field", "metadata.name", StrCat("this ", kind, " has no name"));
-    TakeObject(*info, *key, document, problems);
+    TakeObject(*type.kind, *key, document, problems);
   }
 
   void TakeObject(const KindInfo& info, const ObjectKey& key, Node document,
@@ -97,18 +82,11 @@ class ManifestParser {
     for (Node item : document.Find("items").elements()) TakeDocument(item, problems, item_kind);
   }
 
-  void PassOver(Node document, std::string_view api_version, std::string_view kind) {
-    if (const KindInfo* known = FindKindOfAnyVersion(api_version, kind)) {
-      result_.unreadable = true;
-      return report_.Error(
-          "unknown-version", document.line(), "apiVersion",
-          StrCat(kind, " has no version ", api_version, " (known: ", Join(known->versions, ", "), ")"));
-    }
-    if (IsKubernetesKind(api_version, kind)) return;
-    std::vector<std::string_view> names;
-    for (const KindInfo& info : AllKinds()) names.push_back(info.name);
-    report_.Warning("unknown-kind", document.line(), "",
-                    StrCat(api_version, " ", kind, " is not read", Suggestion(kind, names)));
+  void PassOver(Node document, const DocumentClass& type) {
+    if (type.type == DocumentClass::Type::kMistake)
+      return Unreadable(document, type.code, std::string(type.path), type.message);
+    if (type.type == DocumentClass::Type::kForeign)
+      report_.Warning(type.code, document.line(), "", type.message);
   }
 
   void Unreadable(Node document, std::string_view code, std::string path, std::string message) {

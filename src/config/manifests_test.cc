@@ -160,8 +160,21 @@ TEST(ManifestsTest, PassesOtherKindsOver) {
       IsEmpty());
   EXPECT_THAT(Texts(ParseManifests("{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}", "f")),
               ElementsAre("f:1: warning: example.com/v1 Thing is not read (unknown-kind)"));
-  EXPECT_THAT(Texts(ParseManifests("{apiVersion: networking.istio.io/v1, kind: VirtualServce}", "f")),
-              ElementsAre(HasSubstr("did you mean \"VirtualService\"?")));
+  EXPECT_THAT(Texts(ParseManifests("{name: web, version: 1.0.0}", "f")),
+              ElementsAre("f:1: warning: no manifest: it has neither apiVersion nor kind (unknown-kind)"));
+  EXPECT_THAT(Texts(ParseManifests("{apiVersion: v2, name: web, version: 1.0.0}", "Chart.yaml")),
+              ElementsAre(HasSubstr("warning: a Helm chart's description is not read")));
+  EXPECT_THAT(Texts(ParseManifests("{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator}", "f")),
+              ElementsAre(HasSubstr("warning: install.istio.io/v1alpha1 IstioOperator is not read")));
+}
+
+TEST(ManifestsTest, AKindThatItsGroupDoesNotHaveIsAMistake) {
+  const ParseResult result = ParseManifests("{apiVersion: networking.istio.io/v1, kind: VirtualServce}", "f");
+  EXPECT_THAT(Texts(result), ElementsAre(HasSubstr("error: kind: networking.istio.io/v1 has no kind "
+                                                   "VirtualServce; did you mean \"VirtualService\"?")));
+  EXPECT_TRUE(result.unreadable);
+  EXPECT_THAT(Texts(ParseManifests("{apiVersion: v1, kind: Servise, metadata: {name: a}}", "f")),
+              ElementsAre(HasSubstr("error: kind: v1 has no kind Servise; did you mean \"Service\"?")));
 }
 
 TEST(ManifestsTest, TheFirstOfTwoCounts) {

@@ -75,7 +75,7 @@ TEST(ValidateCommandTest, SaysWhatIsWrongAndWhere) {
       call.out,
       StrCat(file, ":14: error: Gateway edge/bad: spec.servers[0].port.number: port 0 is not in 1..65535\n",
              file, ":22: warning: Sidecar default/warned: spec.egress[0].hosts: */* selects everything\n"));
-  EXPECT_EQ(call.error, "");
+  EXPECT_EQ(call.error, "3 objects in 1 file: 1 error, 1 warning\n");
 }
 
 TEST(ValidateCommandTest, ExitStatus) {
@@ -127,6 +127,51 @@ TEST(ValidateCommandTest, Json) {
   EXPECT_EQ(list[2]["valid"], true);
   EXPECT_EQ(list[2]["namespace"], "default");
   EXPECT_EQ(list[2]["warnings"][0]["path"], "spec.egress[0].hosts");
+}
+
+TEST(ValidateCommandTest, FilesNeedNoFlagAndWarningsCountIfTheyAreToldTo) {
+  const source::TestFolder folder;
+  folder.Write("good.yaml", kGood);
+  folder.Write("warned.yaml", kWarned);
+  EXPECT_EQ(Validate({folder / "good.yaml", folder / "warned.yaml"}).status, 0);
+  EXPECT_EQ(Validate({"--strict", folder / "good.yaml"}).status, 0);
+  EXPECT_EQ(Validate({"--strict", folder.path()}).status, 1);
+  EXPECT_THAT(Validate({"--strict", folder.path()}).error,
+              HasSubstr("2 objects in 2 files: 0 errors, 1 warning"));
+}
+
+TEST(ValidateCommandTest, AnnotationsOfAWorkflow) {
+  EXPECT_EQ(Validate({"-", "-o", "github"}, kBad).out,
+            "::error file=-,line=6,title=Gateway edge/bad::Gateway edge/bad: spec.servers[0].port.number: "
+            "port 0 is not in 1..65535\n");
+  const source::TestFolder folder;
+  folder.Write("a,b.yaml", kWarned);
+  EXPECT_THAT(Validate({folder.path(), "-o", "github"}).out, HasSubstr("a%2Cb.yaml,line=6,title="));
+}
+
+TEST(ValidateCommandTest, Sarif) {
+  const json log = json::parse(Validate({"-", "-o", "sarif"}, StrCat(kBad, "---\n", kWarned)).out);
+  EXPECT_EQ(log["version"], "2.1.0");
+  const json& run = log["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["rules"][0]["id"], "invalid-value");
+  ASSERT_EQ(run["results"].size(), 2u);
+  EXPECT_EQ(run["results"][0]["level"], "error");
+  EXPECT_EQ(run["results"][0]["ruleId"], "invalid-value");
+  const json& place = run["results"][0]["locations"][0]["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"], "-");
+  EXPECT_EQ(place["region"]["startLine"], 6);
+  EXPECT_EQ(run["results"][1]["level"], "warning");
+}
+
+// What lies in a repository beside manifests.
+TEST(ValidateCommandTest, FilesOfOtherProgramsArePassedOver) {
+  for (const char* text :
+       {"apiVersion: install.istio.io/v1alpha1\nkind: IstioOperator\n",
+        "apiVersion: v2\nname: web\nversion: 1.0.0\n", "{\"name\": \"web\", \"scripts\": {}}"}) {
+    const Call call = Validate({"-"}, text);
+    EXPECT_EQ(call.status, 0) << text;
+    EXPECT_THAT(call.out, HasSubstr("note: ")) << text;
+  }
 }
 
 TEST(ValidateCommandTest, KindsOfOthersHaveNoVerdict) {

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "config/check/check.h"
+#include "config/document_class.h"
 #include "config/kind.h"
 #include "config/manifests.h"
 #include "config/metadata.h"
@@ -33,8 +34,19 @@ void ReportProblems(const std::vector<config::YamlProblem>& problems, Report& re
     report.Error(problem.code, problem.line, problem.path, problem.message);
 }
 
-bool IsIstios(std::string_view api_version) {
-  return api_version.substr(0, api_version.find('/')).ends_with(".istio.io");
+// Whether a document without apiVersion and kind is meant for a mesh's settings: one of its fields is one of
+// theirs, or nearly.
+bool HasSettings(Node document) {
+  std::vector<std::string_view> names = {"networks"};
+  const google::protobuf::Descriptor* mesh = istio::mesh::v1alpha1::MeshConfig::descriptor();
+  for (int i = 0; i < mesh->field_count(); ++i) {
+    names.push_back(mesh->field(i)->json_name());
+    names.push_back(mesh->field(i)->name());
+  }
+  for (const Node::Entry& entry : document.entries()) {
+    if (!config::NearestName(entry.key, names).empty()) return true;
+  }
+  return false;
 }
 
 std::string_view Trimmed(std::string_view line) {
@@ -111,7 +123,8 @@ class Validation {
     const bool bare = !document.Find("kind") && !document.Find("apiVersion");
     const bool networks =
         bare ? static_cast<bool>(document.Find("networks")) : verdict->kind == "MeshNetworks";
-    if (!bare && !networks && verdict->kind != "MeshConfig") return false;
+    if (bare ? !document.IsMapping() || !HasSettings(document) : !networks && verdict->kind != "MeshConfig")
+      return false;
     verdict->kind = networks ? "MeshNetworks" : "MeshConfig";
     Settings settings(file_);
     const Node spec = bare ? document : document.Find("spec");
@@ -120,15 +133,11 @@ class Validation {
     return true;
   }
 
-  // False for kinds that are none of ours.
+  // False for what there is nothing to say of.
   bool Object(Node document, Report& report, Verdict* verdict) const {
-    const std::string_view api_version = document.Find("apiVersion").String();
-    const config::KindInfo* kind = config::FindKind(api_version, verdict->kind);
-    if (kind == nullptr) {
-      report.Error("unknown-kind", document.line(), "",
-                   StrCat("no kind \"", verdict->kind, "\" of \"", api_version, "\" is known"));
-      return IsIstios(api_version) || api_version.empty() || verdict->kind.empty();
-    }
+    const config::DocumentClass type = config::Classify(document);
+    if (type.kind == nullptr) return PassOver(document, type, report, verdict);
+    const config::KindInfo* kind = type.kind;
     const std::optional<config::ObjectKey> key = config::ReadKey(*kind, document);
     if (!key) {
       report.Error("missing-field", document.line(), "metadata.name", "the object has no name");
@@ -142,6 +151,18 @@ class Validation {
         (key->name == "istio" || key->name.str().starts_with("istio-")))
       MeshOfConfigMap(document.Find("data"), verdict);
     return true;
+  }
+
+  bool PassOver(Node document, const config::DocumentClass& type, Report& report, Verdict* verdict) const {
+    using Type = config::DocumentClass::Type;
+    if (type.type == Type::kMistake)
+      report.Error(type.code, document.line(), std::string(type.path), type.message);
+    if (type.type == Type::kForeign) {
+      Report note(file_);
+      note.Warning(type.code, document.line(), "", type.message);
+      verdict->notes = note.Take();
+    }
+    return type.type != Type::kKubernetes;
   }
 
   void MeshOfConfigMap(Node data, Verdict* verdict) const {

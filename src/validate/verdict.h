@@ -21,9 +21,10 @@ struct Verdict {
 };
 
 // A verdict for each document of the text (of each item of a list), in order. A document whose kind is
-// MeshConfig or MeshNetworks holds one in its spec; one without apiVersion and kind is one itself: with a
-// field `networks` MeshNetworks, else MeshConfig. A ConfigMap named istio or istio-REVISION is checked with
-// the settings in its data, `mesh` and `meshNetworks`. Kinds that a mesh does not read get none.
+// MeshConfig or MeshNetworks holds one in its spec; one without apiVersion and kind is one itself where its
+// fields are theirs: with a field `networks` MeshNetworks, else MeshConfig. A ConfigMap named istio or
+// istio-REVISION is checked with the settings in its data, `mesh` and `meshNetworks`. Kubernetes' own kinds
+// that a mesh does not read get none, those of others a note.
 std::vector<Verdict> Validate(std::string_view text, const std::string& file);
 
 }  // namespace fairlead::validate

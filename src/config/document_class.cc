@@ -1,0 +1,73 @@
+#include "config/document_class.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "config/kubernetes_schema.h"
+#include "config/report.h"
+
+namespace fairlead::config {
+namespace {
+
+using Type = DocumentClass::Type;
+
+std::string_view GroupOf(std::string_view api_version) {
+  const size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+}
+
+DocumentClass Mistake(std::string_view code, std::string_view path, std::string message) {
+  return {.type = Type::kMistake, .code = code, .path = path, .message = std::move(message)};
+}
+
+DocumentClass Foreign(std::string message) {
+  return {.type = Type::kForeign, .code = "unknown-kind", .message = std::move(message)};
+}
+
+// Helm describes a chart with an apiVersion and without a kind.
+bool IsChart(Node document) {
+  const std::string_view version = document.Find("apiVersion").String();
+  return (version == "v1" || version == "v2") && document.Find("name") && document.Find("version");
+}
+
+DocumentClass WithoutType(Node document, std::string_view api_version, std::string_view kind) {
+  if (!kind.empty()) return Mistake("missing-field", "apiVersion", "apiVersion is missing");
+  if (IsChart(document)) return Foreign("a Helm chart's description is not read");
+  if (!api_version.empty()) return Mistake("missing-field", "kind", "kind is missing");
+  return Foreign("no manifest: it has neither apiVersion nor kind");
+}
+
+// A kind that is not read, in a group that has others which are, is somebody's mistake.
+DocumentClass UnknownKind(std::string_view api_version, std::string_view kind) {
+  if (IsKubernetesKind(api_version, kind)) return {.type = Type::kKubernetes};
+  const std::string_view group = GroupOf(api_version);
+  std::vector<std::string_view> names;
+  for (const KindInfo& info : AllKinds()) {
+    if (info.group == group && info.name == kind) {
+      return Mistake(
+          "unknown-version", "apiVersion",
+          StrCat(kind, " has no version ", api_version, " (known: ", Join(info.versions, ", "), ")"));
+    }
+    names.push_back(info.name);
+  }
+  const std::string suggestion = Suggestion(kind, names);
+  const bool ours = std::any_of(AllKinds().begin(), AllKinds().end(),
+                                [&](const KindInfo& info) { return info.group == group; });
+  if (ours) return Mistake("unknown-kind", "kind", StrCat(api_version, " has no kind ", kind, suggestion));
+  return Foreign(StrCat(api_version, " ", kind, " is not read", suggestion));
+}
+
+}  // namespace
+
+DocumentClass Classify(Node document, std::string_view item_kind) {
+  if (!document.IsMapping()) return Mistake("wrong-type", "", "a manifest is a mapping");
+  const std::string_view api_version = document.Find("apiVersion").String();
+  const std::string_view kind = document.Find("kind").String(item_kind);
+  if (api_version.empty() || kind.empty()) return WithoutType(document, api_version, kind);
+  if (const KindInfo* info = FindKind(api_version, kind)) return {.kind = info};
+  return UnknownKind(api_version, kind);
+}
+
+}  // namespace fairlead::config
