@@ -15,6 +15,8 @@
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make status                                     statuses of Gateway API objects against Istio's
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
+#   make install [PREFIX=/usr/local DESTDIR=]  the program, its manual page, completion and systemd unit
+#   make deb                    a Debian package, build/fairlead_VERSION_ARCHITECTURE.deb
 #   make tools                  the clients and generators of tools/, into build/tools
 
 PRESET ?= dev
@@ -27,13 +29,14 @@ ONLY ?=
 TIME ?= 60
 SOAK ?= release
 SECONDS ?= 1800
+PREFIX ?= /usr/local
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -49,6 +52,12 @@ build/%/build.ninja: CMakePresets.json | setup
 build: build/release/build.ninja
 	ninja -C build/release -j$(JOBS) fairlead
 	@ln -sfn release/bin/fairlead build/fairlead
+
+install: build
+	DESTDIR=$(DESTDIR) sh packaging/install.sh build/fairlead $(PREFIX)
+
+deb: build
+	@sh packaging/deb.sh build/fairlead build
 
 run: build
 	@scripts/run.sh
