@@ -139,6 +139,18 @@ TEST_F(WorkloadCertificateTest, AnOutageKeepsWhatIsValidAndIsWaitedForLongerAndL
   EXPECT_NE(Key(), key);
 }
 
+TEST_F(WorkloadCertificateTest, WhereOneProofIsRefusedTheOtherIsTried) {
+  certificate_->Step();
+  ca_.away = true;
+  now_ += 600;
+  certificate_->Step();
+  EXPECT_NE(ca_.earlier_key, "");
+  certificate_->Step();
+  EXPECT_EQ(ca_.earlier_key, "");
+  certificate_->Step();
+  EXPECT_NE(ca_.earlier_key, "");
+}
+
 TEST_F(WorkloadCertificateTest, NewRootsComeWithTheNextCertificateAndBeforeIt) {
   certificate_->Step();
   const std::string roots = Roots();

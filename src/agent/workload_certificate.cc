@@ -60,10 +60,12 @@ std::chrono::milliseconds WorkloadCertificate::Step() {
   const absl::Status status = Renew();
   if (status.ok()) {
     retry_ = options_.first_retry;
+    by_earlier_ = true;
     return milliseconds(0);
   }
   cache_log.Warn("no certificate: {}{}", std::string(status.message()),
                  ends_ > now ? StrCat("; the present one holds for ", ends_ - now, "s") : "");
+  by_earlier_ = !by_earlier_;
   const milliseconds wait(static_cast<int64_t>(static_cast<double>(retry_.count()) * Chance(0.8, 1.2)));
   retry_ = std::min(2 * retry_, options_.last_retry);
   return wait;
@@ -75,7 +77,7 @@ absl::Status WorkloadCertificate::Renew() {
   const auto csr = ca::MakeSigningRequest(*key, options_.identity);
   if (!csr.ok()) return csr.status();
   const bool valid = ends_ > options_.now();
-  auto chain = client_->Sign(*csr, options_.lifetime, valid ? current_ : Secret());
+  auto chain = client_->Sign(*csr, options_.lifetime, valid && by_earlier_ ? current_ : Secret());
   if (!chain.ok()) return chain.status();
   return Take(*chain, *key);
 }

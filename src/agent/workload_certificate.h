@@ -62,6 +62,8 @@ class WorkloadCertificate {
   Secret current_;
   int64_t renew_at_ = 0, ends_ = 0;  // Unix seconds
   std::chrono::milliseconds retry_;
+  // After a failure the other proof is tried: an authority may have a new root, or the token may have ended.
+  bool by_earlier_ = true;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;  // guarded by mutex_

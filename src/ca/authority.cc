@@ -51,10 +51,14 @@ absl::StatusCode CodeOf(Signed::Error error) {
 int64_t UnixNow() { return time(nullptr); }
 
 void Authority::Replace(BundlePtr bundle) {
+  auto pems = std::make_shared<Pems>();
+  for (const CertificatePtr& one : bundle->chain) pems->chain.push_back(CertificatePem(one));
+  pems->roots = CertificatePems(bundle->roots);
   std::vector<std::function<void(const BundlePtr&)>> followers;
   {
     std::lock_guard lock(mutex_);
     bundle_ = bundle;
+    pems_ = std::move(pems);
     followers = followers_;
   }
   for (const auto& follower : followers) follower(bundle);
@@ -84,7 +88,13 @@ absl::StatusOr<CertificatePtr> Authority::IssueFor(const Bundle& bundle, const K
 }
 
 Signed Authority::Sign(const SignRequest& request) {
-  const BundlePtr bundle = this->bundle();
+  BundlePtr bundle;
+  std::shared_ptr<const Pems> pems;
+  {
+    std::lock_guard lock(mutex_);
+    bundle = bundle_;
+    pems = pems_;
+  }
   if (bundle == nullptr) return Failed(Signed::Error::kUnavailable, "the authority is not ready");
   const auto csr = ReadSigningRequest(request.csr);
   if (!csr.ok()) return Failed(Signed::Error::kCsr, std::string(csr.status().message()));
@@ -98,8 +108,8 @@ Signed Authority::Sign(const SignRequest& request) {
   if (!made.ok()) return Failed(Signed::Error::kFailed, std::string(made.status().message()));
   Signed out;
   out.chain.push_back(CertificatePem(*made));
-  for (const CertificatePtr& one : bundle->chain) out.chain.push_back(CertificatePem(one));
-  out.roots = CertificatePems(bundle->roots);
+  out.chain.insert(out.chain.end(), pems->chain.begin(), pems->chain.end());
+  out.roots = pems->roots;
   return out;
 }
 

@@ -49,6 +49,11 @@ class Authority : public Signer {
                                               std::chrono::seconds lifetime) const;
 
  private:
+  // Of a bundle, as they go into each answer.
+  struct Pems {
+    std::vector<std::string> chain;
+    std::string roots;
+  };
   absl::StatusOr<CertificatePtr> IssueFor(const Bundle& bundle, const KeyPtr& public_key,
                                           const std::vector<std::string>& names, bool common_name,
                                           std::chrono::seconds lifetime) const;
@@ -56,6 +61,7 @@ class Authority : public Signer {
   const AuthorityOptions options_;
   mutable std::mutex mutex_;
   BundlePtr bundle_;                                              // guarded by mutex_
+  std::shared_ptr<const Pems> pems_;                              // of bundle_; guarded by mutex_
   std::vector<std::function<void(const BundlePtr&)>> followers_;  // guarded by mutex_
 };
 

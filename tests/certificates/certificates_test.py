@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Certificates from end to end: `fairlead discovery` with its own authority, `fairlead agent` and a real Envoy that speaks
+xDS over TLS with the certificate that its agent got. Needs root, for a network namespace, and OpenSSL's program.
+"""
+import base64
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from mesh import enter_own_network, envoy_binary  # noqa: E402
+
+XDS, MONITORING, ADMIN = 15012, 15014, 15000
+LIFETIME = 12  # seconds, of certificates; half of it is renewed at
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {clusterIP: 10.0.0.10, ports: [{name: http, port: 80}], selector: {app: web}}
+"""
+
+
+def fetch(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.read().decode()
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return ""
+
+
+def wait_until(what, holds, seconds=60):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.1)
+
+
+def encoded(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+class Setting:
+    """A folder with all that the programs keep, and the programs."""
+
+    def __init__(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        for name in ("mesh", "agent"):
+            (self.folder / name).mkdir()
+        (self.folder / "mesh" / "service.yaml").write_text(SERVICE)
+        self.openssl("genrsa", "-out", "issuer.pem", "2048")
+        self.openssl("rsa", "-in", "issuer.pem", "-pubout", "-out", "issuer.pub")
+        self.programs = {}
+
+    def openssl(self, *words):
+        return subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True).stdout
+
+    def write_token(self, account, seconds=3600, audience="istio-ca"):
+        claims = {"iss": "https://issuer", "aud": [audience], "exp": int(time.time()) + seconds,
+                  "sub": f"system:serviceaccount:{account}"}
+        text = encoded(b'{"alg":"RS256"}') + "." + encoded(json.dumps(claims).encode())
+        (self.folder / "text").write_text(text)
+        signature = self.openssl("dgst", "-sha256", "-sign", "issuer.pem", "text")
+        (self.folder / "token").write_text(text + "." + encoded(signature))
+
+    def start(self, name, words, environment, folder="."):
+        with open(self.folder / f"{name}.log", "a") as log:
+            self.programs[name] = subprocess.Popen([os.environ["FAIRLEAD"], *map(str, words)], stdout=log, stderr=log,
+                                                   cwd=self.folder / folder, env=os.environ | environment)
+
+    def stop(self, name):
+        program = self.programs.pop(name, None)
+        if program is not None:
+            program.send_signal(signal.SIGTERM)
+            program.wait()
+
+    def start_server(self):
+        self.start("server", [
+            "discovery", "--configDir", "mesh", "--meshConfig=", "--networksConfig=", "--grpcAddr=", "--httpAddr=",
+            "--httpsAddr=", f"--secureGRPCAddr=127.0.0.1:{XDS}", f"--monitoringAddr=127.0.0.1:{MONITORING}",
+            "--shutdownDuration=1s"], {
+                "TOKEN_ISSUER": "https://issuer", "FAIRLEAD_TOKEN_KEYS": str(self.folder / "issuer.pub"),
+                "ISTIOD_CUSTOM_HOST": "localhost", "FAIRLEAD_CA_DIR": str(self.folder / "ca")})
+        wait_until("the server gives certificates", lambda: (self.folder / "ca" / "ca-key.pem").exists() and
+                   fetch(f"http://127.0.0.1:{MONITORING}/metrics"))
+
+    def start_agent(self):
+        self.start("agent", [
+            "agent", "sidecar", "--discoveryAddress", f"localhost:{XDS}", "--binaryPath", envoy_binary(),
+            "--proxyAdminPort", ADMIN, "--envoyPrometheusPort", 0, "--terminationDrainDuration", "0s"], {
+                "XDS_ROOT_CA": str(self.folder / "ca" / "root-cert.pem"), "INSTANCE_IP": "127.0.0.1",
+                "FAIRLEAD_TOKEN_FILE": str(self.folder / "token"), "POD_NAME": "web-1", "POD_NAMESPACE": "shop",
+                "SERVICE_ACCOUNT": "web", "ECC_SIGNATURE_ALGORITHM": "ECDSA", "SECRET_TTL": f"{LIFETIME}s",
+                "ISTIO_META_INTERCEPTION_MODE": "NONE"}, "agent")
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text()
+
+    def close(self):
+        for name in list(self.programs):
+            self.stop(name)
+        self.temporary.cleanup()
+
+
+def issued():
+    found = re.search(r"^citadel_server_success_cert_issuance_count (\d+)", fetch(f"http://127.0.0.1:{MONITORING}/metrics"), re.M)
+    return int(found[1]) if found else 0
+
+
+def shown_by_envoy():
+    """The serial numbers of certificates with the workload's identity that Envoy has."""
+    text = fetch(f"http://127.0.0.1:{ADMIN}/certs")
+    chains = [chain for one in json.loads(text or "{}").get("certificates", []) for chain in one.get("cert_chain", [])]
+    return {chain["serial_number"] for chain in chains
+            if {"uri": "spiffe://cluster.local/ns/shop/sa/web"} in chain["subject_alt_names"]}
+
+
+def is_connected():
+    return "control_plane.connected_state: 1" in fetch(f"http://127.0.0.1:{ADMIN}/stats?filter=control_plane")
+
+
+class CertificatesTest(unittest.TestCase):
+    def setUp(self):
+        self.setting = Setting()
+        self.addCleanup(self.setting.close)
+        self.setting.start_server()
+        if "nothing listens on" in self.setting.log("server"):
+            self.skipTest("the transport has no TLS")
+
+    def test_renewal_and_outage(self):
+        setting = self.setting
+        setting.write_token("shop:web")
+        setting.start_agent()
+        wait_until("Envoy has its certificate and its configuration", lambda: shown_by_envoy() and is_connected())
+        first = shown_by_envoy()
+        # From now on the agent proves itself by the certificate that it has.
+        (setting.folder / "token").unlink()
+        wait_until("the certificate is renewed", lambda: shown_by_envoy() and not shown_by_envoy() & first)
+        setting.stop("server")
+        before = shown_by_envoy()
+        wait_until("the agent asks in vain", lambda: "the present one holds" in setting.log("agent"))
+        self.assertEqual(shown_by_envoy(), before)
+        setting.start_server()
+        wait_until("the certificate is renewed after the outage", lambda: shown_by_envoy() and not shown_by_envoy() & before)
+        wait_until("Envoy is connected again", is_connected)
+        for name in ("server", "agent"):
+            self.assertNotIn("PRIVATE KEY", setting.log(name))
+
+    def test_who_proves_nothing_gets_nothing(self):
+        setting = self.setting
+        for account, seconds, audience in ("shop:web", -1, "istio-ca"), ("shop:web", 60, "other"), ("web", 60, "istio-ca"):
+            setting.write_token(account, seconds, audience)
+            setting.start_agent()
+            wait_until("the agent is refused", lambda: "request authenticate failure" in setting.log("agent"))
+            setting.stop("agent")
+            (setting.folder / "agent.log").unlink()
+        self.assertEqual(issued(), 0)
+
+    def test_a_node_of_another_namespace_is_refused(self):
+        setting = self.setting
+        setting.write_token("other:web")
+        setting.start_agent()
+        wait_until("the stream is refused", lambda: "authorization failed" in setting.log("server"))
+        self.assertFalse(is_connected() and "lds.update_success: 1" in fetch(f"http://127.0.0.1:{ADMIN}/stats?filter=lds"))
+
+
+if __name__ == "__main__":
+    enter_own_network()
+    unittest.main()
