@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "envoy/extensions/filters/http/cors/v3/cors.pb.h"
 #include "envoy/extensions/filters/http/fault/v3/fault.pb.h"
+#include "simulate/access.h"
 #include "simulate/value_match.h"
 
 namespace fairlead::simulate {
@@ -99,7 +100,7 @@ bool AnsweredByFilter(const HttpConnectionManager& manager, const RoutePlace& pl
                       Outcome* outcome) {
   for (const auto& filter : manager.http_filters()) {
     const std::string& name = filter.name();
-    if (filter.disabled()) continue;
+    if (filter.disabled() || DecidesAccess(name)) continue;
     if (name == kCorsFilter) {
       if (RunCors(place, request, outcome)) return true;
     } else if (name == kFaultFilter) {

@@ -15,9 +15,9 @@ struct RoutePlace {
   const envoy::config::route::v3::Route& route;
 };
 
-// Runs the filters before the router: CORS and faults. Whether one of them answers the request, the outcome
-// then says how. A fault that is injected into a share of the requests is noted as a change; filters that are
-// not simulated and may answer (RBAC, JWT, external authorization, Wasm, …) as notes.
+// Runs the filters before the router but those of access.h: CORS and faults. Whether one of them answers the
+// request, the outcome then says how. A fault that is injected into a share of the requests is noted as a
+// change; filters that are not simulated and may answer (Wasm, Lua, …) as notes.
 bool AnsweredByFilter(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
     const RoutePlace& place, const Request& request, Outcome* outcome);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "simulate/access.h"
 #include "simulate/destinations.h"
 #include "simulate/http_filters.h"
 #include "simulate/objects.h"
@@ -196,6 +197,8 @@ void SettleDestinations(Verdict reached, Outcome* outcome) {
 void ServeHttp(const HttpConnectionManager& manager, const ProxyResources& resources, Request request,
                Outcome* outcome) {
   if (Refused(manager, request, outcome) || !Normalize(manager, &request, outcome)) return;
+  // Before the route: one may be chosen by claims.
+  if (RefusedByAccess(manager, &request, outcome)) return;
   const RouteConfiguration* configuration = RoutesOf(manager, resources);
   if (configuration == nullptr) {
     End(Verdict::kNotFound, 404, StrCat("no route configuration ", manager.rds().route_config_name()),

@@ -8,11 +8,14 @@
 #include "gen/naming/metadata.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
+#include "istio/security/v1beta1/request_authentication.pb.h"
+#include "mesh/policy_index.h"
 
 namespace fairlead::simulate {
 namespace {
 
 using istio::security::v1beta1::PeerAuthentication;
+using istio::security::v1beta1::RequestAuthentication;
 
 void Add(ObjectName object, Outcome* outcome) {
   auto& all = outcome->objects;
@@ -56,6 +59,20 @@ void AddPolicies(std::vector<config::ConfigPtr> policies, const mesh::MeshSnapsh
   });
   for (size_t i = 0; i < policies.size(); ++i) {
     if (i == 0 || rank(policies[i]) != rank(policies[i - 1])) Add(*policies[i], outcome);
+  }
+}
+
+// Of tokens that were verified the policies that say how, of one that was refused all that hold.
+void AddTokenPolicies(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope, Outcome* outcome) {
+  const std::vector<std::string> issuers = outcome->Values("token of");
+  constexpr int kUnauthorized = 401;
+  for (const config::ConfigPtr& policy :
+       snapshot.policies->Select(config::Kind::kRequestAuthentication, {scope.proxy->ns, scope.labels})) {
+    const auto& rules = policy->Spec<RequestAuthentication>().jwt_rules();
+    const bool took_part = std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
+      return std::find(issuers.begin(), issuers.end(), rule.issuer()) != issuers.end();
+    });
+    if (took_part || outcome->status == kUnauthorized) Add(*policy, outcome);
   }
 }
 
@@ -127,6 +144,7 @@ void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
   if (scope.sidecar != nullptr && scope.sidecar->imports->object != nullptr)
     Add(*scope.sidecar->imports->object, outcome);
   if (request.direction == Direction::kInbound) AddPolicies(policies, snapshot, scope, outcome);
+  AddTokenPolicies(snapshot, scope, outcome);
 }
 
 }  // namespace fairlead::simulate

@@ -17,8 +17,8 @@ namespace fairlead::simulate {
 void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome);
 
 // What resources do not tell: the services behind the destinations, the Sidecar that gives the proxy its
-// scope, and for inbound traffic the PeerAuthentications that hold for the workload. `policies` are all
-// PeerAuthentications of the mesh.
+// scope, the RequestAuthentications that verified or refused a token, and for inbound traffic the
+// PeerAuthentications that hold for the workload. `policies` are all PeerAuthentications of the mesh.
 void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                     const std::vector<config::ConfigPtr>& policies, const Request& request, Outcome* outcome);
 

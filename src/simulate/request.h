@@ -33,6 +33,9 @@ struct Request {
   std::string destination_address;  // an IP
   uint32_t destination_port = 0;
   std::optional<Tls> tls;
+  // Who the peer is by its certificate ("spiffe://cluster.local/ns/shop/sa/web"); "" where that is not known.
+  // It counts where mutual TLS ends at the proxy.
+  std::string identity;
   Application application = Application::kHttp11;
 
   std::string method = "GET";
@@ -41,6 +44,11 @@ struct Request {
   std::string path = "/";  // with the query
   // In order; names in lower case. Values of one name count joined by ",", as in Envoy.
   std::vector<std::pair<std::string, std::string>> headers;
+
+  // Claims of a token that is there wherever the proxy looks for one, and is signed as it should be. Nothing:
+  // tokens are in headers, cookies and parameters, if at all.
+  std::optional<google::protobuf::Struct> claims;
+  int64_t time = 0;  // seconds since 1970, for tokens that expire
 
   // What filters before the router would have found out, by filter: {"envoy.filters.http.jwt_authn": {…}}.
   google::protobuf::Struct metadata;

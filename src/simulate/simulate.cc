@@ -9,6 +9,7 @@
 #include "envoy/extensions/filters/network/sni_cluster/v3/sni_cluster.pb.h"
 #include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
+#include "simulate/access.h"
 #include "simulate/connection.h"
 #include "simulate/destinations.h"
 #include "simulate/http_serving.h"
@@ -44,6 +45,7 @@ bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
   if (!terminates) {
     // What comes is ciphertext for everybody behind.
     if (request->tls) request->application = Application::kTcp;
+    request->identity.clear();
     return true;
   }
   if (!request->tls) {
@@ -54,6 +56,8 @@ bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
     Close(StrCat("filter chain ", chain.name(), " requires a client certificate of the mesh"), outcome);
     return false;
   }
+  if (!tls.require_client_certificate().value() || !request->tls->client_certificate)
+    request->identity.clear();
   request->scheme = "https";
   return true;
 }
@@ -85,7 +89,7 @@ void ManageHttp(const HttpConnectionManager& manager, const ProxyResources& reso
   }
 }
 
-void RunFilters(const FilterChain& chain, const ProxyResources& resources, const Request& request,
+void RunFilters(const FilterChain& chain, const ProxyResources& resources, Request request,
                 Outcome* outcome) {
   std::string cluster_of_sni;
   for (const Filter& filter : chain.filters()) {
@@ -100,7 +104,9 @@ void RunFilters(const FilterChain& chain, const ProxyResources& resources, const
       ProxyTcp(proxy, cluster_of_sni, resources, request, outcome);
       return;
     }
-    if (config.Is<SniCluster>()) {
+    if (DecidesAccess(filter.name())) {
+      if (RefusedByAccess(filter, &request, outcome)) return;
+    } else if (config.Is<SniCluster>()) {
       if (request.tls) cluster_of_sni = request.tls->server_name;
     } else if (std::find(kPassive.begin(), kPassive.end(), filter.name()) == kPassive.end()) {
       outcome->notes.push_back(StrCat("network filter ", filter.name(), " is not simulated: it may close"));

@@ -66,6 +66,18 @@ def make_certificates(folder):
         "-days", "2", "-out", at("peer.pem"))
 
 
+def make_certificate(folder, identity):
+    """A certificate of the authority with a SPIFFE identity, made once; with its key in one file."""
+    path = folder / (identity.replace("/", "_") + ".pem")
+    if not path.exists():
+        names = folder / "names"
+        names.write_text(f"subjectAltName=URI:{identity}\n")
+        run("openssl", "x509", "-req", "-in", str(folder / "peer.csr"), "-CA", str(folder / "ca.pem"), "-CAkey",
+            str(folder / "ca.key"), "-CAcreateserial", "-days", "2", "-extfile", str(names), "-out", str(path))
+        path.write_text(path.read_text() + (folder / "peer.key").read_text())
+    return path
+
+
 class Backend:
     """Answers HTTP/1 requests with 200; closes everything else once something has come."""
 
@@ -259,7 +271,10 @@ class Caller:
         self.ports = itertools.cycle(range(20000, 60000))
 
     def can_call(self, request):
-        """Whether the workload has an address that could reach the destination, and this machine a way."""
+        """Whether the workload has an address that could reach the destination, and this machine a way. Claims without a
+        token are the simulation's alone."""
+        if "claims" in request:
+            return False
         v6 = request["destination"].startswith("[")
         return (self.has_ipv6 or not v6) and (not request["source"] or (":" in request["source"]) == v6)
 
@@ -269,7 +284,10 @@ class Caller:
         context.verify_mode = ssl.CERT_NONE
         context.set_alpn_protocols(wanted["alpn"])
         if wanted["clientCertificate"]:
-            context.load_cert_chain(self.folder / "peer.pem", self.folder / "peer.key")
+            if wanted["identity"]:
+                context.load_cert_chain(make_certificate(self.folder, wanted["identity"]))
+            else:
+                context.load_cert_chain(self.folder / "peer.pem", self.folder / "peer.key")
         return context.wrap_socket(connection, server_hostname=wanted["serverName"] or None)
 
     def call(self, request, application):

@@ -37,6 +37,7 @@ Request Onward(const Request& request, const Outcome& outcome, const Transport& 
   // A connection with the client's own TLS stays what it is, inside of the sidecar's where it adds some.
   if (transport.tls && request.tls && tcp) onward.application = Application::kTcp;
   if (!transport.tls) {
+    onward.identity.clear();
     if (!tcp) onward.tls.reset();
     return onward;
   }
@@ -44,6 +45,7 @@ Request Onward(const Request& request, const Outcome& outcome, const Transport& 
   onward.tls.emplace();
   onward.tls->server_name = transport.server_name;
   onward.tls->client_certificate = mesh;
+  if (!mesh) onward.identity.clear();
   if (mesh) onward.tls->alpn = MeshProtocols(tcp ? Application::kTcp : onward.application);
   return onward;
 }

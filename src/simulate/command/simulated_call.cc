@@ -1,12 +1,16 @@
 #include "simulate/command/simulated_call.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "base/ip_address.h"
 #include "base/strings.h"
+#include "model/spiffe.h"
 #include "simulate/name_resolution.h"
 
 namespace fairlead::simulate {
@@ -98,13 +102,14 @@ absl::Status SetHeaders(const CallOptions& options, Request* request) {
 
 void SetTls(const CallOptions& options, const Url& url, Request* request) {
   const bool by_url = url.scheme == "https" || url.scheme == "tls";
-  if (!by_url && !options.mutual_tls && options.server_name.empty() && options.alpn.empty()) return;
+  const bool mutual = options.mutual_tls || !options.identity.empty();
+  if (!by_url && !mutual && options.server_name.empty() && options.alpn.empty()) return;
   request->tls.emplace();
-  request->tls->client_certificate = options.mutual_tls;
+  request->tls->client_certificate = mutual;
   // There is no SNI for an address.
   request->tls->server_name = IsIpAddress(url.host) ? "" : url.host;
   if (!options.server_name.empty()) request->tls->server_name = options.server_name;
-  if (options.mutual_tls) {
+  if (mutual) {
     request->tls->alpn = MeshProtocols(request->application);
   } else if (request->is_http()) {
     request->tls->alpn = {"h2", "http/1.1"};
@@ -162,6 +167,43 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
   return absl::OkStatus();
 }
 
+// Who sends: outbound the workload itself, inbound who it is said to be.
+absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& snapshot,
+                         const mesh::ProxyScope& scope, Request* request, std::vector<std::string>* notes) {
+  const std::string& trust_domain = snapshot.settings->trust_domain;
+  if (request->direction == Direction::kOutbound) {
+    const std::string& account = scope.proxy->metadata.service_account;
+    request->identity = model::SpiffeId(trust_domain, scope.proxy->ns, account.empty() ? "default" : account);
+  }
+  if (options.identity.empty()) {
+    if (options.mutual_tls && request->direction == Direction::kInbound)
+      notes->emplace_back("who the peer is is not given (--as): it meets no policy that names identities");
+    return absl::OkStatus();
+  }
+  const size_t slash = options.identity.find('/');
+  if (options.identity.starts_with(model::kSpiffePrefix)) {
+    request->identity = options.identity;
+  } else if (slash != std::string::npos) {
+    request->identity =
+        model::SpiffeId(trust_domain, options.identity.substr(0, slash), options.identity.substr(slash + 1));
+  } else {
+    return absl::InvalidArgumentError(
+        StrCat("--as ", options.identity, ": NAMESPACE/SERVICEACCOUNT or spiffe://… is expected"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetClaims(const CallOptions& options, Request* request) {
+  request->time =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
+  if (options.claims.empty()) return absl::OkStatus();
+  request->claims.emplace();
+  if (google::protobuf::util::JsonStringToMessage(options.claims, &*request->claims).ok())
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("--claims ", options.claims, ": a JSON object is expected"));
+}
+
 }  // namespace
 
 std::vector<std::string> MeshProtocols(Application application) {
@@ -190,6 +232,11 @@ void AddCallFlags(CallOptions* o, CLI::App* command) {
   command->add_option("--destination", o->destination,
                       "IP[:PORT] that the call goes to (what the URL's host resolves to)");
   command->add_option("--source", o->source, "IP of the peer");
+  command->add_option("--as", o->identity,
+                      "the peer's identity, NAMESPACE/SERVICEACCOUNT or a SPIFFE URI; means --mtls");
+  command->add_option(
+      "--claims", o->claims,
+      "claims (JSON) of a token that is where the proxy looks for one, signed as it should be");
   command->add_option("--draw", o->draw, "0 to 100, for routes that hold for a share of the requests (0)")
       ->check(CLI::Range(0.0, 100.0));
 }
@@ -208,6 +255,9 @@ absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::M
   if (!options.method.empty()) request.method = options.method;
   if (absl::Status status = SetHeaders(options, &request); !status.ok()) return status;
   SetTls(options, *url, &request);
+  if (absl::Status status = SetIdentity(options, snapshot, scope, &request, &call.notes); !status.ok())
+    return status;
+  if (absl::Status status = SetClaims(options, &request); !status.ok()) return status;
   if (absl::Status status = SetDestination(options, *url, snapshot, scope, &call); !status.ok())
     return status;
   return call;

@@ -26,6 +26,8 @@ struct CallOptions {
   std::vector<std::string> alpn;  // over what the URL gives
   std::string destination;        // IP, IP:PORT or [IP]:PORT, over what the URL's host resolves to
   std::string source;             // IP
+  std::string identity;           // SPIFFE URI or NAMESPACE/SERVICEACCOUNT of the peer; means mutual TLS
+  std::string claims;             // JSON, see Request::claims
   double draw = 0;                // see Request::draw
 };
 

@@ -1,5 +1,7 @@
 #include "simulate/command/simulation_report.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -120,7 +122,12 @@ json ToJson(const Request& request) {
   if (request.tls) {
     out["tls"] = {{"serverName", request.tls->server_name},
                   {"alpn", request.tls->alpn},
-                  {"clientCertificate", request.tls->client_certificate}};
+                  {"clientCertificate", request.tls->client_certificate},
+                  {"identity", request.identity}};
+  }
+  if (request.claims) {
+    std::string claims;
+    if (google::protobuf::util::MessageToJsonString(*request.claims, &claims).ok()) out["claims"] = claims;
   }
   return out;
 }
