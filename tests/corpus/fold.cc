@@ -103,7 +103,8 @@ void FoldingClient::Answer(TypeId type) {
 }
 
 void FoldingClient::AskForWhatIsReferredTo() {
-  std::map<TypeId, Names> referred = {{TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}};
+  std::map<TypeId, Names> referred = {
+      {TypeId::kEndpoint, {}}, {TypeId::kRoute, {}}, {TypeId::kExtension, {}}};
   for (TypeId root : {TypeId::kCluster, TypeId::kListener}) {
     for (const auto& [name, resource] : Of(root).held) {
       for (const cache::Reference& reference : resource->references) {

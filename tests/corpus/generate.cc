@@ -29,6 +29,10 @@ std::vector<std::string> SecretNames(const Resources& resources) {
   return xds::ReferredNames(referring, xds::TypeId::kSecret);
 }
 
+std::vector<std::string> ExtensionNames(const std::vector<cache::ResourcePtr>& listeners) {
+  return xds::ReferredNames(listeners, xds::TypeId::kExtension);
+}
+
 // The clusters that a gRPC client goes on to ask for.
 std::vector<std::string> ClusterNames(const std::vector<cache::ResourcePtr>& routes) {
   std::set<std::string> names;
@@ -62,6 +66,7 @@ Generators::Generators()
       listeners_(gen::NewListenerGenerator()),
       routes_(gen::NewRouteGenerator()),
       secrets_(gen::NewSecretGenerator()),
+      extensions_(gen::NewExtensionGenerator()),
       grpc_clusters_(gen::NewGrpcClusterGenerator()),
       grpc_listeners_(gen::NewGrpcListenerGenerator()),
       grpc_routes_(gen::NewGrpcRouteGenerator()) {}
@@ -93,6 +98,9 @@ Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::Proxy
   if (!routes.empty()) out["routes"] = gen::GenerateFor(*routes_, snapshot, *scope, &routes);
   const auto secrets = golden ? GoldenNames(*golden, "secrets", "name") : SecretNames(out);
   if (!secrets.empty()) out["secrets"] = gen::GenerateFor(*secrets_, snapshot, *scope, &secrets);
+  const auto extensions =
+      golden ? GoldenNames(*golden, "extensions", "name") : ExtensionNames(out["listeners"]);
+  if (!extensions.empty()) out["extensions"] = gen::GenerateFor(*extensions_, snapshot, *scope, &extensions);
   return out;
 }
 

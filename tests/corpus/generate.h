@@ -31,7 +31,7 @@ class Generators {
  private:
   Resources ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
 
-  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_;
+  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_, extensions_;
   std::unique_ptr<gen::Generator> grpc_clusters_, grpc_listeners_, grpc_routes_;
 };
 

@@ -71,7 +71,8 @@ class Server {
     mesh::ProxyScopePtr& scope = asker->scopes[&snapshot];
     if (scope == nullptr) scope = mesh::ComputeProxyScope(snapshot, asker->proxy);
     for (const auto& [root, referred] :
-         {std::pair{TypeId::kCluster, TypeId::kEndpoint}, std::pair{TypeId::kListener, TypeId::kRoute}}) {
+         {std::pair{TypeId::kCluster, TypeId::kEndpoint}, std::pair{TypeId::kListener, TypeId::kRoute},
+          std::pair{TypeId::kListener, TypeId::kExtension}}) {
       std::vector<std::string> names;
       std::string wrong = Compare(snapshot, *scope, root, nullptr, asker, referred, &names);
       if (!wrong.empty()) return wrong;

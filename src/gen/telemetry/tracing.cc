@@ -1,5 +1,7 @@
 #include "gen/telemetry/tracing.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
 #include <array>
 
@@ -24,6 +26,7 @@ using Tags = std::vector<CustomTag>;
 // PILOT_TRACE_SAMPLING's default, per cent.
 constexpr double kDefaultSampling = 1.0;
 constexpr model::IstioVersion kFormatterTagsSince = {1, 29, 0};
+constexpr model::IstioVersion kNoPropagationSince = {1, 30, 0};
 
 // Where the RBAC filter leaves what a dry run would have done.
 constexpr std::array<std::pair<const char*, const char*>, 4> kDryRunTags = {{
@@ -127,6 +130,12 @@ void SetConfiguredTracing(const Traits& traits, const ProxyConfig& config, hcm::
   SetMaxPathLength(config, tracing);
 }
 
+// Tracing.no_context_propagation, which the Envoy API that is compiled in does not have yet.
+void DisablePropagation(HcmTracing* out) {
+  constexpr int kNoContextPropagation = 13;
+  out->GetReflection()->MutableUnknownFields(out)->AddVarint(kNoContextPropagation, 1);
+}
+
 // False where nothing is traced: the request ids are then as without a plan.
 bool SetPlannedTracing(const Traits& traits, const TracingPlan& plan, const ProxyConfig& config,
                        hcm::HttpConnectionManager* out) {
@@ -137,6 +146,7 @@ bool SetPlannedTracing(const Traits& traits, const TracingPlan& plan, const Prox
   SetSampling(own_sampler ? 100 : plan.sampling.value_or(ConfiguredSampling(config)), &tracing);
   SetTags(traits, &plan, plan.istio_tags, config, &tracing);
   SetMaxPathLength(config, &tracing);
+  if (plan.disable_propagation && traits.version >= kNoPropagationSince) DisablePropagation(&tracing);
   *out->mutable_tracing() = std::move(tracing);
   return true;
 }
