@@ -8,6 +8,7 @@
 
 #include "base/unique_id.h"
 #include "mesh/destination_rule_index.h"
+#include "mesh/gateway_scopes.h"
 #include "mesh/object_index_builder.h"
 #include "mesh/policy_index.h"
 #include "mesh/registry_index_builders.h"
@@ -80,6 +81,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());
   if (next->scopes == nullptr) next->scopes = std::make_shared<SidecarScopes>();
+  if (next->gateway_scopes == nullptr) next->gateway_scopes = std::make_shared<GatewayScopes>();
   state.store = store;
   state.snapshot = next;
   return next;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "mesh/gateway_scopes.h"
 #include "mesh/service_targets.h"
 #include "mesh/sidecar_scopes.h"
 #include "mesh/view.h"
@@ -94,6 +95,17 @@ Interned SlotOf(const model::Proxy& proxy, const config::ConfigPtr& sidecar) {
   return StrCat(proxy.ns, "/", sidecar->ns().str(), "/", sidecar->name().str());
 }
 
+bool GatewaysHold(const MeshSnapshot& snapshot, const ProxyScope& scope) {
+  return scope.gateway_reads == nullptr || scope.gateway_reads->Hold({snapshot, &scope});
+}
+
+// REQUIRES: all else of the scope is there.
+void FindGateways(const MeshSnapshot& snapshot, bool shadow, ProxyScope* scope) {
+  GatewayScopes::Result found = snapshot.gateway_scopes->Get({snapshot, scope, shadow});
+  scope->gateways = std::move(found.value);
+  scope->gateway_reads = std::move(found.reads);
+}
+
 }  // namespace
 
 ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
@@ -101,7 +113,8 @@ ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::Proxy
   const World world{snapshot, nullptr, shadow};
   const bool own_holds = previous != nullptr && previous->proxy == proxy && previous->own_reads != nullptr &&
                          previous->own_reads->Hold(world);
-  if (own_holds && !shadow && previous->sidecar_reads->Hold(world)) return previous;
+  if (own_holds && !shadow && previous->sidecar_reads->Hold(world) && GatewaysHold(snapshot, *previous))
+    return previous;
   View view(world);
   std::shared_ptr<ProxyScope> scope =
       own_holds && !shadow ? std::make_shared<ProxyScope>(*previous) : FindOwn(view, proxy, previous.get());
@@ -111,6 +124,7 @@ ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::Proxy
   SidecarScopes::Result found = snapshot.scopes->Get(world, sidecar, proxy->ns, router);
   scope->sidecar = std::move(found.value);
   scope->sidecar_reads = std::move(found.reads);
+  if (proxy->type == model::ProxyType::kRouter) FindGateways(snapshot, shadow, scope.get());
   if (own_holds && !shadow) return scope;
   scope->slot = SlotOf(*proxy, sidecar);
   scope->own_reads = view.Take();

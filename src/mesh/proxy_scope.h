@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/labels.h"
+#include "mesh/merged_gateway.h"
 #include "mesh/reads.h"
 #include "mesh/service_target.h"
 #include "mesh/sidecar_scope.h"
@@ -18,17 +19,18 @@ namespace fairlead::mesh {
 // it through a View.
 struct ProxyScope {
   model::ProxyPtr proxy;
-  LabelMap labels;           // the pod's where known, else the metadata's
-  model::Locality locality;  // the registry's where known, else the node's
-  SidecarScopePtr sidecar;   // never null
+  LabelMap labels;            // the pod's where known, else the metadata's
+  model::Locality locality;   // the registry's where known, else the node's
+  SidecarScopePtr sidecar;    // never null
+  MergedGatewayPtr gateways;  // of a router what it serves; null for all others
   // Which scope it is, through all that changes in the mesh: the namespace and the name of the Sidecar.
   Interned slot;
   // Ordered as Istio orders them: services by age and hostname, ports in order. Never null.
   std::shared_ptr<const std::vector<ServiceTarget>> targets;
   std::shared_ptr<const PeerAuthentication> peer_authentication;  // effective for this workload; never null
-  // What all this was made from: what is the proxy's own, and the scope. Null in scopes that were made by
-  // hand.
-  ReadsPtr own_reads, sidecar_reads;
+  // What all this was made from: what is the proxy's own, the scope, and what a router serves. Null in scopes
+  // that were made by hand, the last one for all but routers.
+  ReadsPtr own_reads, sidecar_reads, gateway_reads;
 };
 using ProxyScopePtr = std::shared_ptr<const ProxyScope>;
 

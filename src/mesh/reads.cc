@@ -1,10 +1,12 @@
 #include "mesh/reads.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 
 #include "base/strings.h"
+#include "istio/mesh/v1alpha1/network.pb.h"
 #include "mesh/destination_rule_index.h"
 #include "mesh/policy_index.h"
 #include "mesh/proxy_scope.h"
@@ -63,6 +65,33 @@ Interned TextOf(const std::optional<model::PeerIdentity>& identity) {
   return StrCat(identity->trust_domain, "/", identity->ns, "/", identity->service_account);
 }
 
+// Where the ports of services lead, with what decides about their use.
+std::string TextOf(const std::vector<ServiceTarget>& targets) {
+  std::string text;
+  for (const ServiceTarget& target : targets) {
+    StrAppend(&text, target.service->ns.str(), "/", target.service->hostname.str(), " ", target.port->port,
+              " ", target.target_port, target.port->protocol == model::Protocol::kUdp ? " udp" : "");
+    for (const auto& [key, value] : target.service->labels) StrAppend(&text, " ", key);
+    text += "\n";
+  }
+  return text;
+}
+
+GatewayRoutePtr FindRoute(const MergedGateway& gateways, const Interned& name) {
+  const auto found = gateways.routes.find(name);
+  return found == gateways.routes.end() ? nullptr : found->second;
+}
+
+std::string InternalRanges(const model::Settings& settings) {
+  std::multiset<std::string> ranges;
+  for (const auto& [name, network] : settings.networks->networks()) {
+    for (const auto& endpoints : network.endpoints()) {
+      if (!endpoints.from_cidr().empty()) ranges.insert(endpoints.from_cidr());
+    }
+  }
+  return Join(ranges, " ");
+}
+
 Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
   switch (q.part) {
     case Part::kSettings:
@@ -89,6 +118,14 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
     }
     case Part::kVirtualServices:
       return {snapshot.virtual_services->OfMeshIn(q.a), {}};
+    case Part::kVirtualServicesForAll:
+      return {snapshot.virtual_services->ForAll(q.a), {}};
+    case Part::kVirtualServicesOwn:
+      return {snapshot.virtual_services->OwnOf(q.b, q.a), {}};
+    case Part::kVirtualServicesForSome:
+      return {snapshot.virtual_services->ExportedTo(q.b, q.a), {}};
+    case Part::kInternalRanges:
+      return {nullptr, InternalRanges(*snapshot.settings)};
     case Part::kAllVirtualServices:
       return {snapshot.virtual_services, {}};
     case Part::kDestinationRules:
@@ -120,6 +157,7 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
 
 Answer AskClient(const ProxyScope& client, const Question& q) {
   const ScopeImports& imports = *client.sidecar->imports;
+  const MergedGateway* gateways = client.gateways.get();
   const model::Proxy& proxy = *client.proxy;
   switch (q.part) {
     case Part::kRoutes:
@@ -134,6 +172,16 @@ Answer AskClient(const ProxyScope& client, const Question& q) {
       return {imports.FindDestinationRule(q.a, client.labels, /*outbound=*/false), {}};
     case Part::kSidecar:
       return {imports.object, {}};
+    case Part::kGatewayPorts:
+      return {gateways->ports, {}};
+    case Part::kGatewayRoute:
+      return {FindRoute(*gateways, q.a), {}};
+    case Part::kGatewayNames:
+      return {gateways->names, {}};
+    case Part::kGatewayPassthroughHosts:
+      return {gateways->auto_passthrough_hosts, {}};
+    case Part::kGatewayServers:
+      return {gateways->servers, {}};
     case Part::kOutboundPolicy:
       return {imports.outbound_traffic_policy, {}};
     case Part::kClass:
@@ -173,6 +221,8 @@ Answer AskClient(const ProxyScope& client, const Question& q) {
       return {nullptr, proxy.ip_addresses.front() == q.a.str() ? "yes" : ""};
     case Part::kTargets:
       return {client.targets, {}};
+    case Part::kTargetPorts:
+      return {nullptr, TextOf(*client.targets)};
     case Part::kOwnMutualTls:
       return {client.peer_authentication, {}};
     case Part::kIdentity:

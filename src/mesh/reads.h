@@ -41,6 +41,11 @@ enum class Part : uint8_t {
   kServiceEndpoints,  // a: hostname, b: namespace
   kEndpointTraits,    // a: namespace; what clusters are made from
   kVirtualServices,   // a: the namespace where they live; those for sidecars
+  // The groups of VirtualServices for a gateway, see VirtualServiceIndex::GroupsFor.
+  kVirtualServicesForAll,   // a: gateway
+  kVirtualServicesOwn,      // a: gateway, b: namespace
+  kVirtualServicesForSome,  // a: gateway, b: namespace
+  kInternalRanges,          // of MeshNetworks, as text
   kAllVirtualServices,
   kDestinationRules,     // a: namespace
   kPeerAuthentications,  // a: namespace
@@ -60,6 +65,12 @@ enum class Part : uint8_t {
   kRule,         // a: hostname; the DestinationRule that the client follows
   kInboundRule,  // a: hostname; the one that its workload serves by
   kSidecar,      // the Sidecar object
+  // Of a router, what it serves.
+  kGatewayPorts,
+  kGatewayRoute,  // a: the name of a route configuration
+  kGatewayNames,
+  kGatewayPassthroughHosts,
+  kGatewayServers,
   kOutboundPolicy,
   // The client itself.
   kClass,
@@ -79,6 +90,7 @@ enum class Part : uint8_t {
   kMeshId,
   kHasAddress,    // a: address; whether it is the client's first
   kTargets,       // the services that its workload serves
+  kTargetPorts,   // where the ports of these services lead, as text
   kOwnMutualTls,  // PeerAuthentication as it holds for the workload
   kIdentity,      // who it has proven to be
   kProxy,         // all that it says of itself

@@ -26,6 +26,7 @@ class DestinationRuleIndex;
 
 class PolicyIndex;    // policy_index.h
 class SidecarScopes;  // sidecar_scopes.h
+class GatewayScopes;  // gateway_scopes.h
 
 struct MeshSnapshot {
   uint64_t id = NextUniqueId();  // unlike that of any other snapshot of the process
@@ -44,6 +45,7 @@ struct MeshSnapshot {
   model::KeySetsPtr key_sets;                  // of RequestAuthentications, fetched
   // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
   std::shared_ptr<SidecarScopes> scopes;
+  std::shared_ptr<GatewayScopes> gateway_scopes;
 };
 using SnapshotPtr = std::shared_ptr<const MeshSnapshot>;
 

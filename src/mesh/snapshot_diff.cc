@@ -82,6 +82,18 @@ class SnapshotDifference {
     visit_({Part::kAllVirtualServices});
     CompareMaps(Part::kVirtualServices, after_.virtual_services->of_mesh_in_,
                 Before(&MeshSnapshot::virtual_services).of_mesh_in_);
+    const VirtualServiceIndex& before = Before(&MeshSnapshot::virtual_services);
+    CompareGateways(Part::kVirtualServicesForAll, after_.virtual_services->everywhere_, before.everywhere_);
+    CompareGateways(Part::kVirtualServicesOwn, after_.virtual_services->own_, before.own_);
+    CompareGateways(Part::kVirtualServicesForSome, after_.virtual_services->exported_, before.exported_);
+  }
+  // Keys are "gateway", or "gateway namespace".
+  void CompareGateways(Part part, const VirtualServiceIndex::ListsByName& after,
+                       const VirtualServiceIndex::ListsByName& before) {
+    after.ForEachDifference(before, [&](std::string_view key, const auto*, const auto*) {
+      const size_t space = key.find(' ');
+      visit_({part, {}, key.substr(0, space), space == key.npos ? "" : key.substr(space + 1)});
+    });
   }
 
   void ComparePolicies() {

@@ -165,6 +165,23 @@ const VirtualServiceIndex& View::all_virtual_services() {
   return *world_.snapshot.virtual_services;
 }
 
+VirtualServiceIndex::List View::VirtualServicesFor(const Interned& gateway) {
+  const Interned ns = client_namespace();
+  NoteAnswer({Part::kVirtualServicesForAll, {}, gateway});
+  NoteAnswer({Part::kVirtualServicesOwn, {}, gateway, ns});
+  NoteAnswer({Part::kVirtualServicesForSome, {}, gateway, ns});
+  return world_.snapshot.virtual_services->VisibleIn(ns, gateway);
+}
+
+std::vector<std::string> View::InternalRanges() {
+  NoteAnswer({Part::kInternalRanges});
+  const Interned text = Ask(world_, {Part::kInternalRanges}).text;
+  std::vector<std::string> ranges;
+  if (text.empty()) return ranges;
+  for (const std::string_view range : Split(text.str(), ' ')) ranges.emplace_back(range);
+  return ranges;
+}
+
 NamespaceRulesPtr View::RulesIn(const Interned& ns) {
   return Note<NamespaceRules>({Part::kDestinationRules, {}, ns});
 }
@@ -326,6 +343,31 @@ bool View::HasAddress(const Interned& address) {
 const std::vector<ServiceTarget>& View::targets() {
   NoteAnswer({Part::kTargets});
   return *world_.client->targets;
+}
+
+const std::vector<ServiceTarget>& View::target_ports() {
+  NoteAnswer({Part::kTargetPorts});
+  return *world_.client->targets;
+}
+
+std::shared_ptr<const std::vector<GatewayPort>> View::gateway_ports() {
+  return Note<std::vector<GatewayPort>>({Part::kGatewayPorts});
+}
+
+GatewayRoutePtr View::gateway_route(const Interned& name) {
+  return Note<GatewayRoute>({Part::kGatewayRoute, {}, name});
+}
+
+std::shared_ptr<const std::vector<Interned>> View::gateway_names() {
+  return Note<std::vector<Interned>>({Part::kGatewayNames});
+}
+
+std::shared_ptr<const std::vector<std::string>> View::gateway_passthrough_hosts() {
+  return Note<std::vector<std::string>>({Part::kGatewayPassthroughHosts});
+}
+
+std::shared_ptr<const std::vector<GatewayServerPtr>> View::gateway_servers() {
+  return Note<std::vector<GatewayServerPtr>>({Part::kGatewayServers});
 }
 
 const PeerAuthentication& View::own_mutual_tls() {

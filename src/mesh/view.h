@@ -80,6 +80,10 @@ class View {
   const std::vector<model::ExternalTarget>& ExternalTargetsAt(const Interned& address);
   VirtualServiceIndex::ListPtr VirtualServicesIn(const Interned& ns);
   const VirtualServiceIndex& all_virtual_services();
+  // The VirtualServices for a gateway that the client's namespace sees, in the order in which they compete.
+  VirtualServiceIndex::List VirtualServicesFor(const Interned& gateway);
+  // The ranges of addresses that MeshNetworks names, as they are written, sorted.
+  std::vector<std::string> InternalRanges();
   NamespaceRulesPtr RulesIn(const Interned& ns);
   // Where a route of clients in `ns` to `host` leads: the host's service in that namespace, whatever its
   // exportTo, else the best visible one; null where there is none.
@@ -94,6 +98,12 @@ class View {
   DestinationRulePtr InboundRule(const Interned& hostname);
   const config::ConfigPtr& sidecar_object();
   const istio::networking::v1alpha3::OutboundTrafficPolicy& outbound_policy();
+  // What it serves, see MergedGateway. REQUIRES: the client is a router.
+  std::shared_ptr<const std::vector<GatewayPort>> gateway_ports();
+  GatewayRoutePtr gateway_route(const Interned& name);  // null: there is none
+  std::shared_ptr<const std::vector<Interned>> gateway_names();
+  std::shared_ptr<const std::vector<std::string>> gateway_passthrough_hosts();  // null: none passes through
+  std::shared_ptr<const std::vector<GatewayServerPtr>> gateway_servers();
 
   // The client.
   const model::ProxyClass& proxy_class() { return *proxy_class_ptr(); }
@@ -130,6 +140,9 @@ class View {
   const std::string& mesh_id();
   bool HasAddress(const Interned& address);
   const std::vector<ServiceTarget>& targets();
+  // The same for one who reads of them the services' names, namespaces and labels' keys, ports, protocols and
+  // target ports, and nothing else.
+  const std::vector<ServiceTarget>& target_ports();
   const PeerAuthentication& own_mutual_tls();
   // Who it has proven to be; what may be seen by some alone is decided by this.
   const std::optional<model::PeerIdentity>& identity();

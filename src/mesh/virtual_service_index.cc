@@ -298,6 +298,22 @@ VirtualServiceIndex::ListPtr VirtualServiceIndex::OfMeshIn(std::string_view ns) 
   return list == nullptr ? nullptr : *list;
 }
 
+VirtualServiceIndex::ListPtr VirtualServiceIndex::OwnOf(std::string_view ns, std::string_view gateway) const {
+  const ListPtr* list = own_.Find(GroupKey(ns, gateway));
+  return list == nullptr ? nullptr : *list;
+}
+
+VirtualServiceIndex::ListPtr VirtualServiceIndex::ExportedTo(std::string_view ns,
+                                                             std::string_view gateway) const {
+  const ListPtr* list = exported_.Find(GroupKey(ns, gateway));
+  return list == nullptr ? nullptr : *list;
+}
+
+VirtualServiceIndex::ListPtr VirtualServiceIndex::ForAll(std::string_view gateway) const {
+  const ListPtr* list = everywhere_.Find(gateway);
+  return list == nullptr ? nullptr : *list;
+}
+
 std::array<const VirtualServiceIndex::List*, 3> VirtualServiceIndex::GroupsFor(
     std::string_view ns, std::string_view gateway) const {
   const std::string key = GroupKey(ns, gateway);

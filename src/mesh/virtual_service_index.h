@@ -30,6 +30,10 @@ class VirtualServiceIndex {
   List VisibleIn(std::string_view ns, std::string_view gateway) const;
   // The three groups as they are.
   std::array<const List*, 3> GroupsFor(std::string_view ns, std::string_view gateway) const;
+  // The groups one by one; null: empty.
+  ListPtr OwnOf(std::string_view ns, std::string_view gateway) const;
+  ListPtr ExportedTo(std::string_view ns, std::string_view gateway) const;
+  ListPtr ForAll(std::string_view gateway) const;
   // Those that live in a namespace and are for sidecars ("mesh"), whoever sees them, oldest first. Null where
   // there are none.
   ListPtr OfMeshIn(std::string_view ns) const;

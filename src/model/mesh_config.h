@@ -58,6 +58,7 @@ bool MergeProxyConfig(config::Node node, const config::FieldPath& path, config::
 struct SettingsOptions {
   std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
   Compliance compliance = Compliance::kNone;
+  GatewayFeatures gateways;
 };
 
 // Settings of what was parsed; null messages stand for the defaults. What did not change since `previous`

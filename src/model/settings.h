@@ -30,6 +30,15 @@ enum class SettingsPart : uint8_t {
 };
 inline constexpr size_t kSettingsPartCount = 9;
 
+// What istiod's environment says of gateways, under the same names.
+struct GatewayFeatures {
+  bool own_namespace_only = false;  // PILOT_SCOPE_GATEWAY_TO_NAMESPACE: routers take Gateways of their own
+  bool filter_clusters = false;     // PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: clusters of routed services alone
+  bool quic = false;                // PILOT_ENABLE_QUIC_LISTENERS
+  bool strict_merging = true;       // PILOT_ENABLE_STRICT_GATEWAY_MERGING
+  friend bool operator==(const GatewayFeatures&, const GatewayFeatures&) = default;
+};
+
 struct Settings;
 using SettingsPtr = std::shared_ptr<const Settings>;
 using MeshConfigPtr = std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig>;
@@ -47,6 +56,7 @@ struct Settings {
   std::string system_namespace = "istio-system";
   std::string trust_domain = "cluster.local";  // of MeshConfig
   Compliance compliance = Compliance::kNone;   // of TLS between proxies
+  GatewayFeatures gateways;
 
   // MeshConfig cut down to what one consumer reads. Its pointer stays from one settings to the next while
   // these fields are equal. Settings that WithPrevious did not make have no parts: the whole stands for each.

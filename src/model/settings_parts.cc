@@ -61,11 +61,13 @@ constexpr std::string_view kListeners[] = {"access_log_encoding",
                                            "proxy_http_port",
                                            "proxy_inbound_listen_port",
                                            "proxy_listen_port",
+                                           "tls_defaults",
                                            "trust_domain",
                                            "trust_domain_aliases"};
 constexpr std::string_view kRoutes[] = {"default_http_retry_policy"};
 constexpr std::string_view kAuthorization[] = {"extension_providers", "trust_domain", "trust_domain_aliases"};
 
+// What of ingresses is said is read by a step of state/, before there are parts.
 constexpr std::string_view kUnread[] = {"ca",
                                         "certificates",
                                         "config_sources",
@@ -96,7 +98,7 @@ bool Same(const Settings& a, const Settings& b) {
   return a.mesh == b.mesh && a.networks == b.networks && a.domain == b.domain &&
          a.cluster_id == b.cluster_id && a.root_namespace == b.root_namespace &&
          a.system_namespace == b.system_namespace && a.trust_domain == b.trust_domain &&
-         a.compliance == b.compliance && a.parts == b.parts;
+         a.compliance == b.compliance && a.gateways == b.gateways && a.parts == b.parts;
 }
 
 // Settings of each part.

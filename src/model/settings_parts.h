@@ -14,7 +14,7 @@ SettingsPtr WithPrevious(Settings settings, const SettingsPtr& previous);
 
 // The fields of MeshConfig that a part holds, as paths ("default_config.discovery_address").
 std::span<const std::string_view> FieldsOf(SettingsPart part);
-// The fields that are in no part, as nothing reads them.
+// The fields that are in no part: nothing reads them of a snapshot.
 std::span<const std::string_view> UnreadFields();
 
 }  // namespace fairlead::model

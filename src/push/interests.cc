@@ -15,7 +15,8 @@ using mesh::Question;
 
 // Parts that nearly everything is made from: who reads them is not noted.
 bool ConcernsAll(Part part) {
-  return part == Part::kSettings || part == Part::kSettingsPart || part == Part::kNetworks;
+  return part == Part::kSettings || part == Part::kSettingsPart || part == Part::kNetworks ||
+         part == Part::kInternalRanges;
 }
 
 // The question by which ForEachDifference names a change of the part; nothing where it is about the client,

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "mesh/gateway_scopes.h"
 #include "mesh/sidecar_scopes.h"
 #include "push/push_metrics.h"
 #include "push/shutdown.h"
@@ -87,8 +88,10 @@ void Pusher::CountMismatches() {
 
 void Pusher::SweepCaches(Clock::time_point now) {
   maker_.Sweep(now);
-  if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr)
+  if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr) {
     snapshot->scopes->Sweep(now);
+    snapshot->gateway_scopes->Sweep(now);
+  }
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {

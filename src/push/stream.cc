@@ -220,7 +220,7 @@ void Stream::Settle() {
   if (pusher_->options_.shadow) pusher_->CountMismatches();
   if (position_.epoch() == nullptr || pushing_) return;
   Interests::AllReads reads;
-  for (const mesh::ReadsPtr& one : {scope_->own_reads, scope_->sidecar_reads}) {
+  for (const mesh::ReadsPtr& one : {scope_->own_reads, scope_->sidecar_reads, scope_->gateway_reads}) {
     if (one != nullptr) reads.push_back(one);
   }
   for (const Made& made : made_) {
