@@ -7,7 +7,6 @@
 
 #include "base/strings.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/route/hash_policy.h"
 #include "gen/route/host_group.h"
 #include "gen/route/route_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -39,42 +38,6 @@ bool IsProxyListener(const mesh::EgressListener& listener) {
   return listener.spec != nullptr && listener.spec->has_port() &&
          EqualsIgnoreCase(listener.spec->port().protocol(), "HTTP_PROXY");
 }
-
-// The client's labels that matches ask for.
-void AddSourceLabels(const mesh::VirtualService& virtual_service, mesh::View& view, LabelMap* labels) {
-  for (const api::HTTPRoute& route : virtual_service.spec->http()) {
-    for (const api::HTTPMatchRequest& match : route.match()) {
-      for (const auto& [key, value] : match.source_labels()) {
-        if (const auto label = view.FindLabel(key)) labels->emplace(key, *label);
-      }
-    }
-  }
-}
-
-// The rules with consistent hashing that the hosts' services have for this client.
-class RuleCollector {
- public:
-  explicit RuleCollector(mesh::View& view) : view_(view) {}
-
-  void AddService(const model::Service& service) {
-    mesh::DestinationRulePtr rule = view_.Rule(service.hostname);
-    if (rule != nullptr && HasConsistentHash(*rule->spec))
-      rules_.emplace_back(service.hostname, std::move(rule));
-  }
-  void AddHost(const std::string& host) {
-    if (const model::ServicePtr service = view_.Imported(host)) AddService(*service);
-  }
-  std::vector<std::pair<Interned, mesh::DestinationRulePtr>> Take() {
-    std::sort(rules_.begin(), rules_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    const auto same_host = [](const auto& a, const auto& b) { return a.first == b.first; };
-    rules_.erase(std::unique(rules_.begin(), rules_.end(), same_host), rules_.end());
-    return std::move(rules_);
-  }
-
- private:
-  mesh::View& view_;
-  std::vector<std::pair<Interned, mesh::DestinationRulePtr>> rules_;
-};
 
 // The services that count, in the order of the names that the table has them by, so that equal sets are equal
 // inputs.
@@ -113,6 +76,16 @@ CatchAll CatchAllOf(mesh::View& view, const ClientTraits& client) {
 }
 
 }  // namespace
+
+void AddSourceLabels(const mesh::VirtualService& virtual_service, mesh::View& view, LabelMap* labels) {
+  for (const api::HTTPRoute& route : virtual_service.spec->http()) {
+    for (const api::HTTPMatchRequest& match : route.match()) {
+      for (const auto& [key, value] : match.source_labels()) {
+        if (const auto label = view.FindLabel(key)) labels->emplace(key, *label);
+      }
+    }
+  }
+}
 
 ClientTraits TraitsOf(mesh::View& view) {
   const model::ProxyClass& proxy = view.proxy_class();
@@ -154,9 +127,7 @@ HostInputsPtr CollectHosts(mesh::View& view, uint32_t port, std::string_view nam
   for (const model::ServicePtr& service : out->services) rules.AddService(*service);
   for (const mesh::VirtualServicePtr& virtual_service : out->virtual_services) {
     AddSourceLabels(*virtual_service, view, &out->client_labels);
-    for (const api::HTTPRoute& route : virtual_service->spec->http()) {
-      for (const auto& destination : route.route()) rules.AddHost(destination.destination().host());
-    }
+    rules.AddDestinations(*virtual_service);
   }
   out->hash_rules = rules.Take();
   out->client = TraitsOf(view);

@@ -13,6 +13,9 @@ namespace fairlead::gen::route {
 // What of a sidecar its routes depend on.
 ClientTraits TraitsOf(mesh::View& view);
 
+// Adds the client's labels that the matches of HTTP routes ask for, as sourceLabels.
+void AddSourceLabels(const mesh::VirtualService& virtual_service, mesh::View& view, LabelMap* labels);
+
 // The inputs of the route configuration `name`, which must not be an unknown one (see ParseRouteName), for
 // the client.
 Inputs CollectInputs(mesh::View& view, const std::string& name);

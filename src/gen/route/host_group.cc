@@ -89,14 +89,6 @@ bool MayRoute(const mesh::VirtualService& virtual_service, const std::vector<con
                                         [&](const RoutedService* s) { return s->service->ns == ns; });
 }
 
-const api::DestinationRule* FindRule(const HostInputs& inputs, std::string_view host) {
-  const auto found =
-      std::lower_bound(inputs.hash_rules.begin(), inputs.hash_rules.end(), host,
-                       [](const auto& rule, std::string_view h) { return rule.first.str() < h; });
-  const bool same = found != inputs.hash_rules.end() && found->first == host;
-  return same ? found->second->spec.get() : nullptr;
-}
-
 // An alias stands for the service that it names; a destination without a port means the service's only one,
 // or the port that the request came to. Source: Istio's GetDestinationCluster.
 std::string ClusterOf(const api::Destination& destination, const ServiceTable& table,
@@ -133,7 +125,7 @@ RouteOptions OptionsFor(const HostInputs& inputs, const ServiceTable& table) {
     return ClusterOf(destination, table, inputs.port);
   };
   options.hash_of = [&inputs](const api::Destination& destination) {
-    const api::DestinationRule* rule = FindRule(inputs, destination.host());
+    const api::DestinationRule* rule = FindRule(inputs.hash_rules, destination.host());
     return rule == nullptr ? nullptr : HashOfDestination(*rule, destination);
   };
   return options;
@@ -175,7 +167,7 @@ class DefaultGroups {
   }
 
   void Add(const RoutedService& service, std::vector<HostGroup>* out) {
-    const api::DestinationRule* rule = FindRule(inputs_, service.service->hostname.str());
+    const api::DestinationRule* rule = FindRule(inputs_.hash_rules, service.service->hostname.str());
     for (const model::ServicePort& port : service.ports) {
       if (!ServesHttp(port)) continue;
       const ConsistentHash* hash = rule == nullptr ? nullptr : HashOfServicePort(*rule, port.port);

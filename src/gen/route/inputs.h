@@ -10,6 +10,7 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "gen/route/catch_all.h"
+#include "gen/route/hash_rules.h"
 #include "mesh/routing_objects.h"
 #include "model/service.h"
 #include "model/service_addresses.h"
@@ -43,7 +44,7 @@ struct HostInputs {
   std::vector<model::ServicePtr> services;  // on the port, by the name they are looked up by
   std::vector<mesh::VirtualServicePtr> virtual_services;  // oldest first
   // Rules with consistent hashing of the services and destinations, by their host; sorted.
-  std::vector<std::pair<Interned, mesh::DestinationRulePtr>> hash_rules;
+  HashRules hash_rules;
   ClientTraits client;
   LabelMap client_labels;  // empty unless a match asks for sourceLabels
   model::SettingsPtr settings;
