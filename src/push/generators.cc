@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "gen/gateway/generators.h"
 #include "gen/generator.h"
 #include "gen/grpc/generators.h"
 #include "model/proxyless.h"
@@ -22,8 +23,8 @@ Generators MakeGenerators() {
   Generators all;
   At(TypeId::kCluster, &all) = gen::NewClusterGenerator();
   At(TypeId::kEndpoint, &all) = gen::NewEndpointGenerator();
-  At(TypeId::kListener, &all) = gen::NewListenerGenerator();
-  At(TypeId::kRoute, &all) = gen::NewRouteGenerator();
+  At(TypeId::kListener, &all) = gen::NewGatewayListenerGenerator(gen::NewListenerGenerator());
+  At(TypeId::kRoute, &all) = gen::NewGatewayRouteGenerator(gen::NewRouteGenerator());
   At(TypeId::kVirtualHost, &all) = gen::NewVirtualHostGenerator();
   At(TypeId::kSecret, &all) = gen::NewSecretGenerator();
   At(TypeId::kExtension, &all) = gen::NewExtensionGenerator();

@@ -61,7 +61,7 @@ class ClusterTest : public mesh::MeshFixture {
   }
   bool PassesThrough() {
     mesh::View view({*snapshot_, scope_.get()});
-    return PassesMutualTlsThrough(view);
+    return view.gateway_passthrough_hosts() != nullptr;
   }
   // All clusters for services, by name.
   std::vector<Cluster> Outbound(bool dns_srv = false) {
@@ -347,7 +347,8 @@ TEST_F(ClusterTest, PassingGatewaysHaveClustersBySni) {
                                  "outbound_.80_.v1_.web.shop.svc.cluster.local"));
   EXPECT_FALSE(PassesThrough());
   Put(config::Kind::kGateway, "shop", "gw",
-      mesh::Parse<istio::networking::v1alpha3::Gateway>("servers { tls { mode: AUTO_PASSTHROUGH } }"));
+      mesh::Parse<istio::networking::v1alpha3::Gateway>(
+          "servers { port { number: 15443 protocol: \"TLS\" } tls { mode: AUTO_PASSTHROUGH } }"));
   Look();
   EXPECT_TRUE(PassesThrough());
 }

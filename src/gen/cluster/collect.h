@@ -26,11 +26,12 @@ std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& se
 // lead to.
 std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits);
 
+// Of the services that a router sees, those that VirtualServices of its Gateways or the mesh's extension
+// providers name: PILOT_FILTER_GATEWAY_CLUSTER_CONFIG. Source: Istio's GatewayServices.
+std::vector<model::ServicePtr> CollectRoutedServices(mesh::View& view);
+
 // Clusters that every proxy of a kind has.
 std::vector<FixedInputs> CollectFixed(mesh::View& view, const ClusterTraits& traits);
-
-// Whether a Gateway that selects the proxy has a server of mode AUTO_PASSTHROUGH.
-bool PassesMutualTlsThrough(mesh::View& view);
 
 }  // namespace fairlead::gen
 

@@ -11,7 +11,6 @@
 #include "gen/cluster/collect.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
-#include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 
 namespace fairlead::gen {
@@ -188,19 +187,6 @@ std::vector<FixedInputs> CollectFixed(mesh::View& view, const ClusterTraits& tra
   }
   if (traits.credential_socket) add(FixedInputs::Kind::kExternalSecrets);
   return all;
-}
-
-bool PassesMutualTlsThrough(mesh::View& view) {
-  using istio::networking::v1alpha3::Gateway;
-  using istio::networking::v1alpha3::ServerTLSSettings;
-  for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
-    const auto& gateway = object->Spec<Gateway>();
-    if (!view.HasLabels(gateway.selector())) continue;
-    for (const auto& server : gateway.servers()) {
-      if (server.tls().mode() == ServerTLSSettings::AUTO_PASSTHROUGH) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace fairlead::gen

@@ -128,15 +128,20 @@ class ClusterGenerator final : public Generator {
 
   void AddOutbound(mesh::View& view, Resources* all) {
     const PatchSetPtr patches = OutboundPatches(view);
-    AddServices(view, /*dns_srv=*/false, patches, all);
-    if (view.proxy_class().type == model::ProxyType::kRouter && PassesMutualTlsThrough(view)) {
-      AddServices(view, /*dns_srv=*/true, patches, all);
+    const bool router = view.proxy_class().type == model::ProxyType::kRouter;
+    if (router && view.settings(model::SettingsPart::kClusters)->gateways.filter_clusters) {
+      AddServices(view, CollectRoutedServices(view), /*dns_srv=*/false, patches, all);
+    } else {
+      AddServices(view, view.imports().services, /*dns_srv=*/false, patches, all);
     }
+    if (router && view.gateway_passthrough_hosts() != nullptr)
+      AddServices(view, view.imports().services, /*dns_srv=*/true, patches, all);
     AddInserted(patches, kOutbound, all);
   }
 
-  void AddServices(mesh::View& view, bool dns_srv, const PatchSetPtr& patches, Resources* all) {
-    for (const model::ServicePtr& service : view.imports().services) {
+  void AddServices(mesh::View& view, const std::vector<model::ServicePtr>& services, bool dns_srv,
+                   const PatchSetPtr& patches, Resources* all) {
+    for (const model::ServicePtr& service : services) {
       const PatchSetPtr own = patches_.ForService(patches, service->hostname.str());
       const auto clusters = view.Use(
           services_, ServiceKey{view.proxy_class_ptr(), service, dns_srv, own},

@@ -1,5 +1,9 @@
 #include "gen/listener/connection_manager.h"
 
+#include <algorithm>
+#include <tuple>
+
+#include "base/ip_address.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "gen/listener/connection_settings.h"
 #include "gen/listener/filters/filter.h"
@@ -35,9 +39,9 @@ void SetPathNormalization(const MeshConfig& mesh, HttpConnectionManager* out) {
 }
 
 void SetServer(const ProxyHeaders& headers, TrafficClass traffic, HttpConnectionManager* out) {
-  // Inbound and outbound differ in Istio by an old mistake that is kept: outbound says Envoy's default,
-  // "envoy".
-  if (traffic == TrafficClass::kInbound) out->set_server_name("istio-envoy");
+  // Sidecars' inbound and outbound differ in Istio by an old mistake that is kept: outbound says Envoy's
+  // default, "envoy".
+  if (traffic != TrafficClass::kOutbound) out->set_server_name("istio-envoy");
   if (!headers.has_server()) return;
   if (headers.server().disabled().value()) {
     out->clear_server_name();
@@ -47,8 +51,8 @@ void SetServer(const ProxyHeaders& headers, TrafficClass traffic, HttpConnection
   }
 }
 
-HttpConnectionManager::ForwardClientCertDetails ForwardingOf(const ProxyHeaders& headers) {
-  switch (headers.forwarded_client_cert()) {
+HttpConnectionManager::ForwardClientCertDetails ForwardingOf(ForwardClientCertDetails details) {
+  switch (details) {
     case ForwardClientCertDetails::SANITIZE:
       return HttpConnectionManager::SANITIZE;
     case ForwardClientCertDetails::FORWARD_ONLY:
@@ -63,7 +67,7 @@ HttpConnectionManager::ForwardClientCertDetails ForwardingOf(const ProxyHeaders&
 }
 
 void SetClientCertificateHeader(const ProxyHeaders& headers, HttpConnectionManager* out) {
-  out->set_forward_client_cert_details(ForwardingOf(headers));
+  out->set_forward_client_cert_details(ForwardingOf(headers.forwarded_client_cert()));
   const auto& wanted = headers.set_current_client_cert_details();
   auto* details = out->mutable_set_current_client_cert_details();
   details->mutable_subject()->set_value(!wanted.has_subject() || wanted.subject().value());
@@ -87,6 +91,50 @@ void SetHttp1Options(const ProxyTraits& traits, const ProxyHeaders& headers, con
   }
 }
 
+// What a router believes of the proxies in front of it, and tells of its clients.
+void SetTopology(const istio::mesh::v1alpha1::Topology& topology, HttpConnectionManager* out) {
+  out->set_xff_num_trusted_hops(topology.num_trusted_proxies());
+  const bool said = topology.forward_client_cert_details() != ForwardClientCertDetails::UNDEFINED;
+  out->set_forward_client_cert_details(said ? ForwardingOf(topology.forward_client_cert_details())
+                                            : HttpConnectionManager::SANITIZE_SET);
+  if (out->forward_client_cert_details() != HttpConnectionManager::APPEND_FORWARD &&
+      out->forward_client_cert_details() != HttpConnectionManager::SANITIZE_SET) {
+    return;
+  }
+  auto* details = out->mutable_set_current_client_cert_details();
+  details->mutable_subject()->set_value(true);
+  details->set_cert(true);
+  details->set_dns(true);
+  details->set_uri(true);
+}
+
+// Envoy trusts the headers of internal clients alone, and by default there are none.
+void SetInternalRanges(const std::vector<std::string>& ranges, HttpConnectionManager* out) {
+  std::vector<IpPrefix> prefixes;
+  for (const std::string& range : ranges) {
+    if (const auto prefix = IpPrefix::ParseRange(range)) prefixes.push_back(*prefix);
+  }
+  std::sort(prefixes.begin(), prefixes.end(), [](const IpPrefix& a, const IpPrefix& b) {
+    if (a.address.is_v6() != b.address.is_v6()) return b.address.is_v6();
+    return std::tie(a.address, a.bits) < std::tie(b.address, b.bits);
+  });
+  for (const IpPrefix& prefix : prefixes) {
+    auto* range = out->mutable_internal_address_config()->add_cidr_ranges();
+    range->set_address_prefix(prefix.address.ToString());
+    range->mutable_prefix_len()->set_value(prefix.bits);
+  }
+}
+
+void SetGateway(const ProxyTraits& traits, const ProxyConfig& config, const HttpOptions& options,
+                HttpConnectionManager* out) {
+  SetTopology(config.gateway_topology(), out);
+  out->mutable_http_protocol_options();
+  SetInternalRanges(traits.internal_ranges, out);
+  if (!options.http3) return;
+  out->set_codec_type(HttpConnectionManager::HTTP3);
+  out->mutable_http3_protocol_options();
+}
+
 void SetTimeouts(const ProxyTraits& traits, HttpConnectionManager* out) {
   if (traits.idle_timeout) {
     auto* idle = out->mutable_common_http_protocol_options()->mutable_idle_timeout();
@@ -103,7 +151,9 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   config.ParseFromString(traits.proxy_config.str());
   const ProxyHeaders& headers = config.proxy_headers();
   const bool inbound = options.traffic == TrafficClass::kInbound;
+  const bool gateway = options.traffic == TrafficClass::kGateway;
   SetServer(headers, options.traffic, out);
+  if (gateway) SetGateway(traits, config, options, out);
   if (inbound) {
     SetClientCertificateHeader(headers, out);
     if (model::IsHttp2(options.protocol)) out->mutable_http2_protocol_options();
@@ -112,10 +162,10 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   if (headers.request_id().disabled().value()) out->mutable_generate_request_id()->set_value(false);
   out->set_append_x_forwarded_port(headers.x_forwarded_port().enabled().value());
   SetPathNormalization(*traits.settings->mesh, out);
-  out->mutable_use_remote_address()->set_value(false);
+  out->mutable_use_remote_address()->set_value(gateway);
   out->add_upgrade_configs()->set_upgrade_type("websocket");
   SetTimeouts(traits, out);
-  ApplyConnectionSettings(config.connection_settings(), out);
+  ApplyConnectionSettings(EffectiveConnectionSettings(config.connection_settings(), gateway), out);
   telemetry::AddAccessLogs(traits, options.traffic, telemetry::LogPlace::kHttp, out->mutable_access_log());
   telemetry::SetTracing(traits, options.traffic, out);
   const FilterRequest request{traits, config, options};

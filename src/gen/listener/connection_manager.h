@@ -24,12 +24,13 @@ struct HttpOptions {
   model::Protocol protocol = model::Protocol::kUnsupported;
   bool forward_proxy_port = false;  // MeshConfig.proxyHttpPort: takes absolute URLs
   uint32_t port = 0;                // which plugins are matched with; set by Build
+  bool http3 = false;               // the connections are QUIC's
   std::string dynamic_dns_host;     // a wildcard service with resolution DYNAMIC_DNS; "" otherwise
 
   friend bool operator==(const HttpOptions&, const HttpOptions&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const HttpOptions& o) {
-    return H::combine(std::move(h), o.traffic, o.protocol, o.forward_proxy_port, o.dynamic_dns_host);
+    return H::combine(std::move(h), o.traffic, o.protocol, o.forward_proxy_port, o.http3, o.dynamic_dns_host);
   }
 };
 

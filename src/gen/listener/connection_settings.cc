@@ -88,6 +88,30 @@ void SetPaths(const Settings& settings, HttpConnectionManager* out) {
 
 }  // namespace
 
+Settings EffectiveConnectionSettings(const Settings& settings, bool router) {
+  if (!router || settings.profile() != Settings::EDGE) return settings;
+  Settings out;
+  out.mutable_listener_per_connection_buffer_limit_bytes()->set_value(32 << 10);
+  out.mutable_http_idle_timeout()->set_seconds(3600);
+  out.mutable_http_stream_idle_timeout()->set_seconds(300);
+  out.mutable_http_request_timeout()->set_seconds(300);
+  out.mutable_http_request_headers_timeout()->set_seconds(60);
+  out.mutable_http_max_concurrent_streams()->set_value(100);
+  out.mutable_http2_initial_stream_window_size()->set_value(64 << 10);
+  out.mutable_http2_initial_connection_window_size()->set_value(1 << 20);
+  out.set_http_headers_with_underscores_action(Settings::HEADERS_WITH_UNDERSCORES_REJECT_REQUEST);
+  out.mutable_http_merge_slashes()->set_value(true);
+  out.set_http_path_with_escaped_slashes_action(Settings::UNESCAPE_AND_REDIRECT);
+  // What is said replaces these, whole fields at a time.
+  for (int i = 0; i < Settings::descriptor()->field_count(); ++i) {
+    const auto* field = Settings::descriptor()->field(i);
+    if (Settings::GetReflection()->HasField(settings, field))
+      Settings::GetReflection()->ClearField(&out, field);
+  }
+  out.MergeFrom(settings);
+  return out;
+}
+
 void ApplyConnectionSettings(const Settings& settings, HttpConnectionManager* out) {
   SetTimeouts(settings, out);
   SetHttp2(settings, out);

@@ -10,6 +10,11 @@ class ProxyConfig_ConnectionSettings;
 
 namespace fairlead::gen::listener {
 
+// The settings as they count for a router or another proxy: of a router with profile EDGE, Envoy's advice for
+// edge proxies where they say nothing. Source: Istio's applyEdgeProfileDefaults.
+istio::mesh::v1alpha1::ProxyConfig_ConnectionSettings EffectiveConnectionSettings(
+    const istio::mesh::v1alpha1::ProxyConfig_ConnectionSettings& settings, bool router);
+
 // ProxyConfig.connectionSettings over what MeshConfig and metadata said. Pure. A field that is not set
 // changes nothing; a negative size or count is none. Source: Istio's applyConnectionSettingsToHCM.
 void ApplyConnectionSettings(

@@ -95,7 +95,8 @@ class TlsChains {
       std::string seen = StrCat(Join(match.sni_hosts(), ","), '|', Join(match.destination_subnets(), ","));
       if (std::find(seen_.begin(), seen_.end(), seen) != seen_.end()) continue;
       seen_.push_back(std::move(seen));
-      if (auto forward = ForwardByRoute(request_, route.route(), virtual_service)) {
+      if (auto forward = ForwardByRoute({request_.view, request_.traits, request_.port}, route.route(),
+                                        virtual_service)) {
         chains_.push_back({Strings(match.sni_hosts()), destinations_, false,
                            ConfigPath(*virtual_service.object), std::move(*forward)});
       }
@@ -157,7 +158,8 @@ class TcpChains {
 
   void Add(const mesh::VirtualService& virtual_service, const TCPRoute& route,
            std::vector<std::string> destinations, std::string config_path) {
-    if (auto forward = ForwardByRoute(request_, route.route(), virtual_service)) {
+    if (auto forward =
+            ForwardByRoute({request_.view, request_.traits, request_.port}, route.route(), virtual_service)) {
       chains_.push_back({{}, std::move(destinations), false, std::move(config_path), std::move(*forward)});
     }
   }

@@ -83,7 +83,7 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
 std::string Profile::ConnectionManager(const HttpOptions& options) const {
   const bool http2 = options.traffic == TrafficClass::kInbound && model::IsHttp2(options.protocol);
   const bool special = options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
-                       !options.dynamic_dns_host.empty() || plugins_by_port_;
+                       !options.dynamic_dns_host.empty() || options.http3 || plugins_by_port_;
   if (special) return EncodedConnectionManager(traits_, options);
   return http2 ? Of(options.traffic).http2_connection_manager : Of(options.traffic).connection_manager;
 }

@@ -80,8 +80,9 @@ std::string DestinationCluster(const Destination& destination, const model::Serv
   return OutboundClusterName(port, destination.subset(), alias ? service->external_name : destination.host());
 }
 
-std::string StatPrefix(const L4Request& request, const std::string& cluster, const model::Service* service,
-                       std::string_view subset, const model::ServicePort& port) {
+std::string StatPrefix(const ForwardRequest& request, const std::string& cluster,
+                       const model::Service* service, std::string_view subset,
+                       const model::ServicePort& port) {
   const std::string& pattern = request.traits.settings->mesh->outbound_cluster_stat_name();
   if (pattern.empty() || service == nullptr) return cluster;
   return FillStatPattern(pattern, *service, subset, port, 0);
@@ -89,7 +90,7 @@ std::string StatPrefix(const L4Request& request, const std::string& cluster, con
 
 }  // namespace
 
-std::optional<TcpForward> ForwardByRoute(const L4Request& request, const RouteDestinations& destinations,
+std::optional<TcpForward> ForwardByRoute(const ForwardRequest& request, const RouteDestinations& destinations,
                                          const mesh::VirtualService& virtual_service) {
   const Destination& first = destinations[0].destination();
   const model::ServicePtr imported = request.view.Imported(first.host());
@@ -124,6 +125,19 @@ std::optional<TcpForward> ForwardByRoute(const L4Request& request, const RouteDe
   return forward;
 }
 
+TcpForward ForwardBySni(const ForwardRequest& request, const model::Service& service,
+                        const model::ServicePort& port, std::string_view subset) {
+  TcpForward forward;
+  const std::string cluster = DnsSrvName(port.port, subset, service.hostname);
+  forward.stat_prefix = StatPrefix(request, cluster, &service, subset, port);
+  forward.clusters = {{cluster, 0}};
+  forward.protocol = port.protocol;
+  const mesh::DestinationRulePtr rule = request.view.Rule(service.hostname);
+  ApplyRule(rule == nullptr ? nullptr : rule->spec.get(), subset, request.traits, &forward);
+  forward.tunnel.reset();
+  return forward;
+}
+
 TcpForward ForwardToService(const L4Request& request) {
   const model::Service& service = request.service;
   // A Sidecar's own port may be none of the service's: where that has one port only, it is clear which is
@@ -132,7 +146,7 @@ TcpForward ForwardToService(const L4Request& request) {
   port.port = service.ports.size() == 1 ? service.ports.front().port : request.port.number;
   TcpForward forward;
   const std::string cluster = OutboundClusterName(port.port, "", service.hostname);
-  forward.stat_prefix = StatPrefix(request, cluster, &service, "", port);
+  forward.stat_prefix = StatPrefix({request.view, request.traits, request.port}, cluster, &service, "", port);
   forward.clusters = {{cluster, 0}};
   forward.protocol = request.port.protocol;
   const mesh::DestinationRulePtr rule = request.view.Rule(service.hostname);

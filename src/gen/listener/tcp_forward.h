@@ -16,10 +16,20 @@ namespace fairlead::gen::listener {
 
 using RouteDestinations = google::protobuf::RepeatedPtrField<istio::networking::v1alpha3::RouteDestination>;
 
+// What a forward depends on besides the route.
+struct ForwardRequest {
+  mesh::View& view;
+  const ProxyTraits& traits;
+  ListenPort port;
+};
+
 // To where a VirtualService's TCP or TLS route says. nullopt where no destination has a weight.
 // Source: Istio's buildOutboundNetworkFilters.
-std::optional<TcpForward> ForwardByRoute(const L4Request& request, const RouteDestinations& destinations,
+std::optional<TcpForward> ForwardByRoute(const ForwardRequest& request, const RouteDestinations& destinations,
                                          const mesh::VirtualService& virtual_service);
+// Of a gateway that passes mutual TLS through: to the cluster that has the name which clients ask for by SNI.
+TcpForward ForwardBySni(const ForwardRequest& request, const model::Service& service,
+                        const model::ServicePort& port, std::string_view subset);
 // To the service itself.
 TcpForward ForwardToService(const L4Request& request);
 

@@ -17,7 +17,7 @@ using istio::networking::v1alpha3::OutboundTrafficPolicy;
 
 // Source: Istio's GetProxyConfig fields that reach listeners; metadata that names more does not split the
 // caches.
-Interned CutDown(const ProxyConfig& config, const ProxyConfig& mesh_default) {
+Interned CutDown(const ProxyConfig& config, const ProxyConfig& mesh_default, bool router) {
   ProxyConfig kept;
   if (config.has_proxy_headers()) *kept.mutable_proxy_headers() = config.proxy_headers();
   if (config.has_tracing()) *kept.mutable_tracing() = config.tracing();
@@ -26,6 +26,7 @@ Interned CutDown(const ProxyConfig& config, const ProxyConfig& mesh_default) {
   } else if (mesh_default.has_connection_settings()) {
     *kept.mutable_connection_settings() = mesh_default.connection_settings();
   }
+  if (router && config.has_gateway_topology()) *kept.mutable_gateway_topology() = config.gateway_topology();
   return proto::DeterministicBytes(kept);
 }
 
@@ -60,9 +61,10 @@ ProxyTraits CollectTraits(mesh::View& view) {
   ProxyTraits traits;
   traits.settings = view.settings(model::SettingsPart::kListeners);
   traits.extensions = proxy.extensions;
-  traits.proxy_config = CutDown(*proxy_config, traits.settings->mesh->default_config());
+  traits.router = proxy.type == model::ProxyType::kRouter;
+  traits.proxy_config = CutDown(*proxy_config, traits.settings->mesh->default_config(), traits.router);
   traits.telemetry = telemetry::CollectTelemetry(view);
-  traits.catch_all = CollectCatchAll(view, *proxy_config);
+  if (!traits.router) traits.catch_all = CollectCatchAll(view, *proxy_config);
   traits.version = proxy.version;
   traits.interception = proxy.interception;
   traits.ipv4 = proxy.ipv4;
@@ -75,6 +77,7 @@ ProxyTraits CollectTraits(mesh::View& view) {
   traits.server_files = {proxy.server_certificate, proxy.server_key, proxy.server_root,
                          proxy.file_credential_socket};
   traits.plugins = extension::CollectPlugins(view);
+  if (traits.router) traits.internal_ranges = view.InternalRanges();
   telemetry::CollectTracing(view, &traits);
   return traits;
 }

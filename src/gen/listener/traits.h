@@ -40,6 +40,7 @@ struct ProxyTraits : telemetry::Traits {
   // Of what lets requests in: inbound listeners and routers. Empty otherwise, so that what is outbound is
   // alike whatever the policies.
   security::Access access;
+  std::vector<std::string> internal_ranges;  // of a router: whose clients count as internal
 
   friend bool operator==(const ProxyTraits&, const ProxyTraits&) = default;
   template <typename H>

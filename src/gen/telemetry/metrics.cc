@@ -142,7 +142,7 @@ std::vector<google::protobuf::Any> StatsConfigs(const Traits& traits, TrafficCla
     if (provider == nullptr || !provider->has_prometheus() || metrics.disabled) continue;
     PluginConfig config;
     // The server knows which service was asked for; what a client wrote in Host proves nothing.
-    config.set_disable_host_header_fallback(traffic == TrafficClass::kInbound);
+    config.set_disable_host_header_fallback(traffic != TrafficClass::kOutbound);
     if (metrics.interval) *config.mutable_tcp_reporting_duration() = *metrics.interval;
     for (const auto& [metric, override] : metrics.metrics) SetMetric(metric, override, config.add_metrics());
     configs.push_back(proto::Packed(config));

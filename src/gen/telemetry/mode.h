@@ -11,7 +11,7 @@ namespace fairlead::gen::telemetry {
 inline bool AppliesTo(istio::telemetry::v1alpha1::WorkloadMode mode, TrafficClass traffic) {
   switch (mode) {
     case istio::telemetry::v1alpha1::WorkloadMode::CLIENT:
-      return traffic == TrafficClass::kOutbound;
+      return traffic != TrafficClass::kInbound;  // routers are clients
     case istio::telemetry::v1alpha1::WorkloadMode::SERVER:
       return traffic == TrafficClass::kInbound;
     default:

@@ -143,6 +143,8 @@ bool SetPlannedTracing(const Traits& traits, const TracingPlan& plan, const Prox
   HcmTracing tracing;
   bool own_sampler = false;
   if (!SetTracingProvider(traits, *plan.provider, &tracing, &own_sampler)) return false;
+  // A router's own span stands between those of its client and of its server.
+  if (traits.router) tracing.mutable_spawn_upstream_span()->set_value(true);
   SetSampling(own_sampler ? 100 : plan.sampling.value_or(ConfiguredSampling(config)), &tracing);
   SetTags(traits, &plan, plan.istio_tags, config, &tracing);
   SetMaxPathLength(config, &tracing);

@@ -28,6 +28,7 @@ struct Traits {
   Interned service_cluster;    // node.cluster; "" where no tracing provider reports it
   Interned otel_service_name;  // likewise, for OpenTelemetry's semantic conventions
   model::IstioVersion version;
+  bool router = false;
 
   bool HasExtension(std::string_view name) const { return extensions == nullptr || extensions->Has(name); }
   friend bool operator==(const Traits&, const Traits&) = default;

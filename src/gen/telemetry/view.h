@@ -14,8 +14,9 @@
 
 namespace fairlead::gen::telemetry {
 
-// Which way a listener's traffic goes, seen from the workload. Source: Istio's ListenerClass.
-enum class TrafficClass : uint8_t { kOutbound, kInbound };
+// Which way a listener's traffic goes, seen from the workload; all of a router's is kGateway. Source: Istio's
+// ListenerClass.
+enum class TrafficClass : uint8_t { kOutbound, kInbound, kGateway };
 
 // What decides about a workload's access logs, traces and metrics, besides MeshConfig: the Telemetry objects
 // that apply to it, and the services of the mesh's extension providers. Comparable: part of every listener's

@@ -1,0 +1,114 @@
+#include "gen/gateway/build_listener.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "envoy/config/listener/v3/listener.pb.h"
+#include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/gateway/server_tls.h"
+#include "gen/listener/connection_settings.h"
+#include "gen/listener/listener_parts.h"
+#include "gen/naming/stat_name.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "proto/messages.h"
+
+namespace fairlead::gen::gateway {
+namespace {
+
+using envoy::config::listener::v3::FilterChain;
+using envoy::config::listener::v3::Listener;
+using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+using istio::mesh::v1alpha1::ProxyConfig;
+using listener::Profile;
+using listener::TrafficClass;
+
+// Istio's PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT, against slow handshakes.
+constexpr int64_t kHandshakeSeconds = 15;
+
+// What workloads offer inside mutual TLS.
+constexpr const char* kMeshAlpn[] = {"istio", "istio-peer-exchange", "istio-http/1.0", "istio-http/1.1",
+                                     "istio-h2"};
+
+bool MatchesAnyName(const GatewayChain& chain) {
+  return chain.sni_hosts.empty() ||
+         std::find(chain.sni_hosts.begin(), chain.sni_hosts.end(), "*") != chain.sni_hosts.end();
+}
+
+void SetMatch(const GatewayChain& chain, FilterChain* out) {
+  if (!MatchesAnyName(chain)) {
+    std::vector<std::string> hosts = chain.sni_hosts;
+    std::sort(hosts.begin(), hosts.end());
+    for (std::string& host : hosts) out->mutable_filter_chain_match()->add_server_names(std::move(host));
+  }
+  if (!chain.mesh_tls) return;
+  for (const char* protocol : kMeshAlpn)
+    out->mutable_filter_chain_match()->add_application_protocols(protocol);
+}
+
+void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, FilterChain* out) {
+  const Profile& profile = *inputs.profile;
+  SetMatch(chain, out);
+  proto::SetSeconds(kHandshakeSeconds, out->mutable_transport_socket_connect_timeout());
+  if (chain.termination.server != nullptr) {
+    SetServerTls(profile.traits(), chain.termination, inputs.quic, out->mutable_transport_socket());
+  }
+  if (const auto* tcp = std::get_if<listener::TcpForward>(&chain.forward)) {
+    if (chain.exchange_metadata) AddMetadataExchangeFilter(profile, out);
+    // What is passed through as it came is for the workload's policies.
+    if (!chain.mesh_tls) AddAccessFilters(profile, TrafficClass::kGateway, out);
+    return AddTcpFilters(profile, TrafficClass::kGateway, *tcp, out);
+  }
+  const auto& http = std::get<listener::HttpForward>(chain.forward);
+  HttpConnectionManager own;
+  own.set_stat_prefix(chain.stat_prefix.empty() ? StatName(StrCat("outbound_", inputs.Name()))
+                                                : chain.stat_prefix);
+  listener::SetRouteDiscovery(http.route_name, &own);
+  AddHttpFilters(profile, http.options, own.SerializeAsString(), out);
+}
+
+void SetProxyProtocol(Listener* out) {
+  auto* filter = out->add_listener_filters();
+  filter->set_name("envoy.filters.listener.proxy_protocol");
+  proto::PackEmpty("envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol",
+                   filter->mutable_typed_config());
+}
+
+void SetTcp(const GatewayListenerInputs& inputs, const ProxyConfig& config, Listener* out) {
+  listener::SetAddresses(std::span(&inputs.bind, 1), inputs.port, out);
+  if (inputs.profile->traits().outbound_exact_balance) listener::SetExactBalance(out);
+  if (config.gateway_topology().has_proxy_protocol()) SetProxyProtocol(out);
+  const bool reads_names =
+      std::any_of(inputs.chains.begin(), inputs.chains.end(), [](const GatewayChain& chain) {
+        return !chain.sni_hosts.empty() || chain.termination.server != nullptr;
+      });
+  if (reads_names) listener::SetTlsInspector(out->add_listener_filters());
+}
+
+void SetQuic(const GatewayListenerInputs& inputs, Listener* out) {
+  proto::SetUdpAddress(inputs.bind, inputs.port, out->mutable_address());
+  out->mutable_udp_listener_config()->mutable_quic_options();
+  out->mutable_udp_listener_config()->mutable_downstream_socket_config();
+}
+
+}  // namespace
+
+std::string GatewayListenerInputs::Name() const {
+  return StrCat(quic ? "udp_" : "", listener::ListenerName(bind, port));
+}
+
+void BuildGatewayListener(const GatewayListenerInputs& inputs, Listener* out) {
+  ProxyConfig config;
+  config.ParseFromString(inputs.profile->traits().proxy_config.str());
+  out->set_name(inputs.Name());
+  out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
+  listener::LimitAccepts(out);
+  inputs.quic ? SetQuic(inputs, out) : SetTcp(inputs, config, out);
+  const auto settings = listener::EffectiveConnectionSettings(config.connection_settings(), /*router=*/true);
+  const auto& limit = settings.listener_per_connection_buffer_limit_bytes();
+  if (settings.has_listener_per_connection_buffer_limit_bytes() && limit.value() >= 0)
+    out->mutable_per_connection_buffer_limit_bytes()->set_value(static_cast<uint32_t>(limit.value()));
+  for (const GatewayChain& chain : inputs.chains) SetChain(inputs, chain, out->add_filter_chains());
+  out->MergeFromString(inputs.profile->ListenerAccessLogs(TrafficClass::kGateway));
+}
+
+}  // namespace fairlead::gen::gateway

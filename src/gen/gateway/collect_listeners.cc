@@ -1,0 +1,147 @@
+#include "gen/gateway/collect_listeners.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gen/naming/cluster_name.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
+#include "model/protocol.h"
+
+namespace fairlead::gen::gateway {
+namespace {
+
+namespace api = istio::networking::v1alpha3;
+using istio::mesh::v1alpha1::MeshConfig;
+using listener::HttpForward;
+using model::Protocol;
+
+constexpr uint32_t kFirstUnprivilegedPort = 1024;
+
+// "namespace/host", or a host that one namespace alone has.
+model::ServicePtr FindProviderService(mesh::View& view, std::string_view service) {
+  const size_t slash = service.find('/');
+  if (slash != std::string_view::npos)
+    return view.FindService(service.substr(slash + 1), service.substr(0, slash));
+  const std::vector<model::ServicePtr>& found = view.Host(service);
+  return found.size() == 1 ? found.front() : nullptr;
+}
+
+// Of the extension providers, the first of the kind.
+SecretServer FindSecretServer(mesh::View& view) {
+  const model::SettingsPtr settings = view.settings(model::SettingsPart::kListeners);
+  for (const auto& provider : settings->mesh->extension_providers()) {
+    if (!provider.has_sds()) continue;
+    const model::ServicePtr service = FindProviderService(view, provider.sds().service());
+    if (service == nullptr) return {.cluster = {}, .host = {}, .missing = true};
+    return {OutboundClusterName(provider.sds().port(), "", service->hostname), service->hostname};
+  }
+  return {};
+}
+
+bool HasExternalCredential(const api::ServerTLSSettings& tls) {
+  const auto is_external = [](const std::string& name) { return name.starts_with("sds://"); };
+  return is_external(tls.credential_name()) || is_external(tls.ca_cert_credential_name()) ||
+         std::any_of(tls.credential_names().begin(), tls.credential_names().end(), is_external);
+}
+
+class Collector {
+ public:
+  Collector(mesh::View& view, const listener::ProfilePtr& profile)
+      : view_(view), profile_(profile), wildcard_(listener::WildcardAddresses(profile->traits()).front()) {}
+
+  std::vector<GatewayListenerInputs> Collect() {
+    const auto ports = view_.gateway_ports();
+    for (const mesh::GatewayPort& port : *ports) {
+      if (port.number < kFirstUnprivilegedPort && view_.proxy_class().unprivileged) continue;
+      AddPort(port);
+    }
+    std::vector<GatewayListenerInputs> listeners;
+    for (auto& [name, inputs] : listeners_) {
+      if (!inputs.chains.empty()) listeners.push_back(std::move(inputs));
+    }
+    return listeners;
+  }
+
+ private:
+  void AddPort(const mesh::GatewayPort& port) {
+    const Protocol protocol = model::ParseProtocol(port.protocol);
+    GatewayListenerInputs& tcp = ListenerOf(port, /*quic=*/false);
+    if (model::IsHttp(protocol)) {
+      tcp.chains.push_back(PlainHttp(port, protocol));
+    } else {
+      for (const mesh::GatewayServerPtr& server : port.servers) AddServer(port, server, &tcp);
+    }
+    if (port.quic_servers.empty()) return;
+    GatewayListenerInputs& quic = ListenerOf(port, /*quic=*/true);
+    for (const mesh::GatewayServerPtr& server : port.quic_servers) {
+      quic.chains.push_back(TerminatedHttp(server, /*http3=*/true));
+    }
+  }
+
+  GatewayListenerInputs& ListenerOf(const mesh::GatewayPort& port, bool quic) {
+    GatewayListenerInputs inputs;
+    inputs.profile = profile_;
+    inputs.bind = port.bind.empty() ? wildcard_ : port.bind;
+    inputs.port = port.number;
+    inputs.quic = quic;
+    std::string name = inputs.Name();
+    return listeners_.try_emplace(std::move(name), std::move(inputs)).first->second;
+  }
+
+  static GatewayChain PlainHttp(const mesh::GatewayPort& port, Protocol protocol) {
+    GatewayChain chain;
+    chain.forward = Http(port.route_name, protocol, false);
+    return chain;
+  }
+
+  GatewayChain TerminatedHttp(const mesh::GatewayServerPtr& server, bool http3) {
+    GatewayChain chain;
+    chain.sni_hosts = server->sni_hosts;
+    chain.termination = TerminationOf(view_, server);
+    chain.stat_prefix = server->spec().name();
+    chain.forward = Http(server->route_name, Protocol::kHttps, http3);
+    return chain;
+  }
+
+  static HttpForward Http(const std::string& route_name, Protocol protocol, bool http3) {
+    HttpForward forward;
+    forward.route_name = route_name;
+    forward.options.traffic = listener::TrafficClass::kGateway;
+    if (protocol == Protocol::kGrpcWeb) forward.options.protocol = protocol;
+    forward.options.http3 = http3;
+    return forward;
+  }
+
+  void AddServer(const mesh::GatewayPort& port, const mesh::GatewayServerPtr& server,
+                 GatewayListenerInputs* out) {
+    if (server->terminates_https) return out->chains.push_back(TerminatedHttp(server, /*http3=*/false));
+    for (GatewayChain& chain : CollectStreamChains(view_, profile_->traits(), server, port.number, &taken_)) {
+      out->chains.push_back(std::move(chain));
+    }
+  }
+
+  mesh::View& view_;
+  const listener::ProfilePtr& profile_;
+  const std::string wildcard_;
+  TakenHosts taken_;
+  std::map<std::string, GatewayListenerInputs> listeners_;  // by name
+};
+
+}  // namespace
+
+Termination TerminationOf(mesh::View& view, const mesh::GatewayServerPtr& server) {
+  Termination termination;
+  termination.server = server;
+  if (!HasExternalCredential(server->spec().tls())) return termination;
+  termination.credential_socket = view.proxy_class().credential_socket;
+  if (!termination.credential_socket) termination.secret_server = FindSecretServer(view);
+  return termination;
+}
+
+std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view, const listener::ProfilePtr& profile) {
+  return Collector(view, profile).Collect();
+}
+
+}  // namespace fairlead::gen::gateway

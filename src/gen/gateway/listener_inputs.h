@@ -1,0 +1,72 @@
+#ifndef FAIRLEAD_GEN_GATEWAY_LISTENER_INPUTS_H_
+#define FAIRLEAD_GEN_GATEWAY_LISTENER_INPUTS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/interned.h"
+#include "gen/listener/chain.h"
+#include "gen/listener/profile.h"
+#include "mesh/merged_gateway.h"
+
+// Everything that a router's listeners are made from.
+namespace fairlead::gen::gateway {
+
+// The mesh's secret server for credential names of the form "sds://name". Empty: there is none.
+struct SecretServer {
+  Interned cluster, host;
+  bool missing = false;  // MeshConfig names one whose service is not known
+  friend bool operator==(const SecretServer&, const SecretServer&) = default;
+};
+
+// How the chain's connections are decrypted.
+struct Termination {
+  mesh::GatewayServerPtr server;   // null: they are not
+  bool credential_socket = false;  // node metadata "credential"
+  SecretServer secret_server;
+
+  friend bool operator==(const Termination& a, const Termination& b) {
+    return (a.server == b.server || (a.server && b.server && *a.server == *b.server)) &&
+           a.credential_socket == b.credential_socket && a.secret_server == b.secret_server;
+  }
+};
+
+// One filter chain.
+struct GatewayChain {
+  std::vector<std::string> sni_hosts;  // "*" among them, or none at all: any
+  bool mesh_tls = false;               // for mutual TLS between workloads, which its ALPN tells
+  Termination termination;
+  bool exchange_metadata = false;  // with the workload at the other end of mutual TLS
+  std::string stat_prefix;         // of HTTP; "" for that of the listener
+  std::variant<listener::TcpForward, listener::HttpForward> forward;
+
+  friend bool operator==(const GatewayChain&, const GatewayChain&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const GatewayChain& c) {
+    h = H::combine(std::move(h), c.sni_hosts, c.mesh_tls, c.stat_prefix);
+    return std::visit([&h](const auto& forward) { return H::combine(std::move(h), forward); }, c.forward);
+  }
+};
+
+// One listener of a router.
+struct GatewayListenerInputs {
+  listener::ProfilePtr profile;
+  std::string bind;
+  uint32_t port = 0;
+  bool quic = false;                 // over UDP
+  std::vector<GatewayChain> chains;  // never empty
+
+  std::string Name() const;
+  friend bool operator==(const GatewayListenerInputs&, const GatewayListenerInputs&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const GatewayListenerInputs& i) {
+    return H::combine(std::move(h), i.profile.get(), i.bind, i.port, i.quic, i.chains);
+  }
+};
+
+}  // namespace fairlead::gen::gateway
+
+#endif  // FAIRLEAD_GEN_GATEWAY_LISTENER_INPUTS_H_

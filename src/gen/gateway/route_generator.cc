@@ -1,0 +1,82 @@
+#include <memory>
+#include <utility>
+
+#include "cache/byte_cache.h"
+#include "gen/gateway/build_routes.h"
+#include "gen/gateway/collect_routes.h"
+#include "gen/gateway/generators.h"
+#include "gen/naming/unknown_answer.h"
+#include "gen/route/build.h"
+
+namespace fairlead::gen {
+namespace gateway {
+namespace {
+
+constexpr std::string_view kType = "envoy.config.route.v3.RouteConfiguration";
+
+// RDS for routers: "http.PORT" and "https.PORT.NAME.GATEWAY.NAMESPACE". Every name asked for is answered, one
+// that no server has with a configuration without hosts: a listener that is draining still asks for it.
+class RouteGenerator final : public Generator {
+ public:
+  explicit RouteGenerator(std::unique_ptr<Generator> others) : others_(std::move(others)) {}
+
+  size_t PartCount() const override { return others_->PartCount(); }
+  bool IsShared(size_t part) const override { return others_->IsShared(part); }
+
+  Resources Generate(mesh::View& view, const Names* names, size_t part) override {
+    if (view.proxy_class().type != model::ProxyType::kRouter) return others_->Generate(view, names, part);
+    Resources out;
+    if (names == nullptr || part != 0) return out;
+    out.reserve(names->size());
+    for (const std::string& name : *names) {
+      if (view.gateway_route(name) == nullptr) {
+        out.push_back(Unknown(name));  // names that clients make up are not kept
+        continue;
+      }
+      out.push_back(view.Use(
+          answers_, ScopeKey::Of(view, name), [&](mesh::View& of_name) { return Make(of_name, name); },
+          SameResource));
+    }
+    return out;
+  }
+
+  void Sweep(Clock::time_point now) override {
+    others_->Sweep(now);
+    answers_.Sweep(now);
+    virtual_services_.Sweep(now);
+    routes_.Sweep(now);
+  }
+
+ private:
+  static cache::ResourcePtr Unknown(const std::string& name) {
+    return UnknownAnswer(cache::TypeId::kRoute, name, [&] {
+      return EncodeBytes(name, kType, route::BuildUnknownRouteConfiguration(name));
+    });
+  }
+
+  cache::ResourcePtr Make(mesh::View& view, const std::string& name) {
+    const auto make = [this](const VirtualServiceInputs& inputs) {
+      return virtual_services_.GetOrBuild(inputs, [](const VirtualServiceInputs& in) {
+        return std::make_shared<const std::vector<EncodedRoute>>(BuildVirtualServiceRoutes(in));
+      });
+    };
+    const GatewayRouteInputs inputs = CollectRoute(view, name, view.gateway_route(name), make);
+    return routes_.GetOrBuild(inputs, [](const GatewayRouteInputs& in) {
+      return EncodeBytes(in.name, kType, BuildGatewayRouteConfiguration(in));
+    });
+  }
+
+  const std::unique_ptr<Generator> others_;
+  cache::RecordedCache<ScopeKey, cache::Resource, mesh::Reads> answers_;
+  cache::ByteCache<VirtualServiceInputs, std::vector<EncodedRoute>> virtual_services_;
+  cache::ByteCache<GatewayRouteInputs> routes_;
+};
+
+}  // namespace
+}  // namespace gateway
+
+std::unique_ptr<Generator> NewGatewayRouteGenerator(std::unique_ptr<Generator> others) {
+  return std::make_unique<gateway::RouteGenerator>(std::move(others));
+}
+
+}  // namespace fairlead::gen
