@@ -60,7 +60,7 @@ INSIDE = {
         "security": "naming policy route",
         "listener": "extension naming patch policy route security telemetry",
         "secret": "naming",
-        "gateway": "extension listener naming patch route security",
+        "gateway": "extension listener naming patch policy route security",
         "name_table": "naming",
         "object": "naming",
         "grpc": "cluster endpoint naming policy route security",

@@ -154,7 +154,7 @@ absl::Status DiscoveryServer::CheckAddresses() const {
 absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   LogRemarks(options_);
-  auto model = std::make_unique<StoreMeshModel>();
+  auto model = std::make_unique<StoreMeshModel>(options_.environment.ingress_namespace);
   MakePusher(model.get());
   MakeMeshThread(std::move(model));
   MakeKeyFetcher();
@@ -172,7 +172,8 @@ absl::Status DiscoveryServer::Start() {
   source::Sink* settings_sink = mesh_thread_->AddSource("mesh settings");
   settings_ = std::make_unique<SettingsFiles>(
       SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
-                             options_.cluster_id, options_.ns, options_.environment.compliance},
+                             options_.cluster_id, options_.ns, options_.environment.compliance,
+                             options_.environment.gateways},
       [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
       [settings_sink](std::vector<config::Diagnostic> all) { settings_sink->OnDiagnostics(std::move(all)); });
   settings_->Start();

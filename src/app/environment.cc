@@ -32,13 +32,20 @@ bool SetDurationText(std::string_view text, Environment* environment) {
   return true;
 }
 
+bool ReadBool(std::string_view text, bool* out) {
+  const std::string lower = AsciiLower(text);
+  *out = lower == "true" || lower == "1" || lower == "t";
+  return *out || lower == "false" || lower == "0" || lower == "f";
+}
+
 template <auto Member>
 bool SetBool(std::string_view text, Environment* environment) {
-  const std::string lower = AsciiLower(text);
-  const bool yes = lower == "true" || lower == "1" || lower == "t";
-  if (!yes && lower != "false" && lower != "0" && lower != "f") return false;
-  environment->*Member = yes;
-  return true;
+  return ReadBool(text, &(environment->*Member));
+}
+
+template <auto Member>
+bool SetGatewayFeature(std::string_view text, Environment* environment) {
+  return ReadBool(text, &(environment->gateways.*Member));
 }
 
 template <auto Member>
@@ -87,6 +94,11 @@ template <auto Member>
 bool SetText(std::string_view text, Environment* environment) {
   environment->*Member = std::string(text);
   return true;
+}
+
+bool SetIngressNamespace(std::string_view text, Environment* environment) {
+  environment->ingress_namespace = std::string(text);
+  return !text.empty();
 }
 
 bool SetPlaintextIdentity(std::string_view text, Environment* environment) {
@@ -141,6 +153,25 @@ const std::vector<Row>& Rows() {
       {{"PILOT_MAX_REQUESTS_PER_SECOND", "0",
         "New streams a second; one that would wait for more than a second is refused. 0: no limit."},
        SetRate<&Environment::max_requests_per_second>},
+      {{"PILOT_SCOPE_GATEWAY_TO_NAMESPACE", "false",
+        "Whether a Gateway selects routers of its own namespace alone."},
+       SetGatewayFeature<&model::GatewayFeatures::own_namespace_only>},
+      {{"PILOT_FILTER_GATEWAY_CLUSTER_CONFIG", "false",
+        "Whether routers get clusters for those services alone that the VirtualServices of their Gateways "
+        "route "
+        "to."},
+       SetGatewayFeature<&model::GatewayFeatures::filter_clusters>},
+      {{"PILOT_ENABLE_QUIC_LISTENERS", "false",
+        "Whether HTTPS servers of Gateways offer HTTP/3, too, where the router's service has the port for "
+        "UDP."},
+       SetGatewayFeature<&model::GatewayFeatures::quic>},
+      {{"PILOT_ENABLE_STRICT_GATEWAY_MERGING", "true",
+        "Whether a router that was made for a Gateway of the Gateway API is closed to Gateways of other "
+        "namespaces."},
+       SetGatewayFeature<&model::GatewayFeatures::strict_merging>},
+      {{"K8S_INGRESS_NS", "istio-system",
+        "The namespace in which the Gateways of Kubernetes Ingresses are, and the Secrets that those name."},
+       SetIngressNamespace},
       {{"ISTIO_GPRC_MAXRECVMSGSIZE", "4194304", "The largest message that is taken from a proxy, in bytes."},
        SetSize<&Environment::max_receive_size>},
       {{"ISTIO_GPRC_MAXSTREAMS", "100000", "The most streams of one connection."},

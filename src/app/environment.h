@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/ip_address.h"
 #include "model/compliance.h"
+#include "model/settings.h"
 
 namespace fairlead::app {
 
@@ -46,6 +47,8 @@ struct Environment {
   std::string custom_host, token_issuer, token_audience = "istio-ca", token_keys;
   std::string trusted_node_accounts, trusted_gateways;  // lists with commas
   bool authenticate_xds = true, check_identity = true;
+  model::GatewayFeatures gateways;
+  std::string ingress_namespace = "istio-system";
   bool shadow = false;
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
   bool believe_key_servers = false;

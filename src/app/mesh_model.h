@@ -3,10 +3,11 @@
 
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
+#include "app/derivations.h"
 #include "config/store.h"
-#include "gateway_api/derivations.h"
 #include "gen/object/object_source.h"
 #include "mesh/snapshot.h"
 #include "push/mesh_thread.h"
@@ -17,6 +18,9 @@ namespace fairlead::app {
 // The real model: the live mesh.
 class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  public:
+  // `ingress_namespace`: where the Gateways of Ingresses live.
+  explicit StoreMeshModel(std::string_view ingress_namespace = "istio-system")
+      : mesh_(MakeDerivations(ingress_namespace)) {}
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   void SetKeySets(model::KeySetsPtr key_sets) override { mesh_.SetKeySets(std::move(key_sets)); }
@@ -29,7 +33,7 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
  private:
   config::ObjectStore Store() const;
 
-  state::Mesh mesh_{gateway_api::MakeDerivations()};
+  state::Mesh mesh_;
   std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
   mutable std::mutex objects_mutex_;
   config::ObjectStore objects_;  // those of mesh_, for other threads; guarded by objects_mutex_

@@ -27,6 +27,7 @@ class SettingsFiles {
     std::string mesh_config, networks_config;  // paths; "" for none
     std::string domain, cluster_id, system_namespace;
     model::Compliance compliance = model::Compliance::kNone;
+    model::GatewayFeatures gateways = {};
   };
   // Called with settings that differ from the last; what did not change keeps its pointer.
   using OnSettings = std::function<void(model::SettingsPtr)>;

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/derivations.h"
 #include "config/store.h"
-#include "gateway_api/derivations.h"
 #include "state/mesh.h"
 
 namespace fairlead::corpus {
@@ -14,7 +14,7 @@ namespace fairlead::corpus {
 // The mesh of the mesh thread, derived objects included, without thread or debounce.
 class MeshOfObjects {
  public:
-  explicit MeshOfObjects(const model::SettingsPtr& settings) : mesh_(gateway_api::MakeDerivations()) {
+  explicit MeshOfObjects(const model::SettingsPtr& settings) : mesh_(app::MakeDerivations()) {
     mesh_.Apply({}, settings);
   }
 

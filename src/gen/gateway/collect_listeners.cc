@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gen/naming/cluster_name.h"
+#include "gen/policy/provider_service.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "model/protocol.h"
@@ -19,23 +20,14 @@ using model::Protocol;
 
 constexpr uint32_t kFirstUnprivilegedPort = 1024;
 
-// "namespace/host", or a host that one namespace alone has.
-model::ServicePtr FindProviderService(mesh::View& view, std::string_view service) {
-  const size_t slash = service.find('/');
-  if (slash != std::string_view::npos)
-    return view.FindService(service.substr(slash + 1), service.substr(0, slash));
-  const std::vector<model::ServicePtr>& found = view.Host(service);
-  return found.size() == 1 ? found.front() : nullptr;
-}
-
 // Of the extension providers, the first of the kind.
 SecretServer FindSecretServer(mesh::View& view) {
   const model::SettingsPtr settings = view.settings(model::SettingsPart::kListeners);
   for (const auto& provider : settings->mesh->extension_providers()) {
     if (!provider.has_sds()) continue;
-    const model::ServicePtr service = FindProviderService(view, provider.sds().service());
-    if (service == nullptr) return {.cluster = {}, .host = {}, .missing = true};
-    return {OutboundClusterName(provider.sds().port(), "", service->hostname), service->hostname};
+    const Interned host = FindProviderHost(view, provider.sds().service());
+    if (host.empty()) return {.cluster = {}, .host = {}, .missing = true};
+    return {OutboundClusterName(provider.sds().port(), "", host), host};
   }
   return {};
 }
