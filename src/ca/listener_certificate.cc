@@ -14,7 +14,7 @@ LogScope tls_log("tls");
 
 bool Same(const transport::TlsMaterial& a, const transport::TlsMaterial& b) {
   return a.certificate_chain == b.certificate_chain && a.private_key == b.private_key &&
-         a.client_roots == b.client_roots;
+         a.client_roots == b.client_roots && a.client_crl == b.client_crl;
 }
 
 }  // namespace
@@ -75,7 +75,12 @@ absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
   of_bundle_ = bundle;
   made_ = now;
   ends_ = made->not_after;
-  return transport::TlsMaterial{made->chain, made->key, CertificatePems(bundle->roots), false};
+  transport::TlsMaterial material;
+  material.certificate_chain = made->chain;
+  material.private_key = made->key;
+  material.client_roots = CertificatePems(bundle->roots);
+  material.client_crl = bundle->crl;
+  return material;
 }
 
 absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Read() const {
@@ -88,9 +93,11 @@ absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Read() const {
     if (!read.ok()) return read.status();
     *text = *std::move(read);
   }
-  if (const BundlePtr bundle = authority_->bundle(); bundle != nullptr)
+  if (const BundlePtr bundle = authority_->bundle(); bundle != nullptr) {
     StrAppend(&material.client_roots, material.client_roots.empty() ? "" : "\n",
               CertificatePems(bundle->roots));
+    material.client_crl = bundle->crl;
+  }
   return material;
 }
 

@@ -101,6 +101,27 @@ absl::Status UseCertificate(const TlsMaterial& material, SSL_CTX* tls) {
   return absl::OkStatus();
 }
 
+// An authority without a list of its own has revoked nothing.
+int PassMissingLists(int ok, X509_STORE_CTX* context) {
+  if (ok == 1 || X509_STORE_CTX_get_error(context) != X509_V_ERR_UNABLE_TO_GET_CRL) return ok;
+  X509_STORE_CTX_set_error(context, X509_V_OK);
+  return 1;
+}
+
+absl::Status UseClientCrl(const std::string& pem, X509_STORE* store) {
+  if (pem.empty()) return absl::OkStatus();
+  const auto in = Reader(pem);
+  int lists = 0;
+  while (X509_CRL* list = PEM_read_bio_X509_CRL(in.get(), nullptr, nullptr, nullptr)) {
+    lists += X509_STORE_add_crl(store, list);
+    X509_CRL_free(list);
+  }
+  ERR_clear_error();
+  if (lists == 0) return Unusable("the clients' revocation list");
+  X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+  return absl::OkStatus();
+}
+
 absl::Status UseClientRoots(const TlsMaterial& material, SSL_CTX* tls) {
   if (material.client_roots.empty()) {
     if (material.require_client_certificate)
@@ -116,9 +137,10 @@ absl::Status UseClientRoots(const TlsMaterial& material, SSL_CTX* tls) {
   }
   // Workloads' certificates say what they are for, or nothing; intermediates may be the anchors.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  if (absl::Status status = UseClientCrl(material.client_crl, store); !status.ok()) return status;
   SSL_CTX_set_verify(
       tls, SSL_VERIFY_PEER | (material.require_client_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
-      nullptr);
+      PassMissingLists);
   return absl::OkStatus();
 }
 
@@ -181,11 +203,12 @@ absl::Status TlsCredentials::Replace(const TlsMaterial& material) {
 
   std::lock_guard lock(mutex_);
   // A session's certificate is not verified again: who was vouched for by other roots must come anew.
-  if (ticket_keys_.empty() || client_roots_ != material.client_roots) {
+  if (ticket_keys_.empty() || client_roots_ != material.client_roots || client_crl_ != material.client_crl) {
     ticket_keys_.resize(kTicketKeySize);
     if (RAND_bytes(reinterpret_cast<unsigned char*>(ticket_keys_.data()), kTicketKeySize) != 1)
       return Unusable("the source of randomness");
     client_roots_ = material.client_roots;
+    client_crl_ = material.client_crl;
   }
   SSL_CTX_set_tlsext_ticket_keys(tls.get(), ticket_keys_.data(), kTicketKeySize);
   current_ = tls;

@@ -32,6 +32,7 @@ struct TlsMaterial {
   std::string certificate_chain = {};  // the listener's own first
   std::string private_key = {};
   std::string client_roots = {};  // that vouch for clients; "": no client is asked for a certificate
+  std::string client_crl = {};    // what is revoked of them, certificates' lists in PEM; "": nothing
   bool require_client_certificate = false;  // else a client without one is let in and has no names
 };
 
@@ -62,7 +63,7 @@ class TlsCredentials {
   const TlsOptions options_;
   mutable std::mutex mutex_;
   std::shared_ptr<ssl_ctx_st> current_;
-  std::string ticket_keys_, client_roots_;  // for which the keys were made
+  std::string ticket_keys_, client_roots_, client_crl_;  // for which the keys were made
 };
 
 // Who is at the other end after a handshake. Unauthenticated where the certificate of a resumed session has
