@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include "gen/listener/listener_fixture.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
@@ -116,6 +117,26 @@ TEST_F(ConnectionManagerTest, TelemetryChoosesTheTracer) {
   EXPECT_EQ(Outbound(Client()).tracing().provider().name(), "envoy.tracers.zipkin");
   EXPECT_EQ(Outbound(Client()).tracing().random_sampling().value(), 7);
   EXPECT_FALSE(Inbound(Client()).has_tracing()) << "no provider is chosen for servers";
+}
+
+TEST_F(ConnectionManagerTest, TelemetryKeepsTraceContextsToItself) {
+  auto* provider = NewMeshConfig().add_extension_providers();
+  provider->set_name("zipkin");
+  provider->mutable_zipkin()->set_service("tracing/zipkin.example.com");
+  provider->mutable_zipkin()->set_port(9411);
+  AddExternal("tracing", "zipkin.example.com", {9411});
+  SetSettings();
+  Put(config::Kind::kTelemetry, "default", "t", mesh::Parse<istio::telemetry::v1alpha1::Telemetry>(R"(
+      tracing { providers { name: "zipkin" } disable_context_propagation { value: true } })"));
+  // HttpConnectionManager.Tracing.no_context_propagation.
+  const auto is_set = [](const HttpConnectionManager& manager) {
+    const auto& unknown = manager.tracing().GetReflection()->GetUnknownFields(manager.tracing());
+    return unknown.field_count() == 1 && unknown.field(0).number() == 13 && unknown.field(0).varint() == 1;
+  };
+  EXPECT_TRUE(is_set(Outbound(Client())));
+  auto old = Client();
+  old->version = {1, 29, 0};
+  EXPECT_FALSE(is_set(Outbound(old)));
 }
 
 TEST_F(ConnectionManagerTest, AccessLogsOfTheMesh) {

@@ -1,13 +1,11 @@
 #include "gen/patch/outcome.h"
 
 #include <algorithm>
-#include <mutex>
-#include <set>
 
 #include "base/label_values.h"
-#include "base/log.h"
 #include "base/metrics.h"
 #include "base/strings.h"
+#include "gen/patch/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
 namespace fairlead::gen::patch {
@@ -15,11 +13,8 @@ namespace {
 
 using istio::networking::v1alpha3::EnvoyFilter;
 
-LogScope patch_log("envoyfilter");
-
 // Names of objects that metrics tell apart: a series stays as long as the process.
 constexpr size_t kMostNames = 2000, kLongestName = 512;
-constexpr size_t kMostLines = 2000;
 
 // As Istio labels it.
 std::string_view TypeLabel(ApplyTo apply_to) {
@@ -57,14 +52,6 @@ metrics::Gauge& Status(const config::ConfigObject& object, ApplyTo apply_to, con
       {{"name", names->Of(NameOf(object))}, {"patch", std::string(TypeLabel(apply_to))}, {"result", result}});
 }
 
-// Whether the line was not written before; false for all when there were too many.
-bool IsNews(const std::string& line) {
-  static auto* const mutex = new std::mutex;
-  static auto* const written = new std::set<std::string>;
-  std::lock_guard lock(*mutex);
-  return written->size() < kMostLines && written->insert(line).second;
-}
-
 }  // namespace
 
 bool Outcome::Skips(const Patch& patch) const {
@@ -89,10 +76,8 @@ void Outcome::Report() const {
   }
   for (const Failure& failure : failures_) {
     Status(*failure.object, failure.apply_to, "error").Set(1);
-    const std::string line =
-        StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
-               EnvoyFilter::ApplyTo_Name(failure.apply_to), " is left out: ", failure.reason);
-    if (IsNews(line)) patch_log.Warn("{}", line);
+    WarnOnce(StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
+                    EnvoyFilter::ApplyTo_Name(failure.apply_to), " is left out: ", failure.reason));
   }
 }
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "base/log.h"
 #include "base/strings.h"
+#include "gen/patch/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 #include "proto/json.h"
 
@@ -16,8 +16,6 @@ namespace {
 
 using istio::networking::v1alpha3::EnvoyFilter;
 using Spec = istio::networking::v1alpha3::EnvoyFilter_EnvoyConfigObjectPatch;
-
-LogScope patch_log("envoyfilter");
 
 // Longer expressions match nothing, as in Istio: it takes too long to compile them.
 constexpr size_t kLongestVersion = 1024;
@@ -167,8 +165,8 @@ PatchList ReadPatches(const config::ConfigPtr& object) {
     if (Read(filter.config_patches(i), patch.get(), &why)) {
       patches.push_back(std::move(patch));
     } else if (!why.empty()) {
-      patch_log.Warn("EnvoyFilter {}/{}: spec.configPatches[{}].patch.value is left out: {}",
-                     object->ns().str(), object->name().str(), i, why);
+      WarnOnce(StrCat("EnvoyFilter ", object->ns().str(), "/", object->name().str(), ": spec.configPatches[",
+                      i, "].patch.value is left out: ", why));
     }
   }
   return patches;

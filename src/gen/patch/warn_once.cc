@@ -1,0 +1,29 @@
+#include "gen/patch/warn_once.h"
+
+#include <mutex>
+#include <set>
+
+#include "base/log.h"
+
+namespace fairlead::gen::patch {
+namespace {
+
+LogScope patch_log("envoyfilter");
+
+constexpr size_t kMostLines = 2000;
+
+// False for all when there were too many.
+bool IsNews(const std::string& line) {
+  static auto* const mutex = new std::mutex;
+  static auto* const written = new std::set<std::string>;
+  std::lock_guard lock(*mutex);
+  return written->size() < kMostLines && written->insert(line).second;
+}
+
+}  // namespace
+
+void WarnOnce(const std::string& line) {
+  if (IsNews(line)) patch_log.Warn("{}", line);
+}
+
+}  // namespace fairlead::gen::patch
