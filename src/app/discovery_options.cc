@@ -97,6 +97,8 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("-n,--namespace", o->ns, "Namespace that this instance resides in")
       ->capture_default_str();
 
+  command->add_option("--statusDir", o->status_dir,
+                      "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,
                                   "Folder to write each node's resources to, for Envoys that read files");
   auto* nodes = command->add_option("--xdsOutNodes", o->xds_out_nodes,

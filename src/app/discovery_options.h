@@ -30,6 +30,7 @@ struct DiscoveryOptions {
 
   std::string xds_out_dir;  // "": no files are written
   std::string xds_out_nodes;
+  std::string status_dir;  // "": no statuses are written
 
   // Listeners; an empty address turns one off.
   std::string grpc_addr = ":15010";

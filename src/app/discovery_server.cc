@@ -10,6 +10,7 @@
 
 #include "app/version.h"
 #include "base/duration.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -134,6 +135,25 @@ void DiscoveryServer::MakeKeyFetcher() {
       [this] { mesh_thread_->PushAll(); });
 }
 
+void DiscoveryServer::MakeStatuses(const StoreMeshModel* model) {
+  debug_sources_.statuses = [this, model]() -> nlohmann::ordered_json {
+    const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
+    if (snapshot == nullptr) return nullptr;
+    return gateway_api::ToJson(status_board_.Statuses(model->Store(), *snapshot));
+  };
+}
+
+absl::Status DiscoveryServer::StartStatusFiles(const StoreMeshModel* model) {
+  if (options_.status_dir.empty()) return absl::OkStatus();
+  // Statuses would be read as manifests.
+  const std::string folder = AbsolutePath(options_.status_dir);
+  if ((folder + "/").starts_with(AbsolutePath(options_.config_dir) + "/"))
+    return absl::InvalidArgumentError("--statusDir must not lie in --configDir");
+  status_files_ = std::make_unique<gateway_api::StatusFiles>(
+      folder, [this, model] { return status_board_.Statuses(model->Store(), *pusher_->Snapshot()); });
+  return status_files_->Start();
+}
+
 void DiscoveryServer::MakeSources() {
   if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
@@ -155,8 +175,11 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   LogRemarks(options_);
   auto model = std::make_unique<StoreMeshModel>(options_.environment.ingress_namespace);
-  MakePusher(model.get());
+  const StoreMeshModel* const objects = model.get();
+  MakePusher(objects);
+  MakeStatuses(objects);
   MakeMeshThread(std::move(model));
+  if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;
   MakeKeyFetcher();
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
@@ -210,6 +233,7 @@ void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons&
   keys_->Want(*snapshot);
   pusher_->Publish(std::move(snapshot), reasons);
   if (files_ != nullptr) files_->OnPublished();
+  if (status_files_ != nullptr) status_files_->OnPublished();
   // Proxies may have keys of a server before this one: those are not to be taken from them at once.
   if (!serving_ && keys_->Settled()) OpenGrpc();
 }
@@ -324,6 +348,7 @@ void DiscoveryServer::Stop() {
   if (keys_ != nullptr) keys_->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();
   if (files_ != nullptr) files_->Stop();
+  if (status_files_ != nullptr) status_files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
   if (certificates_ != nullptr) certificates_->Stop();

@@ -15,6 +15,8 @@
 #include "app/settings_files.h"
 #include "base/executor.h"
 #include "debug/pages.h"
+#include "gateway_api/status/status_board.h"
+#include "gateway_api/status/status_files.h"
 #include "jwks/fetcher.h"
 #include "push/mesh_thread.h"
 #include "push/pusher.h"
@@ -49,6 +51,8 @@ class DiscoveryServer {
   void MakePusher(const gen::ObjectSource* objects);
   push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
+  void MakeStatuses(const StoreMeshModel* model);
+  absl::Status StartStatusFiles(const StoreMeshModel* model);
   void MakeSources();
   absl::Status CheckAddresses() const;
   absl::Status StartHttp();
@@ -66,6 +70,8 @@ class DiscoveryServer {
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
+  gateway_api::StatusBoard status_board_;
+  std::unique_ptr<gateway_api::StatusFiles> status_files_;  // null without --statusDir
   std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<jwks::Fetcher> keys_;

@@ -25,14 +25,14 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
                            push::Reasons* changed) override;
   void SetKeySets(model::KeySetsPtr key_sets) override { mesh_.SetKeySets(std::move(key_sets)); }
   std::vector<config::Diagnostic> Diagnostics() const override;
+  // What is written, as it is now. May be called from any thread.
+  config::ObjectStore Store() const;
   // Every object as it is now, by kind, namespace and name. May be called from any thread.
   std::vector<config::ConfigPtr> Objects() const;
   std::vector<config::ConfigPtr> ObjectsOf(config::Kind kind) const override;
   uint64_t RevisionOf(config::Kind kind) const override;
 
  private:
-  config::ObjectStore Store() const;
-
   state::Mesh mesh_;
   std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
   mutable std::mutex objects_mutex_;

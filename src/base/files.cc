@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -49,6 +50,17 @@ absl::Status RenameFile(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
   return StatusOf(error, StrCat("rename ", from, " to"), to);
+}
+
+absl::Status WriteFileAtomically(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.flush();
+    if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
+  }
+  return RenameFile(fresh, path);
 }
 
 absl::Status RemoveFile(const std::string& path) {

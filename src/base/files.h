@@ -19,6 +19,8 @@ bool IsFolder(const std::string& path);
 absl::Status CreateFolders(const std::string& path);
 // Takes the place of a file that has the new name.
 absl::Status RenameFile(const std::string& from, const std::string& to);
+// Writes a file beside its place, then puts it there: readers see the old text or the new one, whole.
+absl::Status WriteFileAtomically(const std::string& path, const std::string& text);
 // No error where there is no such file.
 absl::Status RemoveFile(const std::string& path);
 // "/srv/out" for "out", "./out" and "../srv/out/"; the path itself where the current folder is not known.

@@ -180,6 +180,11 @@ Page ConfigPage(const Sources& sources, const Query& query) {
   return JsonPage(out, query);
 }
 
+Page StatusPage(const Sources& sources, const Query& query) {
+  const Json statuses = sources.statuses();
+  return statuses.is_null() ? TextPage(503, kNothingYet) : JsonPage(statuses, query);
+}
+
 Page MeshPage(const Sources& sources, const Query& query) {
   const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
   if (snapshot == nullptr) return TextPage(503, kNothingYet);

@@ -46,6 +46,7 @@ const std::vector<PageInfo>& Pages() {
       {"edsz", "Endpoints that the proxy of ?proxyID= was sent", EndpointDumpPage},
       {"endpointShardz", "Endpoints by service, namespace and registry", EndpointsPage},
       {"endpointz", "As endpointShardz", EndpointsPage},
+      {"gatewayapi", "Statuses of Gateway API objects, Ingresses and ServiceEntries", StatusPage},
       {"list", "The names of these pages", ListPage},
       {"mesh", "The MeshConfig that holds", MeshPage},
       {"ndsz", "The name table that the proxy of ?proxyID= was sent", NameTableDumpPage},

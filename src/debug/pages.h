@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct Sources {
   const push::Pusher* pusher = nullptr;
   // Every object of the mesh.
   std::function<std::vector<config::ConfigPtr>()> objects;
+  // Statuses of Gateway API objects, Ingresses and ServiceEntries, as a list; null before there is a mesh.
+  std::function<nlohmann::ordered_json()> statuses;
   // Sends everything again to all proxies; returns at once.
   std::function<void()> push_all;
 };

@@ -21,6 +21,7 @@ Page ExtensionDumpPage(const Sources& sources, const Query& query);
 Page RegistryPage(const Sources& sources, const Query& query);
 Page EndpointsPage(const Sources& sources, const Query& query);
 Page ConfigPage(const Sources& sources, const Query& query);
+Page StatusPage(const Sources& sources, const Query& query);
 Page MeshPage(const Sources& sources, const Query& query);
 Page PushStatusPage(const Sources& sources, const Query& query);
 Page KindsPage(const Sources& sources, const Query& query);

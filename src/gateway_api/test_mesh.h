@@ -74,6 +74,7 @@ class TestMesh {
 
   const Translation& translation() const { return translation_; }
   const config::ObjectStore& objects() const { return objects_; }
+  const mesh::SnapshotPtr& snapshot() const { return mesh_.snapshot(); }
 
  private:
   std::vector<std::string> Apply(std::vector<config::ObjectChange> changes) {

@@ -156,30 +156,43 @@ void Translation::ConvertGateways(Work* work) {
 // one to another.
 void Translation::SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work) {
   std::map<ObjectKey, ParentsPtr> parents;
-  std::map<ObjectKey, ConfigPtr> derived;
+  Keys derived;
   for (const ObjectKey& key : gateways) {
     const GatewayConversionPtr* old = before.Find(key);
     if (old == nullptr) continue;
     for (const auto& [owner, list] : (*old)->parents) parents[owner] = nullptr;
-    for (const ConfigPtr& object : (*old)->derived) derived[KeyOf(*object)] = nullptr;
+    for (const auto& [owner, object] : (*old)->derived) {
+      listeners_.Erase({KeyOf(*object), owner});
+      derived.insert(KeyOf(*object));
+    }
   }
   for (const ObjectKey& key : gateways) {
     const GatewayConversionPtr* now = gateways_.Find(key);
     if (now == nullptr) continue;
     for (const auto& [owner, list] : (*now)->parents) parents[owner] = list;
-    for (const ConfigPtr& object : (*now)->derived) derived[KeyOf(*object)] = object;
-  }
-  for (const auto& [owner, list] : parents) {
-    const ParentsPtr* old = parents_.Find(owner);
-    if (old != nullptr && list != nullptr && **old == *list) continue;
-    if (list == nullptr) {
-      parents_.Erase(owner);
-    } else {
-      parents_[owner] = list;
+    for (const auto& [owner, object] : (*now)->derived) {
+      listeners_.Set({KeyOf(*object), owner}, object);
+      derived.insert(KeyOf(*object));
     }
-    MarkAskers({Question::About::kParents, owner}, work);
   }
-  for (const auto& [key, object] : derived) work->made.push_back({key, object});
+  for (const auto& [owner, list] : parents) SetParentsOf(owner, list, work);
+  // A Gateway and a ListenerSet may have the same name, and listeners of one name: the Gateway's counts.
+  for (const ObjectKey& key : derived) {
+    const auto first = listeners_.LowerBound({key, ObjectKey{}});
+    const bool none = first == listeners_.end() || !(first->first.first == key);
+    work->made.push_back({key, none ? nullptr : first->second});
+  }
+}
+
+void Translation::SetParentsOf(const ObjectKey& owner, const ParentsPtr& list, Work* work) {
+  const ParentsPtr* old = parents_.Find(owner);
+  if (old != nullptr && list != nullptr && **old == *list) return;
+  if (list == nullptr) {
+    parents_.Erase(owner);
+  } else {
+    parents_[owner] = list;
+  }
+  MarkAskers({Question::About::kParents, owner}, work);
 }
 
 void Translation::ConvertRoutes(Work* work) {

@@ -67,6 +67,7 @@ class Translation : public DerivedLookups {
 
   void ConvertGateways(Work* work);
   void SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work);
+  void SetParentsOf(const config::ObjectKey& owner, const ParentsPtr& list, Work* work);
   void ConvertRoutes(Work* work);
   void ConvertPolicies(Work* work);
   void MergeRoutes(Work* work);
@@ -78,6 +79,8 @@ class Translation : public DerivedLookups {
   Conversions<RouteConversion> routes_;
   Conversions<PolicyConversion> policies_;
   ShardedMap<config::ObjectKey, ParentsPtr> parents_;  // of Gateways and ListenerSets
+  // Derived Gateways with the Gateway or ListenerSet whose listener each is.
+  SortedMap<std::pair<config::ObjectKey, config::ObjectKey>, config::ConfigPtr> listeners_;
   ShardedMap<config::ObjectKey, config::ObjectKey> gateway_of_set_;
   Relation<config::ObjectKey, config::ObjectKey> sets_;         // Gateway, ListenerSet
   Relation<Interned, config::ObjectKey> users_;                 // namespace; route or ListenerSet there

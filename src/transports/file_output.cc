@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,17 +32,6 @@ constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
 
 // The types that a proxy asks for as a whole, and those that are named by the former.
 constexpr TypeId kRoots[] = {TypeId::kCluster, TypeId::kListener, TypeId::kNameTable};
-
-absl::Status WriteAtomically(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  {
-    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.flush();
-    if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
-  }
-  return RenameFile(fresh, path);
-}
 
 std::string Flatten(const xds::Frame& frame) {
   std::string bytes;
@@ -139,7 +127,7 @@ class FileOutput::NodeFolder {
     const auto old = source::ReadFile(path);
     if (old.ok() && *old == *json) return;  // an earlier process wrote it
     absl::Status status = CreateFolders(source::ParentOf(path));
-    if (status.ok()) status = WriteAtomically(path, *json);
+    if (status.ok()) status = WriteFileAtomically(path, *json);
     if (!status.ok()) {
       if (!std::exchange(failed_, true)) files_log.Error("{}", FromAbsl(status.message()));
       hashes_.erase(path);

@@ -78,7 +78,7 @@ void AddOutputs(const ConfigObject& owner, const std::vector<Listener>& listener
   for (const Listener& listener : listeners) {
     if (listener.server == nullptr || (only_valid && !listener.valid)) continue;
     parents->push_back(ParentOf(owner, listener));
-    if (listener.valid) gateway->derived.push_back(DeriveGateway(*gateway, owner, listener));
+    if (listener.valid) gateway->derived.emplace_back(KeyOf(owner), DeriveGateway(*gateway, owner, listener));
   }
   if (!parents->empty()) gateway->parents.emplace_back(KeyOf(owner), std::move(parents));
 }

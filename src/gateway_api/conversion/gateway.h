@@ -50,8 +50,8 @@ struct GatewayConversion {
 
   // What routes can be attached to, by Gateway and ListenerSet.
   std::vector<std::pair<config::ObjectKey, ParentsPtr>> parents;
-  // Istio Gateways, one for each good listener.
-  std::vector<config::ConfigPtr> derived;
+  // Istio Gateways, one for each good listener, each with the Gateway or ListenerSet that has the listener.
+  std::vector<std::pair<config::ObjectKey, config::ConfigPtr>> derived;
 };
 using GatewayConversionPtr = std::shared_ptr<const GatewayConversion>;
 
