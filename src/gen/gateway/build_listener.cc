@@ -55,7 +55,7 @@ void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, Fi
   if (const auto* tcp = std::get_if<listener::TcpForward>(&chain.forward)) {
     if (chain.exchange_metadata) AddMetadataExchangeFilter(profile, out);
     // What is passed through as it came is for the workload's policies.
-    if (!chain.mesh_tls) AddAccessFilters(profile, TrafficClass::kGateway, out);
+    if (!chain.mesh_tls) AddAccessFilters(profile, TrafficClass::kGateway, inputs.port, out);
     return AddTcpFilters(profile, TrafficClass::kGateway, *tcp, out);
   }
   const auto& http = std::get<listener::HttpForward>(chain.forward);
@@ -63,7 +63,9 @@ void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, Fi
   own.set_stat_prefix(chain.stat_prefix.empty() ? StatName(StrCat("outbound_", inputs.Name()))
                                                 : chain.stat_prefix);
   listener::SetRouteDiscovery(http.route_name, &own);
-  AddHttpFilters(profile, http.options, own.SerializeAsString(), out);
+  listener::HttpOptions options = http.options;
+  options.port = inputs.port;
+  AddHttpFilters(profile, options, own.SerializeAsString(), out);
 }
 
 void SetProxyProtocol(Listener* out) {

@@ -1,19 +1,16 @@
-#include <google/protobuf/arena.h>
-
 #include <memory>
 #include <utility>
 
-#include "cache/byte_cache.h"
-#include "envoy/config/listener/v3/listener.pb.h"
 #include "gen/gateway/build_listener.h"
 #include "gen/gateway/collect_listeners.h"
 #include "gen/gateway/generators.h"
+#include "gen/listener/added_listeners.h"
+#include "gen/listener/listener_cache.h"
+#include "gen/patch/pool.h"
 
 namespace fairlead::gen {
 namespace gateway {
 namespace {
-
-using envoy::config::listener::v3::Listener;
 
 // LDS for routers: one listener for each port and address of their Gateways. A name of nothing gets nothing.
 class ListenerGenerator final : public Generator {
@@ -30,8 +27,15 @@ class ListenerGenerator final : public Generator {
     listener::ProxyTraits traits = listener::CollectTraits(view);
     traits.access = security::CollectAccess(view);
     const listener::ProfilePtr profile = profiles_.Intern(std::move(traits));
-    for (const GatewayListenerInputs& inputs : CollectListeners(view, profile))
-      listeners.push_back(Encoded(inputs));
+    const patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway);
+    patch::Outcome outcome;
+    for (const GatewayListenerInputs& inputs : CollectListeners(view, profile)) {
+      const auto own =
+          patches == nullptr ? nullptr : patches_.ForListener(patches, inputs.Name(), inputs.port);
+      auto listener = listeners_.Get(inputs, own, &outcome, BuildGatewayListener);
+      if (listener != nullptr) listeners.push_back(std::move(listener));
+    }
+    added_.Append(patches, &outcome, &listeners);
     Pick(names, &listeners);
     return listeners;
   }
@@ -39,22 +43,17 @@ class ListenerGenerator final : public Generator {
   void Sweep(Clock::time_point now) override {
     others_->Sweep(now);
     listeners_.Sweep(now);
+    added_.Sweep(now);
+    patches_.Sweep(now);
     profiles_.Sweep();
   }
 
  private:
-  cache::ResourcePtr Encoded(const GatewayListenerInputs& inputs) {
-    return listeners_.GetOrBuild(inputs, [](const GatewayListenerInputs& wanted) {
-      google::protobuf::Arena arena;
-      auto* listener = google::protobuf::Arena::CreateMessage<Listener>(&arena);
-      BuildGatewayListener(wanted, listener);
-      return Encode(listener->name(), *listener);
-    });
-  }
-
   const std::unique_ptr<Generator> others_;
   listener::ProfilePool profiles_;
-  cache::ByteCache<GatewayListenerInputs> listeners_;
+  listener::ListenerCache<GatewayListenerInputs> listeners_{Audience::kMany};
+  listener::AddedListeners added_;
+  patch::PatchPool patches_{patch::Stage::kListeners};
 };
 
 }  // namespace

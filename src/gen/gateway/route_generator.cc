@@ -1,12 +1,19 @@
+#include <google/protobuf/arena.h>
+
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "cache/byte_cache.h"
+#include "envoy/config/route/v3/route.pb.h"
 #include "gen/gateway/build_routes.h"
 #include "gen/gateway/collect_routes.h"
 #include "gen/gateway/generators.h"
 #include "gen/naming/unknown_answer.h"
+#include "gen/patch/apply.h"
+#include "gen/patch/pool.h"
 #include "gen/route/build.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
 
 namespace fairlead::gen {
 namespace gateway {
@@ -45,6 +52,8 @@ class RouteGenerator final : public Generator {
     answers_.Sweep(now);
     virtual_services_.Sweep(now);
     routes_.Sweep(now);
+    patched_.Sweep(now);
+    patches_.Sweep(now);
   }
 
  private:
@@ -61,15 +70,39 @@ class RouteGenerator final : public Generator {
       });
     };
     const GatewayRouteInputs inputs = CollectRoute(view, name, view.gateway_route(name), make);
+    if (patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway)) {
+      return patched_.GetOrBuild({inputs, std::move(patches)}, Patched);
+    }
     return routes_.GetOrBuild(inputs, [](const GatewayRouteInputs& in) {
       return EncodeBytes(in.name, kType, BuildGatewayRouteConfiguration(in));
     });
+  }
+
+  static cache::ResourcePtr Patched(const patch::Patched<GatewayRouteInputs>& in) {
+    google::protobuf::Arena arena;
+    auto* routes =
+        google::protobuf::Arena::CreateMessage<envoy::config::route::v3::RouteConfiguration>(&arena);
+    routes->ParseFromString(BuildGatewayRouteConfiguration(in.inputs));
+    const patch::GatewayPorts ports = ServicePorts(*in.inputs.route);
+    patch::Outcome outcome;
+    patch::PatchRoutes(*in.patches, &ports, routes, &outcome);
+    outcome.Report();
+    return Encode(in.inputs.name, *routes);
+  }
+
+  // The ports of the servers, as Gateways number them.
+  static patch::GatewayPorts ServicePorts(const mesh::GatewayRoute& route) {
+    std::set<uint32_t> ports;
+    for (const mesh::GatewayServerPtr& server : route.servers) ports.insert(server->spec().port().number());
+    return {ports.begin(), ports.end()};
   }
 
   const std::unique_ptr<Generator> others_;
   cache::RecordedCache<ScopeKey, cache::Resource, mesh::Reads> answers_;
   cache::ByteCache<VirtualServiceInputs, std::vector<EncodedRoute>> virtual_services_;
   cache::ByteCache<GatewayRouteInputs> routes_;
+  cache::ByteCache<patch::Patched<GatewayRouteInputs>> patched_;
+  patch::PatchPool patches_{patch::Stage::kRoutes};
 };
 
 }  // namespace

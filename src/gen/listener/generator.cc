@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "cache/byte_cache.h"
 #include "envoy/config/listener/v3/listener.pb.h"
+#include "gen/listener/added_listeners.h"
 #include "gen/listener/inbound.h"
 #include "gen/listener/listener_cache.h"
 #include "gen/listener/outbound.h"
 #include "gen/listener/outbound_collect.h"
-#include "gen/patch/apply.h"
 #include "gen/patch/pool.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 
@@ -25,13 +24,6 @@ using patch::PatchSetPtr;
 using namespace listener;  // NOLINT: this file is that folder's face
 
 constexpr std::string_view kVirtualInbound = "virtualInbound", kVirtualOutbound = "virtualOutbound";
-
-// Of one name the first stays: patches may give listeners names.
-void DropRepeated(Resources* listeners) {
-  absl::flat_hash_set<Interned> taken;
-  std::erase_if(*listeners,
-                [&](const ResourcePtr& listener) { return !taken.insert(listener->name).second; });
-}
 
 // LDS for sidecars; other proxies have no listeners here. Of the two parts one holds the outbound listeners
 // for services, which most workloads of a namespace share, the other the rest. Names are unique: of two
@@ -98,7 +90,7 @@ class ListenerGenerator final : public Generator {
       patch::Outcome outcome;
       for (const OutboundInputs& inputs : CollectOutbound(of_set, ProfilesOf(of_set)))
         Append(Encoded(inputs, patches, &outcome), set.get());
-      AddInserted(patches, &outcome, set.get());
+      added_.Append(patches, &outcome, set.get());
       return set;
     };
     return view.Use(sets_, ScopeKey::Of(view), make, SameResources);
@@ -128,26 +120,12 @@ class ListenerGenerator final : public Generator {
                                  });
   }
 
-  // Listeners that are added as they are, none of an EnvoyFilter that failed. Without a name they are
-  // nothing.
-  void AddInserted(const PatchSetPtr& patches, patch::Outcome* outcome, Resources* out) {
-    if (patches == nullptr) return;
-    for (const Listener* listener : patch::AddedListeners(*patches, outcome)) {
-      const std::shared_ptr<const Listener> held(patches, listener);
-      if (listener->name().empty()) continue;
-      out->push_back(
-          added_.GetOrBuild(held, [](const auto& added) { return Encode(added->name(), *added); }));
-    }
-    DropRepeated(out);
-    outcome->Report();
-  }
-
   ProfilePool profiles_;
   cache::RecordedCache<ScopeKey, Resources, mesh::Reads> sets_;
   ListenerCache<OutboundInputs> outbound_{Audience::kMany};
   ListenerCache<InboundInputs> inbound_{Audience::kOne};
   ListenerCache<ProfilePtr> virtual_outbound_{Audience::kMany};
-  cache::ByteCache<std::shared_ptr<const Listener>> added_;
+  AddedListeners added_;
   patch::PatchPool patches_{patch::Stage::kListeners};
 };
 
@@ -169,7 +147,7 @@ void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
     Append(VirtualOutbound(profiles, outbound, &of_outbound), out);
   for (const InboundInputs& inputs : CollectInbound(view, WithAccess(view, profiles.full)))
     Append(Encoded(inputs, inbound, &of_inbound), out);
-  AddInserted(inbound, &of_inbound, out);
+  added_.Append(inbound, &of_inbound, out);
   absl::flat_hash_set<Interned> taken;
   if (MayMeetOutbound(*out)) {
     for (const ResourcePtr& listener : *Outbound(view)) taken.insert(listener->name);
