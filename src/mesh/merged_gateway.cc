@@ -125,7 +125,7 @@ class Merger {
     merged.ports = Keep(std::move(ports), like, &MergedGateway::ports);
     for (auto& [name, route] : routes_) {
       route.http3 = http3_.contains(name);
-      merged.routes.emplace(name, KeepRoute(name, std::move(route), like));
+      merged.routes.emplace(Interned(name), KeepRoute(name, std::move(route), like));
     }
     merged.names = Keep(std::vector<Interned>(names_.begin(), names_.end()), like, &MergedGateway::names);
     merged.servers = like != nullptr && SameServers(*like->servers, all_)
