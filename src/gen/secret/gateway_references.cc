@@ -22,14 +22,16 @@ constexpr std::string_view kParentNamespace = "internal.istio.io/parent-namespac
 constexpr std::string_view kServiceAccount = "internal.istio.io/service-account-name";
 constexpr std::string_view kGatewayService = "internal.istio.io/gateway-service";
 
-// Whether the client is one of the proxies that the Gateway is for.
-bool Serves(mesh::View& view, const config::ConfigObject& object) {
-  const std::string_view services = LabelOr(object.meta().annotations, kGatewayService);
-  const auto& selector = object.Spec<Gateway>().selector();
-  if (!selector.empty() || services.empty()) return view.HasLabels(selector);
+// Whether the client is one of the proxies that the Gateway, of namespace `ns`, is for: behind a service that
+// it names, else with the labels that it selects.
+bool Serves(mesh::View& view, const config::ConfigObject& object, std::string_view ns) {
+  const LabelMap& annotations = object.meta().annotations;
+  if (!annotations.contains(kGatewayService)) return view.HasLabels(object.Spec<Gateway>().selector());
+  const std::string_view services = LabelOr(annotations, kGatewayService);
   const std::vector<std::string_view> hosts = Split(services, ',');
   return std::any_of(view.targets().begin(), view.targets().end(), [&](const mesh::ServiceTarget& target) {
-    return std::find(hosts.begin(), hosts.end(), target.service->hostname.str()) != hosts.end();
+    return target.service->ns == ns &&
+           std::find(hosts.begin(), hosts.end(), target.service->hostname.str()) != hosts.end();
   });
 }
 
@@ -106,7 +108,7 @@ std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const mod
     if (ns.empty()) ns = object->ns();
     const std::string_view account = LabelOr(annotations, kServiceAccount);
     if (identity.ns != ns || (!account.empty() && identity.service_account != account)) continue;
-    if (!Serves(view, *object)) continue;
+    if (!Serves(view, *object, ns)) continue;
     OfGateway of_gateway(view, identity, *object, &out);
     for (const auto& server : object->Spec<Gateway>().servers()) of_gateway.Add(server.tls());
   }

@@ -154,6 +154,16 @@ TEST_F(SecretTest, AGatewaysReferencesAreForItsOwnProxies) {
   EXPECT_THAT(NamesOf(names), IsEmpty());
 }
 
+TEST_F(SecretTest, AGatewayOfAServiceIsForTheProxiesBehindIt) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  const Names names = {"kubernetes-gateway://shop/web"};
+  PutGateway("shop", names.front(), {{"internal.istio.io/gateway-service", "gw.shop.svc.cluster.local"}});
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  AddPod("shop", "gw", "10.0.0.1", {{"app", "gw"}});
+  AddService("shop", "gw", {443}, {{"app", "gw"}});
+  EXPECT_EQ(NamesOf(names), names);
+}
+
 TEST_F(SecretTest, AGrantLetsAGatewayHaveASecretOfAnotherNamespace) {
   PutSecret("vault", "web", {{"cert", "C"}, {"key", "K"}});
   PutGateway("shop", "kubernetes-gateway://vault/web");
