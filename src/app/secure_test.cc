@@ -176,6 +176,19 @@ TEST_F(SecureTest, WhoProvesNothingGetsNoCertificate) {
   EXPECT_EQ(Certificate("shop/sa/x:gw").status().code(), absl::StatusCode::kUnauthenticated);
 }
 
+TEST_F(SecureTest, OversizedRequestsAreRefusedBeforeAnythingElse) {
+  auto stub = istio::v1::auth::IstioCertificateService::NewStub(Channel({}));
+  istio::v1::auth::IstioCertificateRequest request;
+  request.set_csr(std::string(200'000, 'A'));
+  for (int i = 0; i < 100; ++i) {
+    grpc::ClientContext context;
+    istio::v1::auth::IstioCertificateResponse response;
+    EXPECT_EQ(stub->CreateCertificate(&context, request, &response).error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+  EXPECT_TRUE(Certificate("shop:gw").ok());
+}
+
 TEST_F(SecureTest, CertificatesAreNotGivenInPlaintext) {
   auto stub = istio::v1::auth::IstioCertificateService::NewStub(channel_);
   grpc::ClientContext context;
