@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "app/server_fixture.h"
 #include "envoy/admin/v3/config_dump.pb.h"
@@ -142,6 +144,17 @@ TEST_F(InspectionTest, TheMeshAsItIsServed) {
   EXPECT_EQ(Page("mesh")["rootNamespace"], "istio-system");
   EXPECT_EQ(Page("push_status"), json::object());
   EXPECT_THAT(Page("list"), Contains("syncz"));
+}
+
+TEST_F(InspectionTest, StatusesAreThoseOfTheMeshAsItIs) {
+  EXPECT_EQ(Page("gatewayapi"), json::array());
+  Write("class.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\n"
+        "spec: {controllerName: istio.io/gateway-controller}\n");
+  json statuses = Page("gatewayapi");
+  for (; statuses.empty(); statuses = Page("gatewayapi"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(statuses[0]["status"]["conditions"][0]["message"], "Handled by Istio controller");
 }
 
 TEST_F(InspectionTest, ServicesWithoutEndpointsAreInThePushStatus) {
