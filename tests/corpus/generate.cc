@@ -3,6 +3,7 @@
 #include <set>
 
 #include "envoy/config/route/v3/route.pb.h"
+#include "gen/gateway/generators.h"
 #include "gen/grpc/generators.h"
 #include "google/protobuf/any.pb.h"
 #include "mesh/proxy_scope.h"
@@ -63,8 +64,8 @@ std::vector<std::string> GoldenNames(const nlohmann::json& golden, const char* k
 Generators::Generators()
     : clusters_(gen::NewClusterGenerator()),
       endpoints_(gen::NewEndpointGenerator()),
-      listeners_(gen::NewListenerGenerator()),
-      routes_(gen::NewRouteGenerator()),
+      listeners_(gen::NewGatewayListenerGenerator(gen::NewListenerGenerator())),
+      routes_(gen::NewGatewayRouteGenerator(gen::NewRouteGenerator())),
       secrets_(gen::NewSecretGenerator()),
       extensions_(gen::NewExtensionGenerator()),
       grpc_clusters_(gen::NewGrpcClusterGenerator()),
