@@ -102,6 +102,9 @@ class OfGateway {
 
 std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const model::PeerIdentity& identity) {
   std::set<std::string, std::less<>> out;
+  // An identity that a proxy merely says to have names no trust domain. Istio lets only those have Gateways'
+  // secrets who have proven theirs (VerifiedCertificateReferences).
+  if (identity.trust_domain.empty()) return out;
   for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
     const LabelMap& annotations = object->meta().annotations;
     std::string_view ns = LabelOr(annotations, kParentNamespace);
