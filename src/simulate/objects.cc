@@ -65,14 +65,14 @@ void AddPolicies(std::vector<config::ConfigPtr> policies, const mesh::MeshSnapsh
 // Of tokens that were verified the policies that say how, of one that was refused all that hold.
 void AddTokenPolicies(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope, Outcome* outcome) {
   const std::vector<std::string> issuers = outcome->Values("token of");
-  constexpr int kUnauthorized = 401;
+  const bool refused = outcome->reason.find("Jwt") != std::string::npos;
   for (const config::ConfigPtr& policy :
        snapshot.policies->Select(config::Kind::kRequestAuthentication, {scope.proxy->ns, scope.labels})) {
     const auto& rules = policy->Spec<RequestAuthentication>().jwt_rules();
     const bool took_part = std::any_of(rules.begin(), rules.end(), [&](const auto& rule) {
       return std::find(issuers.begin(), issuers.end(), rule.issuer()) != issuers.end();
     });
-    if (took_part || outcome->status == kUnauthorized) Add(*policy, outcome);
+    if (took_part || refused) Add(*policy, outcome);
   }
 }
 

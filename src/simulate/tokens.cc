@@ -23,7 +23,8 @@ using google::protobuf::Struct;
 using google::protobuf::Value;
 
 constexpr std::string_view kFilter = "envoy.filters.http.jwt_authn";
-constexpr int64_t kClockSkew = 60;  // seconds, Envoy's default
+constexpr std::string_view kWrongAudience = "Audiences in Jwt are not allowed";  // answered 403, all else 401
+constexpr int64_t kClockSkew = 60;                                               // seconds, Envoy's default
 
 // What became of a provider's or a requirement's token.
 struct Verified {
@@ -117,7 +118,7 @@ std::string WhyBad(const Struct& claims, const JwtProvider& provider, int64_t no
     return "Jwt not yet valid";
   if (until != nullptr && until->number_value() < static_cast<double>(now - kClockSkew))
     return "Jwt is expired";
-  return IsForOne(claims, provider) ? "" : "Audiences in Jwt are not allowed";
+  return IsForOne(claims, provider) ? "" : std::string(kWrongAudience);
 }
 
 class Filter {
@@ -255,7 +256,7 @@ bool RefusedForToken(const google::protobuf::Any& config, Request* request, Outc
   const Verified verified = Filter(authentication, request, outcome).Check(rule->requires_(), false);
   if (verified.state == Verified::State::kGood) return false;
   outcome->verdict = Verdict::kDirectResponse;
-  outcome->status = 401;
+  outcome->status = verified.reason == kWrongAudience ? 403 : 401;
   outcome->reason = verified.state == Verified::State::kMissing ? "Jwt is missing" : verified.reason;
   return true;
 }
