@@ -49,8 +49,9 @@ struct Limits {
   size_t max_connections = 0;
   // Connections of one event loop that are not through with their handshake and HTTP/2's preface; the oldest
   // goes when there are more, each does after the time.
-  size_t max_handshakes = 1024;
-  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
+  size_t max_handshakes = 4096;
+  // Proxies that all come at once on a machine that is busy took more than ten seconds to greet.
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(30);
   // A connection whose peer takes nothing of what there is for it is cut.
   std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);
 };
