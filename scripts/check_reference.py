@@ -90,14 +90,14 @@ def get(url, body=None):
 
 def exposition_of(fairlead):
     """The metrics of a server after one proxy asked for each type by REST, and rejected it."""
-    http, monitoring = free_port(), free_port()
+    http, monitoring, grpc = free_port(), free_port(), free_port()
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "mesh.yaml"), "w", encoding="utf-8") as f:
             f.write(MESH)
         server = subprocess.Popen(
-            [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=", "--grpcAddr=",
-             "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr", f"127.0.0.1:{http}",
-             f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL,
+            [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=",
+             f"--grpcAddr=127.0.0.1:{grpc}", "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr",
+             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL,
             env=os.environ | {"FAIRLEAD_CA_DIR": os.path.join(folder, "ca")})
         try:
             while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:

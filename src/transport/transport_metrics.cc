@@ -15,6 +15,18 @@ void Difference(uint64_t more, uint64_t less, metrics::Gauge& gauge) {
   if (more != less) gauge.Add(Number(more) - Number(less));
 }
 
+metrics::Counter& SentAway(const std::string& listener, const std::string& reason) {
+  return metrics::GetCounter("fairlead_transport_sent_away_total",
+                             "Connections that the server has ended, by the reason.",
+                             {{"listener", listener}, {"reason", reason}});
+}
+
+metrics::Counter& RefusedBy(const std::string& listener, const std::string& limit) {
+  return metrics::GetCounter("fairlead_transport_refused_connections_total",
+                             "Connections that were closed at once, by the limit that was reached.",
+                             {{"listener", listener}, {"limit", limit}});
+}
+
 }  // namespace
 
 ListenerMetrics::ListenerMetrics(const std::string& listener)
@@ -44,7 +56,11 @@ ListenerMetrics::ListenerMetrics(const std::string& listener)
                                       {{"listener", listener}})),
       resumed_(metrics::GetCounter("fairlead_transport_tls_resumed_total",
                                    "TLS handshakes that resumed an earlier session.",
-                                   {{"listener", listener}})) {}
+                                   {{"listener", listener}})) {
+  // They are there from the start, so that a rate sees the first one.
+  SentAway(listener, "age");
+  RefusedBy(listener, "connections");
+}
 
 void ListenerMetrics::Take(Counts* counts) const {
   Difference(counts->connections_opened, counts->connections_closed, connections_);
@@ -59,18 +75,10 @@ void ListenerMetrics::Take(Counts* counts) const {
   Move(&counts->handshakes, handshakes_);
   Move(&counts->resumed, resumed_);
   for (const auto& [reason, count] : std::exchange(counts->sent_away, {})) {
-    metrics::GetCounter("fairlead_transport_sent_away_total",
-                        "Connections that the server has ended, by the reason.",
-                        {{"listener", listener_}, {"reason", reason}})
-        .Add(Number(count));
+    SentAway(listener_, reason).Add(Number(count));
   }
 }
 
-void ListenerMetrics::Refused(const std::string& limit) const {
-  metrics::GetCounter("fairlead_transport_refused_connections_total",
-                      "Connections that were closed at once, by the limit that was reached.",
-                      {{"listener", listener_}, {"limit", limit}})
-      .Add();
-}
+void ListenerMetrics::Refused(const std::string& limit) const { RefusedBy(listener_, limit).Add(); }
 
 }  // namespace fairlead::transport
