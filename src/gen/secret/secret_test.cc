@@ -58,7 +58,7 @@ class SecretTest : public mesh::MeshFixture {
     proxy->metadata.labels = {{"app", "gw"}};
     proxy->metadata.proxy_config = proxy_config_;
     proxy->cls = model::ClassOf(*proxy);
-    if (proven) proxy->identity = model::PeerIdentity{"cluster.local", std::string(ns), "gw"};
+    if (proven) proxy->identity = model::PeerIdentity{trust_domain_, std::string(ns), "gw"};
     const mesh::SnapshotPtr snapshot = Build();
     const auto scope = mesh::ComputeProxyScope(*snapshot, proxy);
     std::map<std::string, tls::Secret> secrets;
@@ -78,6 +78,7 @@ class SecretTest : public mesh::MeshFixture {
     return out;
   }
 
+  std::string trust_domain_ = "cluster.local";  // of proven identities
   std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> proxy_config_;
   std::unique_ptr<Generator> generator_ = NewSecretGenerator();
 };
@@ -152,6 +153,16 @@ TEST_F(SecretTest, AGatewaysReferencesAreForItsOwnProxies) {
   PutGateway("shop", "kubernetes-gateway://shop/web",
              {{"internal.istio.io/service-account-name", "another"}});
   EXPECT_THAT(NamesOf(names), IsEmpty());
+}
+
+// As FAIRLEAD_PLAINTEXT_IDENTITY takes proxies at their word.
+TEST_F(SecretTest, AClaimIsNoProofForTheSecretsOfAGateway) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  PutGateway("shop", "kubernetes-gateway://shop/web");
+  const Names names = {"kubernetes-gateway://shop/web", "kubernetes://web"};
+  EXPECT_EQ(NamesOf(names), names);
+  trust_domain_ = "";
+  EXPECT_THAT(NamesOf(names), ElementsAre("kubernetes://web"));
 }
 
 TEST_F(SecretTest, AGatewayOfAServiceIsForTheProxiesBehindIt) {
