@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/strings.h"
 #include "config/manifests.h"
 #include "ingress/derivation.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -30,7 +31,6 @@ class IngressTest : public testing::Test {
     auto mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>(*model::DefaultMeshConfig());
     change(*mesh);
     settings_ = model::MakeSettings(mesh, nullptr, "cluster.local", "Kubernetes");
-    derivation_->SetSettings(settings_);
   }
   void Put(const std::string& text) {
     for (const config::ConfigPtr& object : config::ParseManifests(text, "").objects)
@@ -42,7 +42,7 @@ class IngressTest : public testing::Test {
   void Apply() {
     const std::vector<config::ObjectChange> changes = objects_.Apply(changes_);
     changes_.clear();
-    for (const config::ObjectChange& change : derivation_->Apply(objects_, changes).objects) {
+    for (const config::ObjectChange& change : derivation_->Apply(objects_, changes, settings_).objects) {
       if (change.object == nullptr) {
         made_.erase(config::Describe(change.key));
       } else {
@@ -188,10 +188,10 @@ TEST_F(IngressTest, ACopyIsChangedApart) {
   const auto copy = derivation_->Clone();
   Remove(config::Kind::kIngress, "shop");
   Apply();
-  EXPECT_THAT(derivation_->Apply(objects_, {}).objects, IsEmpty());
+  EXPECT_THAT(derivation_->Apply(objects_, {}, settings_).objects, IsEmpty());
   const config::ObjectKey key = {config::Kind::kIngress, "default", "shop"};
   const config::ObjectChange change = {key, nullptr};
-  EXPECT_EQ(copy->Apply(objects_, std::span(&change, 1)).objects.size(), 2u);
+  EXPECT_EQ(copy->Apply(objects_, std::span(&change, 1), settings_).objects.size(), 2u);
 }
 
 }  // namespace

@@ -257,7 +257,7 @@ class TlsServers : public Servers {
   void Replace(const std::string& name, bool clients, bool required = false) {
     const Issued own = authority_.Issue(name, "spiffe://cluster.local/ns/istio-system/sa/istiod");
     const absl::Status status =
-        credentials_->Replace({own.certificate, own.key, clients ? authority_.certificate() : "", required});
+        credentials_->Replace({own.certificate, own.key, clients ? authority_.certificate() : "", "", required});
     ASSERT_TRUE(status.ok()) << status;
   }
 
@@ -333,7 +333,7 @@ TEST_F(TlsServers, SessionsAreResumedAsLongAsTheSameRootsVouch) {
   }
   AuthorityFake other;
   const Issued server = authority_.Issue("server-3", "spiffe://a");
-  ASSERT_TRUE(credentials_->Replace({server.certificate, server.key, other.certificate(), false}).ok());
+  ASSERT_TRUE(credentials_->Replace({server.certificate, server.key, other.certificate()}).ok());
   const auto refused = Connect(tls.get());
   EXPECT_TRUE(refused->Until([&] { return refused->ended(); })) << "who vouched for it counts no more";
   EXPECT_FALSE(refused->resumed());
@@ -372,7 +372,7 @@ TEST(TlsCredentials, NamesWhatCannotBeUsed) {
   EXPECT_THAT(message({one.certificate, "no key"}), HasSubstr("the private key"));
   EXPECT_THAT(message({one.certificate, two.key}), HasSubstr("private key"));
   EXPECT_THAT(message({one.certificate, one.key, "no roots"}), HasSubstr("roots"));
-  EXPECT_THAT(message({one.certificate, one.key, "", true}), HasSubstr("required"));
+  EXPECT_THAT(message({one.certificate, one.key, "", "", true}), HasSubstr("required"));
   EXPECT_EQ(credentials->Get(), nullptr);
   EXPECT_EQ(message({one.certificate, one.key}), "");
   const auto before = credentials->Get();
