@@ -80,7 +80,8 @@ class PreviewTest : public testing::Test {
   // The differences that the changes would make, a line each: "p.a-1 CDS +cluster".
   std::vector<std::string> PreviewOf(const std::vector<config::ObjectChange>& changes) {
     state::Mesh second(live_);
-    to_ = second.Apply(changes, nullptr).snapshot;
+    second.Apply(changes, nullptr);
+    to_ = second.snapshot();
     std::vector<std::string> lines;
     for (const push::Preview& proxy : push::PreviewAll(*pusher_, live_.snapshot(), to_)) {
       for (const push::Preview::OfType& type : proxy.types) {

@@ -30,6 +30,10 @@ const char* NameOf(Part part) {
       return "endpoints";
     case Part::kVirtualServices:
       return "virtual-services";
+    case Part::kVirtualServicesForAll:
+      return "virtual-services-for-all of";
+    case Part::kVirtualServicesOwn:
+      return "virtual-services-own of";
     case Part::kAllVirtualServices:
       return "virtual-services-seen";
     case Part::kDestinationRules:
@@ -108,13 +112,13 @@ TEST_F(SnapshotDiffTest, EverythingDiffersFromNoSnapshot) {
   PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
   EXPECT_THAT(
       Differences(nullptr, *Build()),
-      UnorderedElementsAre("settings", "all-services", "services a", "services b",
-                           "host s.a.svc.cluster.local", "host s.b.svc.cluster.local", "endpoints a",
-                           "endpoints b", "virtual-services-seen", "virtual-services a", "virtual-services b",
-                           "destination-rules a", "destination-rules b", "peer-authentications a",
-                           "objects Sidecar a", "objects Sidecar b", "policies PeerAuthentication a",
-                           "policies Sidecar a", "policies Sidecar b", "workload 10.0.0.1",
-                           "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
+      UnorderedElementsAre(
+          "settings", "all-services", "services a", "services b", "host s.a.svc.cluster.local",
+          "host s.b.svc.cluster.local", "endpoints a", "endpoints b", "virtual-services-seen",
+          "virtual-services a", "virtual-services b", "virtual-services-for-all of mesh",
+          "destination-rules a", "destination-rules b", "peer-authentications a", "objects Sidecar a",
+          "objects Sidecar b", "policies PeerAuthentication a", "policies Sidecar a", "policies Sidecar b",
+          "workload 10.0.0.1", "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
 }
 
 TEST_F(SnapshotDiffTest, NothingChangedIsNoDifference) {
@@ -173,7 +177,8 @@ TEST_F(SnapshotDiffTest, AServiceConcernsItsNamespaceAndItsHost) {
 TEST_F(SnapshotDiffTest, RoutingObjectsConcernTheirNamespaces) {
   PutVirtualService("a", "v", "hosts: 's2'");
   PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g'");
-  EXPECT_THAT(TakeDifferences(), ElementsAre("virtual-services a", "virtual-services-seen"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("virtual-services a", "virtual-services-for-all of b/g",
+                                             "virtual-services-for-all of mesh", "virtual-services-seen"));
   PutDestinationRule("b", "d2", "host: 's2'");
   EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules b"));
   Remove(config::Kind::kDestinationRule, "a", "d");

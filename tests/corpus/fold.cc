@@ -137,7 +137,8 @@ std::string FoldingClient::Stale(const mesh::MeshSnapshot& snapshot,
       if (it->second->any != resource->any) return StrCat(type.name, " ", name, " is an old one");
     }
     // State of the world cannot say that a named resource is gone; who lets go of names need not be told.
-    if (framing_ == Framing::kStateOfTheWorld && !type.root && manner_ == Manner::kNeverLetsGo) continue;
+    const bool told = framing_ == Framing::kDelta ? !type.never_removed : type.root;
+    if (!told && manner_ == Manner::kNeverLetsGo) continue;
     for (const auto& [name, resource] : kind.held) {
       if (!made.contains(name)) return StrCat(type.name, " ", name, " is no more");
     }
