@@ -230,13 +230,13 @@ TEST_F(XdsMethods, NewStreamsBeyondTheRateAreRefused) {
 
 TEST_F(XdsMethods, AServiceWhoseTypeIsNotServedSaysSo) {
   StartServer();
-  DeltaCall call(channel_.get(), "/envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets");
+  DeltaCall call(channel_.get(), "/envoy.service.route.v3.ScopedRoutesDiscoveryService/DeltaScopedRoutes");
   DeltaDiscoveryRequest request;
   request.add_resource_names_subscribe("default");
   call.Say(request);
   const grpc::Status status = call.Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_THAT(status.error_message(), HasSubstr("Secret is not served"));
+  EXPECT_THAT(status.error_message(), HasSubstr("ScopedRoutes"));
 }
 
 TEST_F(XdsMethods, Version2IsRefusedOnEveryTransport) {
