@@ -58,7 +58,11 @@ absl::Status Certificates::Start() {
   }
   if (!UseMountedFiles() && options_.tls && !options_.only_mounted) AskAuthority();
   files_.Start();
-  return server_.Start();
+  const absl::Status started = server_.Start();
+  // An Envoy that needs no certificates runs without the socket, too.
+  if (started.ok() || options_.tls || options_.only_mounted) return started;
+  sds_log.Warn("no secrets for Envoy: {}", std::string(started.message()));
+  return absl::OkStatus();
 }
 
 // Source: pilot-agent, which takes them for the workload's where they exist.

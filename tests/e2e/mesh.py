@@ -170,7 +170,7 @@ class Mesh:
                         "configPath": str(work), "terminationDrainDuration": "1s"}
         pod.sidecar = pod.start(
             ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
-             "sidecar"], log=work / "agent.log",
+             "sidecar"], log=work / "agent.log", folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
                  "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
                  "PROXY_CONFIG": json.dumps(proxy_config)})

@@ -37,12 +37,12 @@ class Pod:
     def run(self, *words, check=True):
         return run(*self.command(words), check=check)
 
-    def start(self, words, log=None, env=None):
-        """Starts a process in the pod; `log` is a file to append its output to."""
+    def start(self, words, log=None, env=None, folder=None):
+        """Starts a process in the pod, in a folder if one is given; `log` is a file to append its output to."""
         out = open(log, "ab") if log else subprocess.DEVNULL
         process = subprocess.Popen(
             self.command(words), stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT if log else out,
-            env={**os.environ, **(env or {})}, start_new_session=True)
+            env={**os.environ, **(env or {})}, cwd=folder, start_new_session=True)
         if log:
             out.close()
         self.processes.append(process)
