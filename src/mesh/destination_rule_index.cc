@@ -192,8 +192,8 @@ DestinationRuleIndexBuilder::Made DestinationRuleIndexBuilder::Make(const Group&
     merged->set_host(std::move(host));
     for (size_t i = 1; i < group.objects.size(); ++i) {
       const config::ConfigObject& younger = *group.objects[i];
-      for (const std::string& subset :
-           MergeDestinationRule(younger.Spec<api::DestinationRule>(), merged.get())) {
+      for (const std::string& subset : MergeDestinationRule(
+               younger.Spec<api::DestinationRule>(), OriginOf(younger), OriginOf(*first), merged.get())) {
         made.problems.push_back(
             {.severity = config::Severity::kWarning,
              .code = "duplicate-subset",

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include "mesh/destination_rule_merge.h"
 #include "mesh/mesh_fixture.h"
 
 namespace fairlead::mesh {
 namespace {
 
+namespace api = istio::networking::v1alpha3;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -142,6 +144,31 @@ TEST_F(DestinationRuleIndexTest, UnchangedRulesKeepTheirPointers) {
   EXPECT_EQ(Rule("a"), before);
   PutDestinationRule("svc", "two", host_ + "subsets { name: 'v3' }", 1);
   EXPECT_NE(Rule("a"), before);
+}
+
+// A BackendTLSPolicy's rule and a user's for one host, whichever is older.
+TEST(MergeDestinationRuleTest, AUsersFieldsCountAndABackendPolicyFillsTheOthers) {
+  const auto user = Parse<api::DestinationRule>(
+      "traffic_policy { retry_budget { percent { value: 5 } } "
+      "port_level_settings { port { number: 80 } tls { mode: DISABLE } } }");
+  const auto backend = Parse<api::DestinationRule>(
+      "traffic_policy { connection_pool { tcp { max_connections: 7 } } "
+      "port_level_settings { port { number: 80 } tls { mode: SIMPLE } connection_pool { } } "
+      "port_level_settings { port { number: 443 } tls { mode: SIMPLE } } }");
+  api::DestinationRule older_user = user, older_backend = backend;
+  MergeDestinationRule(backend, RuleOrigin::kBackendPolicy, RuleOrigin::kUser, &older_user);
+  MergeDestinationRule(user, RuleOrigin::kUser, RuleOrigin::kBackendPolicy, &older_backend);
+  EXPECT_EQ(older_user.SerializeAsString(), older_backend.SerializeAsString());
+  const api::TrafficPolicy& merged = older_user.traffic_policy();
+  EXPECT_EQ(merged.retry_budget().percent().value(), 5);
+  EXPECT_EQ(merged.connection_pool().tcp().max_connections(), 7);
+  ASSERT_EQ(merged.port_level_settings_size(), 2);
+  EXPECT_EQ(merged.port_level_settings(0).tls().mode(), api::ClientTLSSettings::DISABLE);
+  EXPECT_TRUE(merged.port_level_settings(0).has_connection_pool());
+  EXPECT_EQ(merged.port_level_settings(1).port().number(), 443u);
+  api::DestinationRule two_users = user;
+  MergeDestinationRule(backend, RuleOrigin::kUser, RuleOrigin::kUser, &two_users);
+  EXPECT_FALSE(two_users.traffic_policy().has_connection_pool()) << "the older one's policy counts whole";
 }
 
 }  // namespace

@@ -1,15 +1,71 @@
 #include "mesh/destination_rule_merge.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "config/object.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 
 namespace fairlead::mesh {
 
 namespace api = istio::networking::v1alpha3;
 
-std::vector<std::string> MergeDestinationRule(const api::DestinationRule& younger,
-                                              api::DestinationRule* merged) {
+namespace {
+
+// The fields that a policy for all ports and one for a port have.
+template <typename Policy>
+void FillCommon(const Policy& backend, Policy* user) {
+  if (!user->has_load_balancer() && backend.has_load_balancer())
+    *user->mutable_load_balancer() = backend.load_balancer();
+  if (!user->has_connection_pool() && backend.has_connection_pool())
+    *user->mutable_connection_pool() = backend.connection_pool();
+  if (!user->has_outlier_detection() && backend.has_outlier_detection())
+    *user->mutable_outlier_detection() = backend.outlier_detection();
+  if (!user->has_tls() && backend.has_tls()) *user->mutable_tls() = backend.tls();
+}
+
+void FillPort(const api::TrafficPolicy_PortTrafficPolicy& backend, api::TrafficPolicy* user) {
+  for (auto& port : *user->mutable_port_level_settings()) {
+    if (port.port().number() == backend.port().number()) return FillCommon(backend, &port);
+  }
+  *user->add_port_level_settings() = backend;
+}
+
+// What the user's policy does not set is the backend policy's.
+void FillTrafficPolicy(const api::TrafficPolicy& backend, api::TrafficPolicy* user) {
+  FillCommon(backend, user);
+  if (!user->has_tunnel() && backend.has_tunnel()) *user->mutable_tunnel() = backend.tunnel();
+  if (!user->has_proxy_protocol() && backend.has_proxy_protocol())
+    *user->mutable_proxy_protocol() = backend.proxy_protocol();
+  if (!user->has_retry_budget() && backend.has_retry_budget())
+    *user->mutable_retry_budget() = backend.retry_budget();
+  for (const auto& port : backend.port_level_settings()) FillPort(port, user);
+}
+
+void MergeTrafficPolicy(const api::DestinationRule& younger, RuleOrigin origin, RuleOrigin oldest,
+                        api::DestinationRule* merged) {
+  if (!younger.has_traffic_policy()) return;
+  if (!merged->has_traffic_policy()) {
+    *merged->mutable_traffic_policy() = younger.traffic_policy();
+  } else if (origin == RuleOrigin::kBackendPolicy && oldest == RuleOrigin::kUser) {
+    FillTrafficPolicy(younger.traffic_policy(), merged->mutable_traffic_policy());
+  } else if (origin == RuleOrigin::kUser && oldest == RuleOrigin::kBackendPolicy) {
+    api::TrafficPolicy policy = younger.traffic_policy();
+    FillTrafficPolicy(merged->traffic_policy(), &policy);
+    *merged->mutable_traffic_policy() = std::move(policy);
+  }
+}
+
+}  // namespace
+
+RuleOrigin OriginOf(const config::ConfigObject& rule) {
+  // What is made of Gateway API objects names them; users may not set it.
+  const bool made = rule.meta().annotations.contains("internal.istio.io/parents");
+  return made ? RuleOrigin::kBackendPolicy : RuleOrigin::kUser;
+}
+
+std::vector<std::string> MergeDestinationRule(const api::DestinationRule& younger, RuleOrigin origin,
+                                              RuleOrigin oldest, api::DestinationRule* merged) {
   std::vector<std::string> duplicates;
   const int known = merged->subsets_size();
   for (const api::Subset& subset : younger.subsets()) {
@@ -22,9 +78,7 @@ std::vector<std::string> MergeDestinationRule(const api::DestinationRule& younge
       *merged->add_subsets() = subset;
     }
   }
-  if (!merged->has_traffic_policy() && younger.has_traffic_policy()) {
-    *merged->mutable_traffic_policy() = younger.traffic_policy();
-  }
+  MergeTrafficPolicy(younger, origin, oldest, merged);
   return duplicates;
 }
 

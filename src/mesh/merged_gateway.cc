@@ -253,7 +253,7 @@ class Merger {
   }
   static GatewayRoutePtr KeepRoute(const std::string& name, GatewayRoute route, const MergedGateway* like) {
     if (like != nullptr) {
-      const auto known = like->routes.find(name);
+      const auto known = like->routes.find(Interned(name));
       if (known != like->routes.end() && *known->second == route) return known->second;
     }
     return std::make_shared<const GatewayRoute>(std::move(route));

@@ -30,12 +30,14 @@ const char* NameOf(Part part) {
       return "endpoints";
     case Part::kVirtualServices:
       return "virtual-services";
-    case Part::kVirtualServicesForAll:
-      return "virtual-services-for-all of";
-    case Part::kVirtualServicesOwn:
-      return "virtual-services-own of";
     case Part::kAllVirtualServices:
       return "virtual-services-seen";
+    case Part::kVirtualServicesForAll:
+      return "for-gateway";
+    case Part::kVirtualServicesOwn:
+      return "own-for-gateway";
+    case Part::kVirtualServicesForSome:
+      return "exported-for-gateway";
     case Part::kDestinationRules:
       return "destination-rules";
     case Part::kPeerAuthentications:
@@ -112,13 +114,13 @@ TEST_F(SnapshotDiffTest, EverythingDiffersFromNoSnapshot) {
   PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
   EXPECT_THAT(
       Differences(nullptr, *Build()),
-      UnorderedElementsAre(
-          "settings", "all-services", "services a", "services b", "host s.a.svc.cluster.local",
-          "host s.b.svc.cluster.local", "endpoints a", "endpoints b", "virtual-services-seen",
-          "virtual-services a", "virtual-services b", "virtual-services-for-all of mesh",
-          "destination-rules a", "destination-rules b", "peer-authentications a", "objects Sidecar a",
-          "objects Sidecar b", "policies PeerAuthentication a", "policies Sidecar a", "policies Sidecar b",
-          "workload 10.0.0.1", "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
+      UnorderedElementsAre("settings", "all-services", "services a", "services b",
+                           "host s.a.svc.cluster.local", "host s.b.svc.cluster.local", "endpoints a",
+                           "endpoints b", "virtual-services-seen", "virtual-services a", "virtual-services b",
+                           "destination-rules a", "destination-rules b", "peer-authentications a",
+                           "objects Sidecar a", "objects Sidecar b", "policies PeerAuthentication a",
+                           "policies Sidecar a", "policies Sidecar b", "workload 10.0.0.1",
+                           "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
 }
 
 TEST_F(SnapshotDiffTest, NothingChangedIsNoDifference) {
@@ -177,8 +179,11 @@ TEST_F(SnapshotDiffTest, AServiceConcernsItsNamespaceAndItsHost) {
 TEST_F(SnapshotDiffTest, RoutingObjectsConcernTheirNamespaces) {
   PutVirtualService("a", "v", "hosts: 's2'");
   PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g'");
-  EXPECT_THAT(TakeDifferences(), ElementsAre("virtual-services a", "virtual-services-for-all of b/g",
-                                             "virtual-services-for-all of mesh", "virtual-services-seen"));
+  EXPECT_THAT(TakeDifferences(),
+              ElementsAre("for-gateway b/g", "virtual-services a", "virtual-services-seen"));
+  PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g' export_to: 'a' export_to: '.'");
+  EXPECT_THAT(TakeDifferences(), ElementsAre("exported-for-gateway b/g a", "for-gateway b/g",
+                                             "own-for-gateway b/g b", "virtual-services-seen"));
   PutDestinationRule("b", "d2", "host: 's2'");
   EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules b"));
   Remove(config::Kind::kDestinationRule, "a", "d");

@@ -206,8 +206,7 @@ TEST(SecondMesh, SharesAllButTheChange) {
   mesh::ForEachDifference(live.snapshot().get(), *second.snapshot(),
                           [&](const mesh::Question& part) { parts.push_back(part.part); });
   EXPECT_THAT(parts,
-              testing::UnorderedElementsAre(mesh::Part::kVirtualServices, mesh::Part::kAllVirtualServices,
-                                            mesh::Part::kVirtualServicesForAll));
+              testing::UnorderedElementsAre(mesh::Part::kVirtualServices, mesh::Part::kAllVirtualServices));
   EXPECT_TRUE(live.snapshot()->virtual_services->All().empty());
 }
 
