@@ -256,7 +256,10 @@ absl::Status DiscoveryServer::StartCertificates() {
 
 rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
   rpc::GrpcServerOptions options;
-  options.transport = options_.xds_transport == "grpc" ? rpc::Transport::kGrpc : rpc::Transport::kNghttp2;
+  options.transport =
+      options_.xds_transport == "grpc" || (options_.xds_transport == "auto" && certificates_ == nullptr)
+          ? rpc::Transport::kGrpc
+          : rpc::Transport::kNghttp2;
   if (!options_.grpc_addr.empty()) options.addresses = {options_.grpc_addr};
   transports::Prove prove;
   if (certificates_ != nullptr) {
