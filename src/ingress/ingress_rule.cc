@@ -8,6 +8,7 @@
 #include "base/labels.h"
 #include "base/strings.h"
 #include "config/content_hash.h"
+#include "config/derived_object.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -215,7 +216,8 @@ config::ConfigPtr MakeVirtualService(const Place& place, const std::string& host
   for (api::HTTPRoute& route : routes) *spec->add_http() = std::move(route);
   return Derive(config::Kind::kVirtualService,
                 StrCat(ReplaceAll(host, ".", "-"), "-", first.name().str(), kGatewaySuffix), first.ns(),
-                {{"internal.istio.io/route-semantics", "ingress"}}, first.origin(), std::move(spec));
+                {{std::string(config::kRouteSemanticsAnnotation), std::string(config::kIngressSemantics)}},
+                first.origin(), std::move(spec));
 }
 
 std::vector<config::Diagnostic> FindProblems(const config::ConfigPtr& ingress, const FindPort& find) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/derived_object.h"
 #include "config/object.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 
@@ -60,7 +61,7 @@ void MergeTrafficPolicy(const api::DestinationRule& younger, RuleOrigin origin, 
 
 RuleOrigin OriginOf(const config::ConfigObject& rule) {
   // What is made of Gateway API objects names them; users may not set it.
-  const bool made = rule.meta().annotations.contains("internal.istio.io/parents");
+  const bool made = rule.meta().annotations.contains(config::kParentsAnnotation);
   return made ? RuleOrigin::kBackendPolicy : RuleOrigin::kUser;
 }
 

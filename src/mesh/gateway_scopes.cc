@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/labels.h"
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "mesh/view.h"
 
@@ -17,12 +18,6 @@ namespace {
 
 using istio::networking::v1alpha3::Gateway;
 
-// What derived Gateways say in annotations: the services that they are for (hostnames, separated by commas),
-// and the namespace of the object that they came of, where those live.
-constexpr std::string_view kServiceAnnotation = "internal.istio.io/gateway-service";
-constexpr std::string_view kParentNamespace = "internal.istio.io/parent-namespace";
-constexpr std::string_view kSemantics = "internal.istio.io/gateway-semantics";
-constexpr std::string_view kServiceAccount = "internal.istio.io/service-account-name";
 constexpr std::string_view kUntranslatedLabel = "experimental.istio.io/disable-gateway-port-translation";
 
 // Looked at once for each client; clients that agree in it share what is merged.
@@ -44,7 +39,7 @@ std::vector<GatewayTarget> TargetsOf(View& view) {
 std::vector<GatewayTarget> TargetsNamed(const config::ConfigObject& gateway, std::string_view services,
                                         const std::vector<GatewayTarget>& targets) {
   const std::vector<std::string_view> named = Split(services, ',');
-  std::string_view ns = LabelOr(gateway.meta().annotations, kParentNamespace);
+  std::string_view ns = LabelOr(gateway.meta().annotations, config::kParentNamespaceAnnotation);
   if (ns.empty()) ns = gateway.ns();
   std::vector<GatewayTarget> found;
   for (const GatewayTarget& target : targets) {
@@ -55,8 +50,9 @@ std::vector<GatewayTarget> TargetsNamed(const config::ConfigObject& gateway, std
 }
 
 bool IsManaged(const config::ConfigObject& gateway) {
-  return LabelOr(gateway.meta().annotations, kSemantics) == "gateway" &&
-         !LabelOr(gateway.meta().annotations, kServiceAccount).empty();
+  return LabelOr(gateway.meta().annotations, config::kGatewaySemanticsAnnotation) ==
+             config::kGatewaySemantics &&
+         !LabelOr(gateway.meta().annotations, config::kServiceAccountAnnotation).empty();
 }
 
 // Where a router was made for a Gateway API Gateway, no Gateway of another namespace may add to it.
@@ -67,7 +63,8 @@ void DropForeign(std::vector<SelectedGateway>* gateways) {
   }
   if (managed.empty()) return;
   std::erase_if(*gateways, [&](const SelectedGateway& gateway) {
-    return LabelOr(gateway.object->meta().annotations, kSemantics) != "gateway" &&
+    return LabelOr(gateway.object->meta().annotations, config::kGatewaySemanticsAnnotation) !=
+               config::kGatewaySemantics &&
            !managed.contains(gateway.object->ns());
   });
 }
@@ -79,8 +76,8 @@ std::vector<SelectedGateway> SelectGateways(View& view, const model::GatewayFeat
                                              ? view.Objects(config::Kind::kGateway, view.client_namespace())
                                              : view.AllObjects(config::Kind::kGateway)) {
     const auto& annotations = object->meta().annotations;
-    if (annotations.contains(kServiceAnnotation)) {
-      auto named = TargetsNamed(*object, LabelOr(annotations, kServiceAnnotation), targets);
+    if (annotations.contains(config::kGatewayServiceAnnotation)) {
+      auto named = TargetsNamed(*object, LabelOr(annotations, config::kGatewayServiceAnnotation), targets);
       if (!named.empty()) selected.push_back({object, true, std::move(named)});
     } else if (view.HasLabels(object->Spec<Gateway>().selector())) {
       selected.push_back({object, false, targets});

@@ -1,15 +1,15 @@
-#include "mesh/virtual_service_index_builder.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "mesh/delegate_merge.h"
 #include "mesh/export_to.h"
+#include "mesh/virtual_service_index_builder.h"
 #include "mesh/virtual_service_names.h"
 
 namespace fairlead::mesh {
@@ -18,11 +18,9 @@ namespace {
 namespace api = istio::networking::v1alpha3;
 using config::ConfigPtr;
 
-// Objects that were made from a Gateway API route or an Ingress say so in this annotation.
-constexpr std::string_view kSemanticsAnnotation = "internal.istio.io/route-semantics";
-
+// Not empty: the object was made from a Gateway API route or an Ingress.
 std::string_view SemanticsOf(const ConfigPtr& object) {
-  return LabelOr(object->meta().annotations, kSemanticsAnnotation);
+  return LabelOr(object->meta().annotations, config::kRouteSemanticsAnnotation);
 }
 
 // One without hosts is a delegate: it takes effect through the routes that name it only.

@@ -2,6 +2,7 @@
 
 #include "config/check/kinds.h"
 #include "config/check/names.h"
+#include "config/derived_object.h"
 #include "config/schema/api_schema.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
 
@@ -73,15 +74,16 @@ void CheckAnnotations(Kind kind, const google::protobuf::Message& spec, const Sp
     if (name == "istio.io/dry-run") CheckDryRun(kind, value, spec, at);
     if (name == "internal.istio.io/webhook-always-reject")
       at.Error("unsupported", "this annotation refuses the object");
-    if (name == "internal.istio.io/parents" || name == "internal.istio.io/parent-namespace")
+    if (name == kParentsAnnotation || name == kParentNamespaceAnnotation)
       at.Error("unsupported", "this annotation may not be set by users");
   }
 }
 
 // What was a Gateway API object before may be called otherwise.
 bool HasGatewayName(const ObjectMeta& meta) {
-  const auto semantics = meta.annotations.find("internal.istio.io/gateway-semantics");
-  return IsDns1123Label(meta.name) || (semantics != meta.annotations.end() && semantics->second == "gateway");
+  const auto semantics = meta.annotations.find(kGatewaySemanticsAnnotation);
+  return IsDns1123Label(meta.name) ||
+         (semantics != meta.annotations.end() && semantics->second == kGatewaySemantics);
 }
 
 // Kubernetes' rules for the metadata of every object.

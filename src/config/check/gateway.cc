@@ -2,6 +2,7 @@
 
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
+#include "config/derived_object.h"
 
 // Deprecated fields are checked as well.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -78,8 +79,8 @@ void CheckServer(const net::Server& server, bool gateway_api, const Spot& at) {
 void CheckGateway(const google::protobuf::Message& message, const Spot& spec) {
   const auto& gateway = static_cast<const net::Gateway&>(message);
   const auto& annotations = spec.meta().annotations;
-  const auto semantics = annotations.find("internal.istio.io/gateway-semantics");
-  const bool gateway_api = semantics != annotations.end() && semantics->second == "gateway";
+  const auto semantics = annotations.find(kGatewaySemanticsAnnotation);
+  const bool gateway_api = semantics != annotations.end() && semantics->second == kGatewaySemantics;
   const Spot servers(spec, "servers");
   if (gateway.servers_size() == 0) servers.Error("missing-field", "a gateway has at least one server");
   std::set<std::string_view> names;

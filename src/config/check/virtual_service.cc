@@ -4,6 +4,7 @@
 #include "config/check/http_route.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
+#include "config/derived_object.h"
 
 namespace fairlead::config::check {
 namespace {
@@ -166,8 +167,8 @@ void CheckGatewayNames(const google::protobuf::RepeatedPtrField<std::string>& na
 void CheckVirtualService(const google::protobuf::Message& message, const Spot& spec) {
   const auto& service = static_cast<const net::VirtualService&>(message);
   const auto& annotations = spec.meta().annotations;
-  const auto semantics = annotations.find("internal.istio.io/route-semantics");
-  const bool gateway_api = semantics != annotations.end() && semantics->second == "gateway";
+  const auto semantics = annotations.find(kRouteSemanticsAnnotation);
+  const bool gateway_api = semantics != annotations.end() && semantics->second == kGatewaySemantics;
   const bool delegate = service.hosts_size() == 0;
   if (delegate) CheckDelegate(service, spec);
   CheckGatewayNames(service.gateways(), Warnings::kKept, gateway_api, Spot(spec, "gateways"));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "config/kubernetes_types.h"
 #include "gateway_api/conversion/backend_policy.h"
 #include "gateway_api/conversion/derived_object.h"
@@ -77,7 +78,7 @@ ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, World& world) {
       parents.push_back(std::move(parent));
   }
   LabelMap annotations;
-  annotations.emplace(kParentsAnnotation, Join(parents, ","));
+  annotations.emplace(config::kParentsAnnotation, Join(parents, ","));
   const BackendRule& first = rules.front();
   // Without an age of its own, it comes before every DestinationRule that is written.
   return MakeDerived(Kind::kDestinationRule, first.target.ns, NameOf(first), *first.policy,

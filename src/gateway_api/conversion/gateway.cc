@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/conversion/listener_conflicts.h"
@@ -42,14 +43,15 @@ Parent ParentOf(const ConfigObject& owner, const Listener& listener) {
 ConfigPtr DeriveGateway(const GatewayConversion& gateway, const ConfigObject& owner,
                         const Listener& listener) {
   LabelMap annotations;
-  annotations.emplace(kParentsAnnotation, StrCat(config::InfoOf(owner.kind()).name, "/", owner.name().str(),
-                                                 "/", listener.name, ".", owner.ns().str()));
-  annotations.emplace(kGatewaySemanticsAnnotation, kGatewaySemantics);
-  annotations.emplace(kGatewayServiceAnnotation, Join(gateway.services, ","));
-  annotations.emplace(kServiceAccountAnnotation,
+  annotations.emplace(config::kParentsAnnotation,
+                      StrCat(config::InfoOf(owner.kind()).name, "/", owner.name().str(), "/", listener.name,
+                             ".", owner.ns().str()));
+  annotations.emplace(config::kGatewaySemanticsAnnotation, config::kGatewaySemantics);
+  annotations.emplace(config::kGatewayServiceAnnotation, Join(gateway.services, ","));
+  annotations.emplace(config::kServiceAccountAnnotation,
                       GatewayServiceAccount(*gateway.object, gateway.gateway_class));
   if (owner.kind() == Kind::kListenerSet)
-    annotations.emplace(kParentNamespaceAnnotation, gateway.object->ns().str());
+    annotations.emplace(config::kParentNamespaceAnnotation, gateway.object->ns().str());
   istio::networking::v1alpha3::Gateway spec;
   *spec.add_servers() = *listener.server;
   return MakeDerived(Kind::kGateway, owner.ns(), InternalName(owner, listener.name), owner,

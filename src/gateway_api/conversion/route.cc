@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "config/host_name.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/route_matches.h"
@@ -272,8 +273,8 @@ ConfigPtr MergePieces(std::vector<RoutePiecePtr> pieces) {
   }
   if (pieces.size() > 1) SortByPrecedence(spec.mutable_http());
   LabelMap annotations;
-  annotations.emplace(kParentsAnnotation, Join(parents, ","));
-  annotations.emplace(kRouteSemanticsAnnotation, kGatewaySemantics);
+  annotations.emplace(config::kParentsAnnotation, Join(parents, ","));
+  annotations.emplace(config::kRouteSemanticsAnnotation, config::kGatewaySemantics);
   const std::string name = IsHttp(oldest.kind()) ? ReplaceAll(first.key, "/", "~") : first.name;
   return MakeDerived(Kind::kVirtualService, oldest.ns(), name, oldest, std::move(annotations),
                      std::move(spec));

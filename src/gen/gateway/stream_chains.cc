@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "gen/gateway/collect_listeners.h"
 #include "gen/listener/tcp_forward.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -16,9 +17,6 @@ namespace api = istio::networking::v1alpha3;
 using listener::ForwardRequest;
 using listener::TcpForward;
 using Tls = api::ServerTLSSettings;
-
-// Derived from a TLSRoute of the Gateway API: its TLS routes count where TLS is terminated, too.
-constexpr std::string_view kParents = "internal.istio.io/parents";
 
 bool PassesThrough(const api::Server& server) {
   return server.has_tls() &&
@@ -54,8 +52,10 @@ bool Applies(const api::TCPRoute& route, const mesh::GatewayServer& server) {
                      [&server](const auto& match) { return Applies(match, server); });
 }
 
+// TLS routes of a TLSRoute of the Gateway API count where TLS is terminated, too.
 bool IsTlsRoute(const mesh::VirtualService& virtual_service) {
-  return LabelOr(virtual_service.object->meta().annotations, kParents).starts_with("TLSRoute/");
+  return LabelOr(virtual_service.object->meta().annotations, config::kParentsAnnotation)
+      .starts_with("TLSRoute/");
 }
 
 class Collector {

@@ -6,6 +6,7 @@
 
 #include "base/labels.h"
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "config/tree.h"
 #include "gen/secret/secret_name.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
@@ -16,18 +17,13 @@ namespace {
 using istio::networking::v1alpha3::Gateway;
 using istio::networking::v1alpha3::ServerTLSSettings;
 
-// What Gateways that were made of Gateway API objects say of these.
-constexpr std::string_view kParents = "internal.istio.io/parents";
-constexpr std::string_view kParentNamespace = "internal.istio.io/parent-namespace";
-constexpr std::string_view kServiceAccount = "internal.istio.io/service-account-name";
-constexpr std::string_view kGatewayService = "internal.istio.io/gateway-service";
-
 // Whether the client is one of the proxies that the Gateway, of namespace `ns`, is for: behind a service that
 // it names, else with the labels that it selects.
 bool Serves(mesh::View& view, const config::ConfigObject& object, std::string_view ns) {
   const LabelMap& annotations = object.meta().annotations;
-  if (!annotations.contains(kGatewayService)) return view.HasLabels(object.Spec<Gateway>().selector());
-  const std::string_view services = LabelOr(annotations, kGatewayService);
+  if (!annotations.contains(config::kGatewayServiceAnnotation))
+    return view.HasLabels(object.Spec<Gateway>().selector());
+  const std::string_view services = LabelOr(annotations, config::kGatewayServiceAnnotation);
   const std::vector<std::string_view> hosts = Split(services, ',');
   return std::any_of(view.targets().begin(), view.targets().end(), [&](const mesh::ServiceTarget& target) {
     return target.service->ns == ns &&
@@ -61,7 +57,8 @@ class OfGateway {
   OfGateway(mesh::View& view, const model::PeerIdentity& identity, const config::ConfigObject& object,
             std::set<std::string, std::less<>>* out)
       : view_(view), identity_(identity), out_(out) {
-    const bool listener_set = LabelOr(object.meta().annotations, kParents).starts_with("ListenerSet/");
+    const bool listener_set =
+        LabelOr(object.meta().annotations, config::kParentsAnnotation).starts_with("ListenerSet/");
     kind_ = listener_set ? "ListenerSet" : "Gateway";
     // A ListenerSet may live elsewhere: the Gateway has let it in.
     from_namespace_ = listener_set ? object.ns().str() : identity.ns;
@@ -107,9 +104,9 @@ std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const mod
   if (identity.trust_domain.empty()) return out;
   for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
     const LabelMap& annotations = object->meta().annotations;
-    std::string_view ns = LabelOr(annotations, kParentNamespace);
+    std::string_view ns = LabelOr(annotations, config::kParentNamespaceAnnotation);
     if (ns.empty()) ns = object->ns();
-    const std::string_view account = LabelOr(annotations, kServiceAccount);
+    const std::string_view account = LabelOr(annotations, config::kServiceAccountAnnotation);
     if (identity.ns != ns || (!account.empty() && identity.service_account != account)) continue;
     if (!Serves(view, *object, ns)) continue;
     OfGateway of_gateway(view, identity, *object, &out);

@@ -1,0 +1,26 @@
+#ifndef FAIRLEAD_CONFIG_DERIVED_OBJECT_H_
+#define FAIRLEAD_CONFIG_DERIVED_OBJECT_H_
+
+#include <string_view>
+
+// What objects that were made of Gateway API and Ingress objects say of those, in annotations that users may
+// not write. Source: Istio's pkg/config/constants and its annotations.
+namespace fairlead::config {
+
+// KIND/NAME.NAMESPACE, separated by commas: of what the object was made.
+inline constexpr std::string_view kParentsAnnotation = "internal.istio.io/parents";
+// The namespace of the Gateway that a ListenerSet belongs to, where that is another than its own.
+inline constexpr std::string_view kParentNamespaceAnnotation = "internal.istio.io/parent-namespace";
+// The service account of the Gateway's workloads.
+inline constexpr std::string_view kServiceAccountAnnotation = "internal.istio.io/service-account-name";
+// Host names of the services whose workloads a Gateway is for, separated by commas.
+inline constexpr std::string_view kGatewayServiceAnnotation = "internal.istio.io/gateway-service";
+// Whose rules count: kGatewaySemantics, kIngressSemantics or, without it, Istio's own.
+inline constexpr std::string_view kRouteSemanticsAnnotation = "internal.istio.io/route-semantics";
+inline constexpr std::string_view kGatewaySemanticsAnnotation = "internal.istio.io/gateway-semantics";
+inline constexpr std::string_view kGatewaySemantics = "gateway";
+inline constexpr std::string_view kIngressSemantics = "ingress";
+
+}  // namespace fairlead::config
+
+#endif  // FAIRLEAD_CONFIG_DERIVED_OBJECT_H_
