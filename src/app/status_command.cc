@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "config/store.h"
 #include "gateway_api/status/statuses.h"
+#include "simulate/command/mesh_flags.h"
 
 namespace fairlead::app {
 namespace {
@@ -17,25 +18,12 @@ namespace {
 constexpr int kWrongCall = 2;
 
 struct Options {
-  simulate::MeshFiles files = {.folder = "",
-                               .mesh_config = "",
-                               .networks_config = "",
-                               .domain = "cluster.local",
-                               .cluster_id = "Kubernetes",
-                               .system_namespace = "istio-system"};
+  simulate::MeshFiles files;
   std::string output = "text";
 };
 
 void AddFlags(Options* o, CLI::App* command) {
-  command->add_option("-f,--file,--configDir", o->files.folder, "folder of manifests that is the mesh")
-      ->required();
-  command->add_option("--meshConfig", o->files.mesh_config, "file of the MeshConfig");
-  command->add_option("--networksConfig", o->files.networks_config, "file of the MeshNetworks");
-  command->add_option("--domain", o->files.domain, "DNS domain suffix")->capture_default_str();
-  command->add_option("--clusterID", o->files.cluster_id, "ID of the manifests' cluster")
-      ->capture_default_str();
-  command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
-      ->capture_default_str();
+  simulate::AddMeshFlags(&o->files, command, "-f,--file");
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
 

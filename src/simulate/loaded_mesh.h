@@ -27,7 +27,7 @@ struct LoadedMesh {
 struct MeshFiles {
   std::string folder;                        // of manifests
   std::string mesh_config, networks_config;  // paths; "" for none
-  std::string domain, cluster_id, system_namespace;
+  std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
 };
 
 // NotFound where there is no such folder; mistakes in what it holds are diagnostics.

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "mesh/proxy_scope.h"
+#include "simulate/command/mesh_flags.h"
 #include "simulate/command/server_side.h"
 #include "simulate/command/simulated_call.h"
 #include "simulate/command/simulated_proxy.h"
@@ -23,12 +24,7 @@ namespace {
 constexpr int kWrongCall = 2;
 
 struct Options {
-  MeshFiles files = {.folder = "",
-                     .mesh_config = "",
-                     .networks_config = "",
-                     .domain = "cluster.local",
-                     .cluster_id = "Kubernetes",
-                     .system_namespace = "istio-system"};
+  MeshFiles files;
   ProxyChoice proxy;
   CallOptions call;
   bool follow = false;
@@ -36,14 +32,7 @@ struct Options {
 };
 
 void AddFlags(Options* o, CLI::App* command) {
-  command->add_option("--configDir", o->files.folder, "folder of manifests that is the mesh")->required();
-  command->add_option("--meshConfig", o->files.mesh_config, "file of the MeshConfig");
-  command->add_option("--networksConfig", o->files.networks_config, "file of the MeshNetworks");
-  command->add_option("--domain", o->files.domain, "DNS domain suffix")->capture_default_str();
-  command->add_option("--clusterID", o->files.cluster_id, "ID of the manifests' cluster")
-      ->capture_default_str();
-  command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
-      ->capture_default_str();
+  AddMeshFlags(&o->files, command);
   auto* name =
       command->add_option("--proxy", o->proxy.name,
                           "POD.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
