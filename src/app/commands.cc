@@ -63,7 +63,6 @@ int WrongCall(const absl::Status& status) {
 
 int Serve(const DiscoveryOptions& options) {
   PrepareMemory();
-  rpc::PrepareGrpc();
   const sigset_t signals = BlockStopSignals();
   DiscoveryServer server(options);
   if (absl::Status status = server.Start(); !status.ok()) return Fail(status);

@@ -110,12 +110,6 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
       ->capture_default_str();
   command->add_option("--secureGRPCAddr", o->secure_grpc_addr, "xDS over TLS; empty: off")
       ->capture_default_str();
-  command
-      ->add_option("--xdsTransport", o->xds_transport,
-                   "What speaks HTTP/2 on these: nghttp2, or gRPC C++ (grpc), which has no TLS; auto: "
-                   "nghttp2 where there is TLS")
-      ->check(CLI::IsMember({"auto", "nghttp2", "grpc"}))
-      ->capture_default_str();
   command->add_option("--httpAddr", o->http_addr, "HTTP: /ready and /debug; empty: off")
       ->capture_default_str();
   command->add_option("--httpsAddr", o->https_addr, "Injection and validation webhooks; empty: off")

@@ -35,7 +35,6 @@ struct DiscoveryOptions {
   // Listeners; an empty address turns one off.
   std::string grpc_addr = ":15010";
   std::string secure_grpc_addr = ":15012";
-  std::string xds_transport = "auto";  // "nghttp2" where there is TLS, else "grpc"; or one of them
   std::string http_addr = ":8080";
   std::string https_addr = ":15017";
   std::string monitoring_addr = ":15014";

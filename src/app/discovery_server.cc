@@ -256,17 +256,10 @@ absl::Status DiscoveryServer::StartCertificates() {
 
 rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
   rpc::GrpcServerOptions options;
-  options.transport =
-      options_.xds_transport == "grpc" || (options_.xds_transport == "auto" && certificates_ == nullptr)
-          ? rpc::Transport::kGrpc
-          : rpc::Transport::kNghttp2;
   if (!options_.grpc_addr.empty()) options.addresses = {options_.grpc_addr};
   transports::Prove prove;
   if (certificates_ != nullptr) {
-    // The other transport has no TLS.
-    const bool served = options.transport == rpc::Transport::kNghttp2;
-    if (served) options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
-    if (!served) app_log.Warn("nothing listens on {}: the transport has no TLS", options_.secure_grpc_addr);
+    options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
     options.methods = certificates_->Methods();
     prove = [certificates = certificates_.get()](const rpc::ServerStream& stream) {
       return certificates->Prove(stream);

@@ -78,13 +78,9 @@ class SecureTest : public ServerTest {
     options_.environment.token_issuer = "https://issuer";
     options_.environment.token_keys = state_ + "/keys.pem";
     StartServer();
-    if (server_->secure_grpc_port() == 0) return;  // a transport without TLS
     address_ = StrCat("localhost:", server_->secure_grpc_port());
     // The keys are read by another thread.
     for (int i = 0; i < 500 && !Certificate("shop:probe").ok(); ++i) usleep(10'000);
-  }
-  void SetUp() override {
-    if (server_->secure_grpc_port() == 0) GTEST_SKIP() << "the transport has no TLS";
   }
   ~SecureTest() override {
     server_.reset();

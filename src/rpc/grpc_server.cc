@@ -1,19 +1,52 @@
 #include "rpc/grpc_server.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/strings.h"
 #include "rpc/address.h"
-#include "rpc/grpc_backend.h"
 #include "rpc/health.h"
 
 namespace fairlead::rpc {
 namespace {
 
+constexpr std::string_view kUnix = "unix:";
+
 // A port beyond 65535 would be taken for another one by some.
 absl::Status CheckAddress(std::string_view address) {
-  return address.starts_with("unix:") ? absl::OkStatus() : ParseAddress(address).status();
+  return address.starts_with(kUnix) ? absl::OkStatus() : ParseAddress(address).status();
+}
+
+// REQUIRES: the address can be read.
+transport::Listener ToListener(const std::string& text, std::shared_ptr<TlsCredentials> credentials) {
+  transport::Listener listener;
+  listener.name = text;
+  listener.credentials = std::move(credentials);
+  if (text.starts_with(kUnix)) {
+    listener.path = text.substr(kUnix.size());
+    // "unix:///run/x" is "unix:/run/x".
+    if (listener.path.starts_with("//")) listener.path.erase(0, 2);
+    return listener;
+  }
+  const absl::StatusOr<Address> address = ParseAddress(text);
+  listener.host = address->host;
+  listener.port = address->port;
+  return listener;
+}
+
+// REQUIRES: the addresses can be read.
+transport::ServerOptions ToServerOptions(GrpcServerOptions options) {
+  transport::ServerOptions out;
+  for (const std::string& address : options.addresses) out.listeners.push_back(ToListener(address, nullptr));
+  for (SecureAddress& secure : options.secure_addresses)
+    out.listeners.push_back(ToListener(secure.address, std::move(secure.credentials)));
+  out.keepalive = options.keepalive;
+  out.limits.max_message_size = static_cast<size_t>(std::max(0, options.max_receive_size));
+  out.limits.max_streams = static_cast<uint32_t>(std::max(1, options.max_streams));
+  out.methods = std::move(options.methods);
+  out.refuse = std::move(options.refuse);
+  return out;
 }
 
 // "package.Service" of each "/package.Service/Method".
@@ -45,23 +78,22 @@ absl::Status GrpcServer::Start() {
   GrpcServerOptions options = options_;
   for (GrpcMethod& method : health_->Methods()) options.methods.push_back(std::move(method));
   health_->SetServing(true);
-  backend_ = options.transport == Transport::kGrpc ? MakeGrpcBackend(std::move(options))
-                                                   : MakeNghttp2Backend(std::move(options));
-  return backend_->Start();
+  server_ = std::make_unique<transport::Server>(ToServerOptions(std::move(options)));
+  return server_->Start();
 }
 
 void GrpcServer::Drain() { health_->SetServing(false); }
 
 void GrpcServer::Stop(std::chrono::milliseconds grace) {
-  if (backend_ == nullptr) return;
+  if (server_ == nullptr) return;
   Drain();
-  backend_->Stop(grace);
+  server_->Stop(grace);
 }
 
-const std::vector<int>& GrpcServer::ports() const { return backend_ == nullptr ? none_ : backend_->ports(); }
+const std::vector<int>& GrpcServer::ports() const { return server_ == nullptr ? none_ : server_->ports(); }
 
 std::vector<transport::ConnectionInfo> GrpcServer::Connections() const {
-  return backend_ == nullptr ? std::vector<transport::ConnectionInfo>() : backend_->Connections();
+  return server_ == nullptr ? std::vector<transport::ConnectionInfo>() : server_->Connections();
 }
 
 }  // namespace fairlead::rpc

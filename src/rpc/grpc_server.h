@@ -28,19 +28,14 @@ using transport::TlsPeer;
 using transport::KeepaliveOptions;
 using GrpcMethod = transport::Method;
 
-// Which library speaks HTTP/2.
-enum class Transport { kGrpc, kNghttp2 };
-
 struct SecureAddress {
   std::string address;  // as in GrpcServerOptions::addresses
   std::shared_ptr<TlsCredentials> credentials;
 };
 
 struct GrpcServerOptions {
-  std::vector<std::string> addresses;  // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
-  // TLS; served by Transport::kNghttp2 alone.
-  std::vector<SecureAddress> secure_addresses;
-  Transport transport = Transport::kGrpc;
+  std::vector<std::string> addresses;           // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
+  std::vector<SecureAddress> secure_addresses;  // TLS
   KeepaliveOptions keepalive;
   // Of a message from a client, compressed or not; what is larger ends its stream with RESOURCE_EXHAUSTED.
   int max_receive_size = 4 << 20;
@@ -50,12 +45,7 @@ struct GrpcServerOptions {
   std::function<absl::Status(std::string_view path)> refuse;
 };
 
-// Chooses gRPC's settings that hold for the whole process: small read buffers. What the environment says
-// (GRPC_EXPERIMENTS) goes before. To be called before there are threads and before gRPC is used.
-void PrepareGrpc();
-
 class Health;
-class ServerBackend;
 
 class GrpcServer {
  public:
@@ -70,7 +60,7 @@ class GrpcServer {
   void Stop(std::chrono::milliseconds grace);
   // The ports listened on (for ":0"), in the order of the addresses, those of the secure ones last.
   const std::vector<int>& ports() const;
-  // Those of now; none of Transport::kGrpc, which does not tell.
+  // Those of now.
   std::vector<transport::ConnectionInfo> Connections() const;
 
  private:
@@ -78,7 +68,7 @@ class GrpcServer {
 
   GrpcServerOptions options_;
   const std::shared_ptr<Health> health_;
-  std::unique_ptr<ServerBackend> backend_;  // null before Start
+  std::unique_ptr<transport::Server> server_;  // null before Start
   const std::vector<int> none_;
 };
 

@@ -158,10 +158,9 @@ class Wire {
   std::thread thread_;
 };
 
-class GrpcServers : public testing::TestWithParam<Transport> {
+class GrpcServerTest : public testing::Test {
  protected:
   void Start(const grpc::ChannelArguments& arguments = {}) {
-    options_.transport = GetParam();
     options_.addresses = {"127.0.0.1:0"};
     options_.methods.push_back({kEcho, [closed = closed_](std::shared_ptr<ServerStream> stream) {
                                   return std::make_shared<Echo>(std::move(stream), closed);
@@ -193,7 +192,7 @@ class GrpcServers : public testing::TestWithParam<Transport> {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-TEST_P(GrpcServers, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
+TEST_F(GrpcServerTest, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
   options_.keepalive.max_connection_age = milliseconds(300);
   options_.keepalive.max_connection_age_grace = milliseconds(200);
   Start();
@@ -205,7 +204,7 @@ TEST_P(GrpcServers, AnOldConnectionEndsWithItsStreamsAndANewOneServes) {
   EXPECT_TRUE(Call(channel_.get(), kEcho).Echoes("new"));
 }
 
-TEST_P(GrpcServers, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
+TEST_F(GrpcServerTest, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
   options_.keepalive.interval = milliseconds(300);
   options_.keepalive.timeout = milliseconds(300);
   Start();
@@ -228,7 +227,7 @@ TEST_P(GrpcServers, AStreamEndsWhoseClientHasVanishedWithoutAWord) {
   listener.join();
 }
 
-TEST_P(GrpcServers, ZeroOptionsAreGosDefaults) {
+TEST_F(GrpcServerTest, ZeroOptionsAreGosDefaults) {
   options_.keepalive = {milliseconds(0), milliseconds(0), milliseconds(0), milliseconds(0)};
   Start();
   Call call(channel_.get(), kEcho);
@@ -236,7 +235,7 @@ TEST_P(GrpcServers, ZeroOptionsAreGosDefaults) {
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(call.Echoes("still there")) << i;
 }
 
-TEST_P(GrpcServers, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
+TEST_F(GrpcServerTest, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
   options_.keepalive.interval = milliseconds(800);
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 500);
@@ -250,7 +249,7 @@ TEST_P(GrpcServers, ClientsMayPingTwiceAsOftenAsTheServerDoes) {
   EXPECT_TRUE(call.Echoes("after"));
 }
 
-TEST_P(GrpcServers, AMessageThatIsTooLargeEndsItsStreamAlone) {
+TEST_F(GrpcServerTest, AMessageThatIsTooLargeEndsItsStreamAlone) {
   options_.max_receive_size = 10000;
   Start();
   Call other(channel_.get(), kEcho), call(channel_.get(), kEcho);
@@ -262,13 +261,13 @@ TEST_P(GrpcServers, AMessageThatIsTooLargeEndsItsStreamAlone) {
   EXPECT_TRUE(other.Echoes("goes on"));
 }
 
-TEST_P(GrpcServers, CompressedMessagesAreRead) {
+TEST_F(GrpcServerTest, CompressedMessagesAreRead) {
   options_.max_receive_size = 200000;
   Start();
   EXPECT_TRUE(Call(channel_.get(), kEcho, /*compressed=*/true).Echoes(std::string(100000, 'x')));
 }
 
-TEST_P(GrpcServers, ACompressedMessageMayNotGrowBeyondTheLimit) {
+TEST_F(GrpcServerTest, ACompressedMessageMayNotGrowBeyondTheLimit) {
   options_.max_receive_size = 10000;
   Start();
   Call call(channel_.get(), kEcho, /*compressed=*/true);
@@ -278,7 +277,7 @@ TEST_P(GrpcServers, ACompressedMessageMayNotGrowBeyondTheLimit) {
   EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_P(GrpcServers, HealthIsOfTheServerAndOfEachService) {
+TEST_F(GrpcServerTest, HealthIsOfTheServerAndOfEachService) {
   Start();
   for (const char* service : {"", "test.v1.EchoService"}) {
     std::string answer;
@@ -289,7 +288,7 @@ TEST_P(GrpcServers, HealthIsOfTheServerAndOfEachService) {
   EXPECT_EQ(Health("test.v1.Nobody", &answer).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_P(GrpcServers, WhoWatchesHealthIsToldOfTheDrain) {
+TEST_F(GrpcServerTest, WhoWatchesHealthIsToldOfTheDrain) {
   Start();
   Call watch(channel_.get(), kHealthWatch), call(channel_.get(), kEcho);
   std::string answer;
@@ -303,7 +302,7 @@ TEST_P(GrpcServers, WhoWatchesHealthIsToldOfTheDrain) {
   EXPECT_TRUE(call.Echoes("goes on"));
 }
 
-TEST_P(GrpcServers, StoppingEndsStreamsAfterTheGrace) {
+TEST_F(GrpcServerTest, StoppingEndsStreamsAfterTheGrace) {
   Start();
   Call call(channel_.get(), kEcho);
   ASSERT_TRUE(call.Echoes("before"));
@@ -313,9 +312,8 @@ TEST_P(GrpcServers, StoppingEndsStreamsAfterTheGrace) {
   EXPECT_FALSE(call.Finish().ok());
 }
 
-TEST_P(GrpcServers, WhatIsNoAddressIsAnError) {
+TEST_F(GrpcServerTest, WhatIsNoAddressIsAnError) {
   for (const char* address : {"nonsense", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1"}) {
-    options_.transport = GetParam();
     options_.addresses = {address};
     const absl::Status status = GrpcServer(options_).Start();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << address;
@@ -323,7 +321,7 @@ TEST_P(GrpcServers, WhatIsNoAddressIsAnError) {
   }
 }
 
-TEST_P(GrpcServers, AStreamSaysWhatItsRequestSaid) {
+TEST_F(GrpcServerTest, AStreamSaysWhatItsRequestSaid) {
   std::string token, absent = "none", peer;
   bool plaintext = false;
   options_.methods.push_back({"/test.v1.EchoService/Who", [&](std::shared_ptr<ServerStream> stream) {
@@ -342,7 +340,7 @@ TEST_P(GrpcServers, AStreamSaysWhatItsRequestSaid) {
   EXPECT_THAT(peer, testing::StartsWith("ipv4:127.0.0.1:"));
 }
 
-TEST_P(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
+TEST_F(GrpcServerTest, AnUnknownMethodIsRefusedInItsOwnersWords) {
   options_.refuse = [](std::string_view path) { return absl::UnimplementedError(StrCat("no ", path)); };
   Start();
   Call call(channel_.get(), "/test.v1.EchoService/Shout");
@@ -351,21 +349,6 @@ TEST_P(GrpcServers, AnUnknownMethodIsRefusedInItsOwnersWords) {
   const grpc::Status status = call.Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(status.error_message(), HasSubstr("/test.v1.EchoService/Shout"));
-}
-
-INSTANTIATE_TEST_SUITE_P(Both, GrpcServers, testing::Values(Transport::kGrpc, Transport::kNghttp2),
-                         [](const auto& info) {
-                           return info.param == Transport::kGrpc ? "Grpc" : "Nghttp2";
-                         });
-
-TEST(PrepareGrpc, LeavesTheEnvironmentItsWord) {
-  unsetenv("GRPC_EXPERIMENTS");
-  PrepareGrpc();
-  EXPECT_STREQ(getenv("GRPC_EXPERIMENTS"), "-tcp_read_chunks");
-  setenv("GRPC_EXPERIMENTS", "tcp_rcv_lowat", /*overwrite=*/1);
-  PrepareGrpc();
-  EXPECT_STREQ(getenv("GRPC_EXPERIMENTS"), "tcp_rcv_lowat");
-  unsetenv("GRPC_EXPERIMENTS");
 }
 
 }  // namespace
