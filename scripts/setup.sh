@@ -81,9 +81,11 @@ PY
   mv "$deps/schemas.new" "$deps/schemas"
 }
 
-# What the test of real gRPC clients calls with: grpc-go's modules and grpc-js's packages.
+# What tests call with: the modules of grpc-go, its interop client and h2spec, and grpc-js's packages.
 go_clients() {
-  (cd tests/clients/go && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go mod download)
+  for module in tests/clients/go tests/http2/peers; do
+    (cd "$module" && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go mod download)
+  done
 }
 
 node_clients() {
@@ -104,7 +106,7 @@ case "${1:-build}" in
     flock 9
     step python scripts/requirements.txt python_packages
     step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
-    step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum" go_clients
+    step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum tests/http2/peers/go.mod tests/http2/peers/go.sum" go_clients
     step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;
   clang) debian scripts/packages-clang.txt ;;
