@@ -97,7 +97,8 @@ def exposition_of(fairlead):
         server = subprocess.Popen(
             [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=",
              f"--grpcAddr=127.0.0.1:{grpc}", "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr",
-             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL,
+             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}", "--stateDir",
+             os.path.join(folder, "state")], stdout=subprocess.DEVNULL,
             env=os.environ | {"FAIRLEAD_CA_DIR": os.path.join(folder, "ca")})
         try:
             while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:
