@@ -109,6 +109,13 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
                    "serve what is good, or refuse, that is, exit with status 1")
       ->check(CLI::IsMember({"serve", "refuse"}))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--onUnsupported", o->on_unsupported,
+          "What to do at the start where a manifest has a kind or field that this version accepts and "
+          "does not act on: warn, or refuse, that is, exit with status 1")
+      ->check(CLI::IsMember({"warn", "refuse"}))
+      ->capture_default_str();
   command->add_option("--statusDir", o->status_dir,
                       "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,

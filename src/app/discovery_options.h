@@ -28,8 +28,9 @@ struct DiscoveryOptions {
   std::string cluster_id;  // default: the environment's
   std::string ns;          // default: the environment's
 
-  std::string state_dir;             // "": last good versions end with the process
-  std::string on_invalid = "serve";  // or "refuse"
+  std::string state_dir;                // "": last good versions end with the process
+  std::string on_invalid = "serve";     // or "refuse"
+  std::string on_unsupported = "warn";  // or "refuse"
 
   std::string xds_out_dir;  // "": no files are written
   std::string xds_out_nodes;

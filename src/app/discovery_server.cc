@@ -220,12 +220,13 @@ absl::Status DiscoveryServer::OpenState() {
 }
 
 std::vector<source::Sink*> DiscoveryServer::AddSinks() {
+  const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
   std::vector<source::Sink*> sinks;
   for (const auto& source : sources_) {
     source::Sink* sink = mesh_thread_->AddSource(source->Name());
-    if (options_.on_invalid == "refuse") {
+    if (rules.invalid || rules.unsupported) {
       start_checks_.push_back(
-          MakeStartCheck(sink, [this](absl::Status status) { Refuse(std::move(status)); }));
+          MakeStartCheck(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
       sink = start_checks_.back().get();
     }
     sinks.push_back(sink);
@@ -253,7 +254,8 @@ absl::Status DiscoveryServer::StartSettings() {
       [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
   settings_->Start();
   if (options_.on_invalid == "refuse") {
-    if (absl::Status status = RefuseInvalid(settings_->Diagnostics()); !status.ok()) return status;
+    if (absl::Status status = CheckStart({.invalid = true}, settings_->Diagnostics()); !status.ok())
+      return status;
   }
   sink->OnSynced();
   return absl::OkStatus();

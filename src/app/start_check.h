@@ -12,13 +12,20 @@
 
 namespace fairlead::app {
 
-// FailedPrecondition with all errors among the diagnostics, a line each; OK where there are none.
-absl::Status RefuseInvalid(const std::vector<config::Diagnostic>& diagnostics);
+// What a start is refused for.
+struct StartRules {
+  bool invalid = false;      // --onInvalid=refuse: errors
+  bool unsupported = false;  // --onUnsupported=refuse: what is accepted and not acted on
+};
 
-// A sink in front of another one (--onInvalid=refuse): where what the source has at the start has errors, the
-// source never counts as synced, and `refuse` is called once, on the source's thread. What comes later is
-// handed on. `next` must outlive it.
-std::unique_ptr<source::Sink> MakeStartCheck(source::Sink* next, std::function<void(absl::Status)> refuse);
+// FailedPrecondition with all that are refused among the diagnostics, a line each; OK where there are none.
+absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagnostic>& diagnostics);
+
+// A sink in front of another one: where what the source has at the start is refused by the rules, the source
+// never counts as synced, and `refuse` is called once, on the source's thread. What comes later is handed on.
+// `next` must outlive it.
+std::unique_ptr<source::Sink> MakeStartCheck(StartRules rules, source::Sink* next,
+                                             std::function<void(absl::Status)> refuse);
 
 }  // namespace fairlead::app
 

@@ -8,6 +8,7 @@
 #include "config/document_class.h"
 #include "config/flow_text.h"
 #include "config/metadata.h"
+#include "config/no_effect.h"
 #include "config/yaml.h"
 
 namespace fairlead::config {
@@ -71,6 +72,7 @@ class ManifestParser {
       result_.broken.push_back(key);
     } else {
       result_.objects.push_back(std::move(object));
+      NoteNoEffect(info.kind, document, report_);
       if (documents_ == Documents::kKept)
         result_.documents.push_back(info.kind == Kind::kSecret ? "" : FlowText(document, info.name));
     }

@@ -144,8 +144,19 @@ class DiscoveryTest(unittest.TestCase):
         folder = pathlib.Path(self.folder.name)
         addresses = ("--grpcAddr=127.0.0.1:0", "--httpAddr=", "--monitoringAddr=", "--onInvalid=refuse", "--configDir", str(folder))
         (folder / "a.yaml").write_text(ROUTE.replace("weight: 0", "wieght: 0") + "---\n" + ROUTE)
-        self.refused(1, "--onInvalid=refuse, and there are 2 mistakes:", *addresses)
+        self.refused(1, "--onInvalid=refuse: the start is refused for 2 reasons:", *addresses)
         self.refused(2, "--onInvalid", "--configDir", str(folder), "--onInvalid=perhaps")
+
+    def test_what_is_not_acted_on_is_said_and_can_be_refused(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "a.yaml").write_text("apiVersion: networking.istio.io/v1\nkind: WorkloadGroup\nmetadata: {name: vms}\n"
+                                       "spec: {template: {}}\n")
+        said = "a.yaml:1: warning: WorkloadGroup default/vms: this has no effect"
+        self.refused(1, said, "--onUnsupported=refuse", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                     "--monitoringAddr=")
+        done = call("validate", str(folder))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("note: WorkloadGroup default/vms: this has no effect", done.stdout)
 
     def test_a_folder_for_the_state_that_cannot_be_had(self):
         folder = pathlib.Path(self.folder.name)

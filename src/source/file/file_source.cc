@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "config/manifests.h"
+#include "config/no_effect.h"
 #include "source/file/read_file.h"
 
 namespace fairlead::source {
@@ -111,6 +112,21 @@ std::vector<FileCatalog::Version> VersionsOf(const GoodFile& file) {
     versions.push_back({std::move(object), time, true});
   }
   return versions;
+}
+
+metrics::Gauge& NotActedOn() {
+  static metrics::Gauge& gauge = metrics::GetGauge(
+      "fairlead_objects_not_acted_on",
+      "Objects that are accepted and not acted on, or not all of their fields, by this version.");
+  return gauge;
+}
+
+size_t ObjectsWithoutEffect(const std::vector<config::Diagnostic>& diagnostics) {
+  std::set<config::ObjectKey> objects;
+  for (const config::Diagnostic& one : diagnostics) {
+    if (one.code == config::kNoEffectCode && one.object) objects.insert(*one.object);
+  }
+  return objects.size();
 }
 
 metrics::Gauge& StaleObjects() {
@@ -221,6 +237,7 @@ void FileSource::Tell(const std::vector<PathProblem>& problems) {
   for (config::Diagnostic& diagnostic : catalog_.Diagnostics(is_there))
     diagnostics.push_back(std::move(diagnostic));
   StaleObjects().Set(static_cast<double>(catalog_.stale()));
+  NotActedOn().Set(static_cast<double>(ObjectsWithoutEffect(diagnostics)));
   std::vector<std::string> texts;
   for (const config::Diagnostic& diagnostic : diagnostics) texts.push_back(ToText(diagnostic));
   if (texts != told_diagnostics_ || !synced_) {
