@@ -51,6 +51,15 @@ def check_flags(page, help_text, environment_text):
     return problems
 
 
+def check_istiod(page, environment_text):
+    """The table of istiod's other variables: name, its default, what becomes of it here."""
+    said = {(m[1], m[2], f"{m[3]}: {m[4]}") for m in
+            re.finditer(r"^  ([A-Z]\w*) \((.*?)\) (without meaning here|not honoured): (.*)$", environment_text, re.M)}
+    section = page.partition("\n## istiod's other variables\n")[2].split("\n## ")[0]
+    written = {(row[0].strip("`"), row[1].strip("`"), row[2]) for row in rows(section)}
+    return differences("istiod's variable", {" ".join(row) for row in written}, {" ".join(row) for row in said})
+
+
 def families(exposition):
     return set(re.findall(r"^# TYPE (\S+) ", exposition, re.M))
 
@@ -97,7 +106,8 @@ def exposition_of(fairlead):
         server = subprocess.Popen(
             [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=",
              f"--grpcAddr=127.0.0.1:{grpc}", "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr",
-             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}"], stdout=subprocess.DEVNULL,
+             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}", "--stateDir",
+             os.path.join(folder, "state")], stdout=subprocess.DEVNULL,
             env=os.environ | {"FAIRLEAD_CA_DIR": os.path.join(folder, "ca")})
         try:
             while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:
@@ -122,6 +132,7 @@ def main():
             return f.read()
 
     problems = check_flags(page("flags.md"), said("discovery", "--help"), said("environment"))
+    problems += check_istiod(page("flags.md"), said("environment"))
     problems += check_metrics(page("metrics.md"), exposition_of(fairlead))
     print("\n".join(problems) or "flags, variables and metrics are as documented")
     return 1 if problems else 0

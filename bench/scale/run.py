@@ -105,7 +105,7 @@ class Server:
 def fairlead(binary, folder, log, more=()):
     port = free_port()
     words = [binary, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "",
-             "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", "", *more]
+             "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", "", "--stateDir=", *more]
     return Server(words, port, log)
 
 

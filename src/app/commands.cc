@@ -14,6 +14,7 @@
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
 #include "app/environment.h"
+#include "app/istiod_variables.h"
 #include "app/mesh_folder.h"
 #include "app/status_command.h"
 #include "app/version.h"
@@ -129,8 +130,7 @@ int RunDiscovery(const Arguments& arguments) {
   if (const auto names = ListFolder(options.config_dir); !names.ok()) return Fail(names.status());
   if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return Fail(status);
   if (!idle->empty()) app_log.Warn("set, but without a meaning to this version: {}", Join(*idle, ", "));
-  for (const std::string& name : UnknownVariables(Settings()))
-    app_log.Warn("{} is set, but means nothing to this version", name);
+  for (const std::string& remark : RemarksOn(Settings())) app_log.Warn("{}", remark);
   return Serve(options);
 }
 
@@ -152,6 +152,12 @@ int RunEnvironment(const Arguments& arguments) {
     return 0;
   for (const EnvironmentVariable& variable : EnvironmentTable()) {
     std::cout << variable.name << "=" << variable.fallback << "\n    " << variable.meaning << "\n";
+  }
+  std::cout << "\nOther variables of istiod's:\n";
+  for (const IstiodVariable& variable : IstiodVariables()) {
+    const bool idle = variable.fate == IstiodVariable::Fate::kIdle;
+    std::cout << "  " << variable.name << " (" << variable.fallback << ") "
+              << (idle ? "without meaning here: " : "not honoured: ") << variable.why << "\n";
   }
   return 0;
 }

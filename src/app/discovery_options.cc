@@ -97,6 +97,25 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("-n,--namespace", o->ns, "Namespace that this instance resides in")
       ->capture_default_str();
 
+  o->state_dir = kDefaultStateDir;
+  command
+      ->add_option("--stateDir", o->state_dir,
+                   "Folder that keeps the last good version of each file, for starts that find one broken; "
+                   "never Secrets; empty: none")
+      ->capture_default_str();
+  command
+      ->add_option("--onInvalid", o->on_invalid,
+                   "What to do at the start where a manifest or a file of the mesh's settings has mistakes: "
+                   "serve what is good, or refuse, that is, exit with status 1")
+      ->check(CLI::IsMember({"serve", "refuse"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--onUnsupported", o->on_unsupported,
+          "What to do at the start where a manifest has a kind or field that this version accepts and "
+          "does not act on: warn, or refuse, that is, exit with status 1")
+      ->check(CLI::IsMember({"warn", "refuse"}))
+      ->capture_default_str();
   command->add_option("--statusDir", o->status_dir,
                       "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,

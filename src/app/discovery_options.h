@@ -28,6 +28,10 @@ struct DiscoveryOptions {
   std::string cluster_id;  // default: the environment's
   std::string ns;          // default: the environment's
 
+  std::string state_dir;                // "": last good versions end with the process
+  std::string on_invalid = "serve";     // or "refuse"
+  std::string on_unsupported = "warn";  // or "refuse"
+
   std::string xds_out_dir;  // "": no files are written
   std::string xds_out_nodes;
   std::string status_dir;  // "": no statuses are written
@@ -48,6 +52,9 @@ struct DiscoveryOptions {
   std::vector<std::string> tls_cipher_suites;
   std::string log_output_level = "default:info";
 };
+
+// The default of --stateDir, which is gone without where it cannot be written.
+inline constexpr char kDefaultStateDir[] = "./var/lib/fairlead/state";
 
 // Adds the flags to a command. The options must outlive the parsing. Flags that it does not know are
 // left to the caller (CLI::App::remaining) and to CheckExtras.

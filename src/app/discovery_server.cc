@@ -8,9 +8,11 @@
 #include <thread>
 #include <utility>
 
+#include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -158,6 +160,7 @@ void DiscoveryServer::MakeSources() {
   if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
   files.folder = options_.config_dir;
+  files.kept = kept_.get();
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
 }
 
@@ -181,6 +184,7 @@ absl::Status DiscoveryServer::Start() {
   MakeMeshThread(std::move(model));
   if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;
   MakeKeyFetcher();
+  if (absl::Status status = OpenState(); !status.ok()) return status;
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
     files_ = std::make_unique<transports::FileOutput>(
@@ -190,21 +194,70 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = StartHttp(); !status.ok()) return status;
 
   // All sinks exist before anything runs: nothing is published until the last source has synced.
-  std::vector<source::Sink*> sinks;
-  for (const auto& source : sources_) sinks.push_back(mesh_thread_->AddSource(source->Name()));
-  source::Sink* settings_sink = mesh_thread_->AddSource("mesh settings");
-  settings_ = std::make_unique<SettingsFiles>(
-      SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
-                             options_.cluster_id, options_.ns, options_.environment.compliance,
-                             options_.environment.gateways},
-      [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
-      [settings_sink](std::vector<config::Diagnostic> all) { settings_sink->OnDiagnostics(std::move(all)); });
-  settings_->Start();
-  settings_sink->OnSynced();
+  const std::vector<source::Sink*> sinks = AddSinks();
+  if (absl::Status status = StartSettings(); !status.ok()) return status;
   mesh_thread_->Start();
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
   }
+  return absl::OkStatus();
+}
+
+// A folder of its own for each --configDir, so that servers of several do not meet.
+absl::Status DiscoveryServer::OpenState() {
+  if (options_.state_dir.empty()) return absl::OkStatus();
+  const std::string name = ToHex(StableHash(AbsolutePath(options_.config_dir)));
+  auto kept = source::LastGood::Open(StrCat(options_.state_dir, "/", name.substr(0, 16)));
+  if (kept.ok()) {
+    kept_ = *std::move(kept);
+  } else if (options_.state_dir == kDefaultStateDir) {
+    app_log.Warn("--stateDir: {}; last good versions end with the process",
+                 FromAbsl(kept.status().message()));
+  } else {
+    return absl::UnavailableError(ToAbsl(StrCat("--stateDir: ", FromAbsl(kept.status().message()))));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<source::Sink*> DiscoveryServer::AddSinks() {
+  const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
+  std::vector<source::Sink*> sinks;
+  for (const auto& source : sources_) {
+    source::Sink* sink = mesh_thread_->AddSource(source->Name());
+    if (rules.invalid || rules.unsupported) {
+      start_checks_.push_back(
+          MakeStartCheck(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
+      sink = start_checks_.back().get();
+    }
+    sinks.push_back(sink);
+  }
+  return sinks;
+}
+
+// The xDS listener never opens.
+void DiscoveryServer::Refuse(absl::Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(grpc_tried_, true)) return;
+    grpc_status_ = std::move(status);
+  }
+  opened_.notify_all();
+}
+
+absl::Status DiscoveryServer::StartSettings() {
+  source::Sink* const sink = mesh_thread_->AddSource("mesh settings");
+  settings_ = std::make_unique<SettingsFiles>(
+      SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
+                             options_.cluster_id, options_.ns, options_.environment.compliance,
+                             options_.environment.gateways, kept_.get()},
+      [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
+      [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
+  settings_->Start();
+  if (options_.on_invalid == "refuse") {
+    if (absl::Status status = CheckStart({.invalid = true}, settings_->Diagnostics()); !status.ok())
+      return status;
+  }
+  sink->OnSynced();
   return absl::OkStatus();
 }
 

@@ -22,6 +22,7 @@
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
 #include "rpc/http_server.h"
+#include "source/file/last_good.h"
 #include "source/source.h"
 #include "transports/file_output.h"
 
@@ -55,6 +56,10 @@ class DiscoveryServer {
   absl::Status StartStatusFiles(const StoreMeshModel* model);
   void MakeSources();
   absl::Status CheckAddresses() const;
+  absl::Status OpenState();
+  absl::Status StartSettings();
+  std::vector<source::Sink*> AddSinks();
+  void Refuse(absl::Status status);
   absl::Status StartHttp();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   rpc::GrpcServerOptions GrpcOptions();
@@ -72,10 +77,12 @@ class DiscoveryServer {
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
   gateway_api::StatusBoard status_board_;
   std::unique_ptr<gateway_api::StatusFiles> status_files_;  // null without --statusDir
-  std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
+  std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<jwks::Fetcher> keys_;
+  std::unique_ptr<source::LastGood> kept_;  // null without --stateDir
   std::unique_ptr<SettingsFiles> settings_;
+  std::vector<std::unique_ptr<source::Sink>> start_checks_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
   rpc::HttpServer monitoring_;

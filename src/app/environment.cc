@@ -302,17 +302,4 @@ absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(cons
   return environment;
 }
 
-std::vector<std::string> UnknownVariables(const std::vector<std::string>& settings) {
-  std::vector<std::string> unknown;
-  for (const std::string& setting : settings) {
-    const std::string name = setting.substr(0, setting.find('='));
-    if (!name.starts_with("PILOT_") && !name.starts_with("ISTIO_GPRC_")) continue;
-    const bool known =
-        std::any_of(Rows().begin(), Rows().end(), [&](const Row& row) { return row.variable.name == name; });
-    if (!known) unknown.push_back(name);
-  }
-  std::sort(unknown.begin(), unknown.end());
-  return unknown;
-}
-
 }  // namespace fairlead::app

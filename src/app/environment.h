@@ -68,10 +68,6 @@ const std::vector<EnvironmentVariable>& EnvironmentTable();
 // be read.
 absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get);
 
-// Of the settings of a process ("NAME=value"), the names of istiod's tuning variables that mean nothing here,
-// sorted: those that begin with PILOT_ or ISTIO_GPRC_ and are not in the table.
-std::vector<std::string> UnknownVariables(const std::vector<std::string>& settings);
-
 }  // namespace fairlead::app
 
 #endif  // FAIRLEAD_APP_ENVIRONMENT_H_

@@ -59,12 +59,6 @@ TEST(EnvironmentTest, StandardsOfTls) {
   EXPECT_FALSE(Read({{"COMPLIANCE_POLICY", "fips"}}).ok());
 }
 
-TEST(EnvironmentTest, NamesWhatMeansNothingHere) {
-  EXPECT_THAT(UnknownVariables({"PILOT_XDS_CACHE_SIZE=1", "PILOT_DEBOUNCE_MAX=1s", "PATH=/bin",
-                                "PILOT_=", "ISTIO_GPRC_MAXSTREAMS=5", "ISTIO_GPRC_OTHER=PILOT_X=1"}),
-              testing::ElementsAre("ISTIO_GPRC_OTHER", "PILOT_", "PILOT_XDS_CACHE_SIZE"));
-}
-
 TEST(EnvironmentTest, ReadsWhatIsSet) {
   const auto read = Read({{"PILOT_DEBOUNCE_AFTER", "1m30s"},
                           {"PILOT_ENABLE_EDS_DEBOUNCE", "true"},

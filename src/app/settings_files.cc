@@ -1,5 +1,6 @@
 #include "app/settings_files.h"
 
+#include <chrono>
 #include <utility>
 
 #include "base/log.h"
@@ -42,26 +43,52 @@ void SettingsFiles::Stop() {
   if (networks_file_ != nullptr) networks_file_->Stop();
 }
 
+// REQUIRES: the file says something valid.
+void SettingsFiles::Keep(const std::string& path, const std::string& text) {
+  if (options_.kept == nullptr) return;
+  const int64_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  options_.kept->Put({path, {}, {{"", now, 1, text}}});
+}
+
+// What an earlier process kept of a file that cannot be read now.
+std::optional<source::GoodFile::Part> SettingsFiles::Kept(
+    const std::string& path, std::vector<config::Diagnostic>* diagnostics) const {
+  if (options_.kept == nullptr) return std::nullopt;
+  const std::optional<source::GoodFile> file = options_.kept->Find(path);
+  if (!file || file->parts.size() != 1) return std::nullopt;
+  diagnostics->push_back(config::ServingEarlier(path, file->parts.front().time));
+  return file->parts.front();
+}
+
 void SettingsFiles::OnMesh(const absl::StatusOr<std::string>& text) {
   std::lock_guard lock(mutex_);
-  if (!text.ok()) {
-    config_log.Info("{}: {}", options_.mesh_config, FromAbsl(text.status().message()));
-    return;
+  const std::string& path = options_.mesh_config;
+  model::MeshConfigResult result;
+  if (text.ok()) result = model::ParseMeshConfig(*text, path);
+  if (text.ok()) mesh_diagnostics_ = std::move(result.diagnostics);
+  if (!text.ok()) config_log.Info("{}: {}", path, FromAbsl(text.status().message()));
+  if (result.mesh != nullptr) {
+    Keep(path, *text);
+  } else if (mesh_ == nullptr && !absl::IsNotFound(text.status())) {
+    if (const auto kept = Kept(path, &mesh_diagnostics_)) result = model::ParseMeshConfig(kept->text, path);
   }
-  model::MeshConfigResult result = model::ParseMeshConfig(*text, options_.mesh_config);
-  mesh_diagnostics_ = std::move(result.diagnostics);
   if (result.mesh != nullptr) mesh_ = std::move(result.mesh);
   HandOut();
 }
 
 void SettingsFiles::OnNetworks(const absl::StatusOr<std::string>& text) {
   std::lock_guard lock(mutex_);
-  if (!text.ok()) {
-    config_log.Info("{}: {}", options_.networks_config, FromAbsl(text.status().message()));
-    return;
+  const std::string& path = options_.networks_config;
+  model::MeshNetworksResult result;
+  if (text.ok()) result = model::ParseMeshNetworks(*text, path);
+  if (text.ok()) networks_diagnostics_ = std::move(result.diagnostics);
+  if (!text.ok()) config_log.Info("{}: {}", path, FromAbsl(text.status().message()));
+  if (result.networks != nullptr) {
+    Keep(path, *text);
+  } else if (networks_ == nullptr && !absl::IsNotFound(text.status())) {
+    if (const auto kept = Kept(path, &networks_diagnostics_))
+      result = model::ParseMeshNetworks(kept->text, path);
   }
-  model::MeshNetworksResult result = model::ParseMeshNetworks(*text, options_.networks_config);
-  networks_diagnostics_ = std::move(result.diagnostics);
   if (result.networks != nullptr) networks_ = std::move(result.networks);
   HandOut();
 }
@@ -74,9 +101,18 @@ void SettingsFiles::HandOut() {
   const bool same = settings == settings_;
   settings_ = std::move(settings);
   if (!same) on_settings_(settings_);
+  on_diagnostics_(AllDiagnostics());
+}
+
+std::vector<config::Diagnostic> SettingsFiles::Diagnostics() {
+  std::lock_guard lock(mutex_);
+  return AllDiagnostics();
+}
+
+std::vector<config::Diagnostic> SettingsFiles::AllDiagnostics() const {
   std::vector<config::Diagnostic> diagnostics = mesh_diagnostics_;
   diagnostics.insert(diagnostics.end(), networks_diagnostics_.begin(), networks_diagnostics_.end());
-  on_diagnostics_(std::move(diagnostics));
+  return diagnostics;
 }
 
 }  // namespace fairlead::app

@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "config/diagnostic.h"
 #include "model/settings.h"
+#include "source/file/last_good.h"
 #include "source/file/watched_file.h"
 
 namespace istio::mesh::v1alpha1 {
@@ -20,7 +22,8 @@ class MeshNetworks;
 namespace fairlead::app {
 
 // The files of --meshConfig and --networksConfig, read and watched. A file that does not exist means the
-// defaults; one that breaks or goes away later keeps what it last said.
+// defaults; one that breaks or goes away later keeps what it last said, and so does one that is broken at the
+// start where an earlier process kept what it said.
 class SettingsFiles {
  public:
   struct Options {
@@ -28,6 +31,7 @@ class SettingsFiles {
     std::string domain, cluster_id, system_namespace;
     model::Compliance compliance = model::Compliance::kNone;
     model::GatewayFeatures gateways = {};
+    source::LastGood* kept = nullptr;  // for a file that is broken at the start; may be null
   };
   // Called with settings that differ from the last; what did not change keeps its pointer.
   using OnSettings = std::function<void(model::SettingsPtr)>;
@@ -39,11 +43,17 @@ class SettingsFiles {
   // Reads both files and hands the settings out, then watches.
   void Start();
   void Stop();
+  // What is wrong with the files now. Thread-safe.
+  std::vector<config::Diagnostic> Diagnostics();
 
  private:
   void OnMesh(const absl::StatusOr<std::string>& text);
   void OnNetworks(const absl::StatusOr<std::string>& text);
-  void HandOut();  // REQUIRES: mutex_ held
+  void Keep(const std::string& path, const std::string& text);
+  std::optional<source::GoodFile::Part> Kept(const std::string& path,
+                                             std::vector<config::Diagnostic>* diagnostics) const;
+  void HandOut();                                          // REQUIRES: mutex_ held
+  std::vector<config::Diagnostic> AllDiagnostics() const;  // likewise
 
   const Options options_;
   const OnSettings on_settings_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <filesystem>
 
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
@@ -22,6 +23,7 @@ class SettingsFilesTest : public ::testing::Test {
     options.mesh_config = folder_ / "mesh.yaml";
     options.networks_config = folder_ / "networks.yaml";
     options.domain = "cluster.local";
+    options.kept = kept_.get();
     files_ = std::make_unique<SettingsFiles>(
         options,
         [this](model::SettingsPtr settings) {
@@ -54,6 +56,7 @@ class SettingsFilesTest : public ::testing::Test {
   }
 
   source::TestFolder folder_;
+  std::unique_ptr<source::LastGood> kept_;  // null unless a test opens it
   std::mutex mutex_;
   std::condition_variable changed_;
   model::SettingsPtr settings_;
@@ -97,6 +100,23 @@ TEST_F(SettingsFilesTest, ABadFileAtTheStartMeansTheDefaults) {
   Start();
   EXPECT_EQ(ListenPort(), 15001);
   EXPECT_THAT(diagnostics_, HasSubstr("trustDomain"));
+}
+
+TEST_F(SettingsFilesTest, AFileThatIsBrokenAtTheStartIsTakenAsItWasGood) {
+  kept_ = *source::LastGood::Open(folder_ / "state");
+  folder_.Write("mesh.yaml", "proxyListenPort: 15999\n");
+  Start();
+  files_.reset();
+  kept_->Flush();
+  folder_.Write("mesh.yaml", "proxyListenPort: [\n");
+  Start();
+  EXPECT_EQ(ListenPort(), 15999);
+  EXPECT_TRUE(WaitForDiagnostic("mesh.yaml: warning: serving the version of 20"));
+  ASSERT_EQ(files_->Diagnostics().size(), 2u);
+  files_.reset();
+  std::filesystem::remove(folder_ / "mesh.yaml");
+  Start();
+  EXPECT_NE(ListenPort(), 15999);
 }
 
 }  // namespace

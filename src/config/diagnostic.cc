@@ -1,8 +1,23 @@
 #include "config/diagnostic.h"
 
+#include <ctime>
+#include <utility>
+
 #include "base/strings.h"
 
 namespace fairlead::config {
+namespace {
+
+// "2026-01-02T03:04:05Z"
+std::string TimeText(int64_t time) {
+  const std::time_t seconds = time;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace
 
 std::string ToText(const Diagnostic& diagnostic) {
   std::string text;
@@ -16,6 +31,16 @@ std::string ToText(const Diagnostic& diagnostic) {
   if (!diagnostic.path.empty()) StrAppend(&text, diagnostic.path, ": ");
   StrAppend(&text, diagnostic.message, " (", diagnostic.code, ")");
   return text;
+}
+
+Diagnostic ServingEarlier(std::string file, int64_t time) {
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::kWarning;
+  diagnostic.code = "last-good";
+  diagnostic.file = std::move(file);
+  diagnostic.message =
+      time == 0 ? "serving an earlier version" : StrCat("serving the version of ", TimeText(time));
+  return diagnostic;
 }
 
 }  // namespace fairlead::config

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_CONFIG_DIAGNOSTIC_H_
 #define FAIRLEAD_CONFIG_DIAGNOSTIC_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ struct Diagnostic {
 // "mesh/routes.yaml:14: error: VirtualService default/reviews: spec.http[2].weigth: unknown field
 // (unknown-field)"
 std::string ToText(const Diagnostic& diagnostic);
+
+// That an earlier version counts in place of what the file says now: the one that was written at `time`, in
+// Unix seconds (0: not known).
+Diagnostic ServingEarlier(std::string file, int64_t time);
 
 }  // namespace fairlead::config
 

@@ -6,7 +6,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "config/document_class.h"
+#include "config/flow_text.h"
 #include "config/metadata.h"
+#include "config/no_effect.h"
 #include "config/yaml.h"
 
 namespace fairlead::config {
@@ -14,7 +16,8 @@ namespace {
 
 class ManifestParser {
  public:
-  ManifestParser(const Interned& file, Admission admission) : report_(file), admission_(admission) {}
+  ManifestParser(const Interned& file, Admission admission, Documents documents)
+      : report_(file), admission_(admission), documents_(documents) {}
 
   ParseResult Parse(std::string_view text) {
     YamlStream stream(text);
@@ -69,6 +72,9 @@ class ManifestParser {
       result_.broken.push_back(key);
     } else {
       result_.objects.push_back(std::move(object));
+      NoteNoEffect(info.kind, document, report_);
+      if (documents_ == Documents::kKept)
+        result_.documents.push_back(info.kind == Kind::kSecret ? "" : FlowText(document, info.name));
     }
   }
 
@@ -96,14 +102,16 @@ class ManifestParser {
 
   Report report_;
   const Admission admission_;
+  const Documents documents_;
   ParseResult result_;
   absl::flat_hash_map<ObjectKey, int> lines_;
 };
 
 }  // namespace
 
-ParseResult ParseManifests(std::string_view text, const Interned& file, Admission admission) {
-  return ManifestParser(file, admission).Parse(text);
+ParseResult ParseManifests(std::string_view text, const Interned& file, Admission admission,
+                           Documents documents) {
+  return ManifestParser(file, admission, documents).Parse(text);
 }
 
 }  // namespace fairlead::config

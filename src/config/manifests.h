@@ -2,6 +2,7 @@
 #define FAIRLEAD_CONFIG_MANIFESTS_H_
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,10 +18,14 @@ struct ParseResult {
   std::vector<ObjectKey> broken;   // there, but with mistakes: whoever has an earlier version goes on with it
   bool unreadable = false;         // a document could not be read so far that one knows whom it is about
   std::vector<Diagnostic> diagnostics;
+  // Where they were asked for: of each object its document as FlowText gives it, "" for Secrets.
+  std::vector<std::string> documents;
 };
 
 // Whether objects are checked as an API server and Istio's webhook would, or have passed those.
 enum class Admission { kChecked, kPassed };
+// Whether the documents of objects are wanted as text. Those of Secrets never are.
+enum class Documents { kDropped, kKept };
 
 // Reads manifests, YAML or JSON, any number of documents, `kind: List` included. Strict: an object with an
 // unknown field, a wrong type or a duplicate key, or that Istio would not admit (check/check.h), is left out,
@@ -28,7 +33,8 @@ enum class Admission { kChecked, kPassed };
 // that a mesh does not read are passed over: in silence if they are Kubernetes' own, else with a warning. An
 // object that is there twice counts the first time. Thread-safe; distinct texts may be parsed at once.
 ParseResult ParseManifests(std::string_view text, const Interned& file,
-                           Admission admission = Admission::kChecked);
+                           Admission admission = Admission::kChecked,
+                           Documents documents = Documents::kDropped);
 
 // Reads one document of a kind that is known, as ParseManifests does; null where it has mistakes.
 ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);

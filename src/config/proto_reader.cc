@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <limits>
 #include <map>
@@ -27,6 +28,14 @@ bool NullIsValue(const FieldDescriptor* field) {
          field->enum_type()->full_name() == "google.protobuf.NullValue";
 }
 
+// Of a map with numbers as keys each key is a number of JSON, as golang/protobuf's jsonpb reads it: no zeros
+// in front.
+bool IsPlainInteger(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || (text.size() > 1 && text.starts_with('0'))) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // A map's key is a string in every document; the field may want a number or a boolean.
 bool SetMapKey(const FieldDescriptor* key, std::string_view text, Node at, const FieldPath& path,
                Reading& reading, Message* entry) {
@@ -38,6 +47,10 @@ bool SetMapKey(const FieldDescriptor* key, std::string_view text, Node at, const
   if (key->cpp_type() == FieldDescriptor::CPPTYPE_BOOL && (text == "true" || text == "false")) {
     reflection.SetBool(entry, key, text == "true");
     return true;
+  }
+  if (key->cpp_type() != FieldDescriptor::CPPTYPE_BOOL && !IsPlainInteger(text)) {
+    reading.report.Error("wrong-type", at, path, StrCat("expected an integer as key, got \"", text, "\""));
+    return false;
   }
   const Node::Data data{text.data(), static_cast<uint32_t>(text.size()), static_cast<uint32_t>(at.line()), 1,
                         NodeType::kString};

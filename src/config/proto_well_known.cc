@@ -3,8 +3,10 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/strings.h"
 #include "config/proto_reading.h"
@@ -155,6 +157,15 @@ std::string EncodeDeterministic(const Message& message) {
   return bytes;
 }
 
+// Envoy has had none of these since 1.18, and Istio does not know them: "envoy.api.v2.Cluster",
+// "envoy.config.filter.http.lua.v2.Lua", "….v2alpha1.…".
+bool IsSecondVersion(std::string_view name) {
+  if (!name.starts_with("envoy.")) return false;
+  const std::vector<std::string_view> parts = Split(name, '.');
+  return std::any_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return part == "v2" || part.starts_with("v2alpha"); });
+}
+
 bool ReadAny(Node node, const FieldPath& path, Reading& reading, Message* message) {
   if (!node.IsMapping()) {
     reading.report.WrongType(node, path, "a mapping with \"@type\"");
@@ -169,9 +180,11 @@ bool ReadAny(Node node, const FieldPath& path, Reading& reading, Message* messag
   }
   const std::string_view name = url.substr(url.rfind('/') + 1);
   const Descriptor* type = proto::WholeApiPool().FindMessageTypeByName(std::string(name));
-  if (type == nullptr) {
-    reading.report.Error("unknown-type", node.Find("@type"), FieldPath(path, "@type"),
-                         StrCat("no message type ", name, " is known"));
+  const bool old = IsSecondVersion(name);
+  if (type == nullptr || old) {
+    reading.report.Error(
+        "unknown-type", node.Find("@type"), FieldPath(path, "@type"),
+        StrCat("no message type ", name, " is known", old ? "; types are of version 3" : ""));
     return false;
   }
   const std::unique_ptr<Message> content(proto::WholeApiMessages().GetPrototype(type)->New());

@@ -18,14 +18,11 @@ class GatewayApiDerivation : public state::Derivation {
   std::unique_ptr<Derivation> Clone() const override;
   Outcome Apply(const config::ObjectStore& objects, std::span<const config::ObjectChange> changes,
                 const model::SettingsPtr& settings) override;
-  // Objects of kinds that are read, but do nothing.
-  std::vector<config::Diagnostic> Diagnostics() const override;
+  // None: what is wrong with a route or Gateway is in its status.
+  std::vector<config::Diagnostic> Diagnostics() const override { return {}; }
 
  private:
-  void NoteIgnored(const config::ObjectChange& change);
-
   std::optional<Translation> translation_;  // none before the first Apply
-  SortedMap<config::ObjectKey, config::ConfigPtr> ignored_;
 };
 
 }  // namespace fairlead::gateway_api

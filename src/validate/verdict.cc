@@ -11,6 +11,7 @@
 #include "config/kind.h"
 #include "config/manifests.h"
 #include "config/metadata.h"
+#include "config/no_effect.h"
 #include "config/report.h"
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -146,7 +147,12 @@ class Validation {
     verdict->ns = key->ns;
     verdict->name = key->name;
     report.SetObject(*key);
-    config::AdmitObject(*kind, *key, document, report);
+    if (config::AdmitObject(*kind, *key, document, report) != nullptr) {
+      Report notes(file_);
+      notes.SetObject(*key);
+      config::NoteNoEffect(kind->kind, document, notes);
+      verdict->notes = notes.Take();
+    }
     if (kind->kind == config::Kind::kConfigMap &&
         (key->name == "istio" || key->name.str().starts_with("istio-")))
       MeshOfConfigMap(document.Find("data"), verdict);

@@ -15,7 +15,8 @@ struct Verdict {
   int line = 0;
   std::string kind, ns, name;  // "" where the text does not say
   std::vector<config::Diagnostic> diagnostics;
-  // What Istio passes over without a word, such as unknown fields of a MeshConfig; warnings by severity.
+  // What Istio passes over without a word, such as unknown fields of a MeshConfig, and what has no effect
+  // here (config/no_effect.h); warnings by severity.
   std::vector<config::Diagnostic> notes;
   bool valid() const;
 };

@@ -88,7 +88,7 @@ class Setting:
         self.start("server", [
             "discovery", "--configDir", "mesh", "--meshConfig=", "--networksConfig=", "--grpcAddr=", "--httpAddr=",
             "--httpsAddr=", f"--secureGRPCAddr=127.0.0.1:{XDS}", f"--monitoringAddr=127.0.0.1:{MONITORING}",
-            "--shutdownDuration=1s"], {
+            "--shutdownDuration=1s", "--stateDir="], {
                 "TOKEN_ISSUER": "https://issuer", "FAIRLEAD_TOKEN_KEYS": str(self.folder / "issuer.pub"),
                 "ISTIOD_CUSTOM_HOST": "localhost", "FAIRLEAD_CA_DIR": str(self.folder / "ca")})
         wait_until("the server gives certificates", lambda: (self.folder / "ca" / "ca-key.pem").exists() and

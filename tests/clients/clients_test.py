@@ -68,7 +68,7 @@ class Setting:
         self.fairlead = self.start(
             [os.environ["FAIRLEAD"], "discovery", "--configDir", self.config, "--grpcAddr", f"127.0.0.1:{XDS}",
              "--httpAddr", f"127.0.0.1:{HTTP}", "--monitoringAddr", f"127.0.0.1:{MONITORING}", "--httpsAddr", "",
-             "--secureGRPCAddr", ""], "fairlead", stdout=subprocess.DEVNULL)
+             "--secureGRPCAddr", "", "--stateDir="], "fairlead", stdout=subprocess.DEVNULL)
         wait_until("Fairlead is ready", self.ready, 60)
 
     def kill_fairlead(self):

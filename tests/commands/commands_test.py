@@ -13,7 +13,17 @@ import unittest
 import urllib.request
 
 FAIRLEAD = ""
-ADDRESSES = ("--secureGRPCAddr=", "--httpsAddr=", "--meshConfig=", "--networksConfig=")
+ADDRESSES = ("--secureGRPCAddr=", "--httpsAddr=", "--meshConfig=", "--networksConfig=", "--stateDir=")
+ROUTE = """apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: reviews, namespace: shop}
+spec:
+  hosts: [reviews.example.com]
+  http:
+  - route:
+    - {destination: {host: one.example.com}, weight: 100}
+    - {destination: {host: two.example.com}, weight: 0}
+"""
 
 
 def call(*words):
@@ -47,7 +57,8 @@ class DiscoveryTest(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def refused(self, status, message, *words):
-        done = call("discovery", *ADDRESSES, *words)
+        flags = {word.split("=")[0] for word in words}
+        done = call("discovery", *(word for word in ADDRESSES if word[:-1] not in flags), *words)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(message, done.stderr)
 
@@ -85,6 +96,73 @@ class DiscoveryTest(unittest.TestCase):
             self.assertEqual(server.wait(timeout=60), 0)
         finally:
             server.kill()
+
+    def test_the_last_good_state_outlives_the_process(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "mesh").mkdir()
+        manifest, mesh_config = folder / "mesh/routes.yaml", folder / "mesh-config.yaml"
+        manifest.write_text(ROUTE)
+        mesh_config.write_text("rootNamespace: roots\n")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        words = ["--secureGRPCAddr=", "--httpsAddr=", "--networksConfig=", "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                 "--meshConfig", str(mesh_config), f"--monitoringAddr=127.0.0.1:{port}", "--stateDir", str(folder / "state"),
+                 "--configDir", str(folder / "mesh")]
+
+        def serve(expected, stop):
+            log = folder / "log"
+            with open(log, "w", encoding="utf-8") as out:
+                server = subprocess.Popen([FAIRLEAD, "discovery", *words], stdout=out, stderr=out)
+            try:
+                self.until(server, log, "ready after")
+                stop(server, log)
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/debug/configz", timeout=60) as page:
+                    self.assertIn(expected, page.read().decode())
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/debug/mesh", timeout=60) as page:
+                    self.assertIn('"roots"', page.read().decode())
+                return log.read_text()
+            finally:
+                server.kill()  # SIGKILL: nothing is put in order at the end
+                server.wait()
+
+        def typo(server, log):
+            manifest.write_text(ROUTE.replace("weight: 0", "wieght: 0"))
+            mesh_config.write_text("rootNamespace: [\n")
+            self.until(server, log, "unknown field")
+
+        serve("one.example.com", typo)
+        for _ in range(2):
+            said = serve("one.example.com", lambda server, log: self.until(server, log, "last-good"))
+            self.assertRegex(said, r"routes.yaml:9: warning: VirtualService shop/reviews: serving the version of 20\d\d-")
+            self.assertRegex(said, r"mesh-config.yaml: warning: serving the version of 20\d\d-")
+        for kept in (folder / "state").rglob("*.good"):
+            kept.write_bytes(kept.read_bytes()[:-9])
+        mesh_config.write_text("")
+        self.refused(1, "routes.yaml:9: error: VirtualService shop/reviews", *words, "--onInvalid=refuse")
+
+    def test_a_mesh_with_mistakes_can_be_refused(self):
+        folder = pathlib.Path(self.folder.name)
+        addresses = ("--grpcAddr=127.0.0.1:0", "--httpAddr=", "--monitoringAddr=", "--onInvalid=refuse", "--configDir", str(folder))
+        (folder / "a.yaml").write_text(ROUTE.replace("weight: 0", "wieght: 0") + "---\n" + ROUTE)
+        self.refused(1, "--onInvalid=refuse: the start is refused for 2 reasons:", *addresses)
+        self.refused(2, "--onInvalid", "--configDir", str(folder), "--onInvalid=perhaps")
+
+    def test_what_is_not_acted_on_is_said_and_can_be_refused(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "a.yaml").write_text("apiVersion: networking.istio.io/v1\nkind: WorkloadGroup\nmetadata: {name: vms}\n"
+                                       "spec: {template: {}}\n")
+        said = "a.yaml:1: warning: WorkloadGroup default/vms: this has no effect"
+        self.refused(1, said, "--onUnsupported=refuse", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                     "--monitoringAddr=")
+        done = call("validate", str(folder))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("note: WorkloadGroup default/vms: this has no effect", done.stdout)
+
+    def test_a_folder_for_the_state_that_cannot_be_had(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "file").write_text("")
+        self.refused(1, "--stateDir: cannot create the folder", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                     "--monitoringAddr=", "--stateDir", str(folder / "file/state"))
 
     def test_the_index_of_debug_pages(self):
         log = pathlib.Path(self.folder.name) / "log"

@@ -127,7 +127,7 @@ class Mesh:
         self.control_plane = self.net.hub.start(
             [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--grpcAddr", f"{HUB}:{XDS}",
              "--httpAddr", f"{HUB}:{HTTP}", "--monitoringAddr", f"{HUB}:{MONITORING}", "--secureGRPCAddr", "",
-             "--httpsAddr", ""], log=self.log_file)
+             "--httpsAddr", "", "--stateDir="], log=self.log_file)
         wait_until("Fairlead is ready", self.ready)
 
     def ready(self):

@@ -109,7 +109,7 @@ class Setting:
         self.start("fairlead", [
             os.environ["FAIRLEAD"], "discovery", "--configDir", self.config, "--grpcAddr", f"127.0.0.1:{XDS}",
             "--httpAddr", f"127.0.0.1:{HTTP}", "--monitoringAddr", f"127.0.0.1:{MONITORING}", "--httpsAddr", "",
-            "--secureGRPCAddr", "", "--xdsOutDir", self.out, "--xdsOutNodes", self.nodes])
+            "--secureGRPCAddr", "", "--stateDir=", "--xdsOutDir", self.out, "--xdsOutNodes", self.nodes])
         wait_until("Fairlead is ready", lambda: fetch(f"http://127.0.0.1:{HTTP}/ready") is not None)
 
     def start_envoy(self, name, resources, static_listeners=(), rest=False):

@@ -54,6 +54,8 @@ TEST(AuthenticationCheckTest, PeerAuthentications) {
       {
           {"{mtls: {mode: STRICT}}", {}},
           {"{selector: {matchLabels: {a: b}}, portLevelMtls: {80: {mode: DISABLE}}}", {}},
+          {"{selector: {matchLabels: {a: b}}, portLevelMtls: {'08080': {mode: DISABLE}}}",
+           {"error spec.portLevelMtls.08080 (wrong-type)"}},
           {"{portLevelMtls: {80: {mode: DISABLE}}}",
            {"error spec (broken-rule)", "error spec.portLevelMtls (conflict)"}},
           {"{selector: {matchLabels: {a: b}}, portLevelMtls: {}}",

@@ -28,6 +28,10 @@ TEST(EnvoyFilterCheckTest, EnvoyFilters) {
            {"error spec.configPatches[0].match.proxy.proxyVersion (invalid-value)",
             "warning spec (unstable)"}},
           {"patch: {operation: REPLACE, value: {}}", {"warning spec (unstable)"}},
+          {"patch: {operation: MERGE, value: {transport_socket: {name: t, typed_config: {'@type': "
+           "type.googleapis.com/envoy.api.v2.auth.UpstreamTlsContext}}}}",
+           {"error spec.configPatches[0].patch.value.transport_socket.typed_config.@type (unknown-type)",
+            "warning spec (unstable)"}},
       });
   ExpectFindings(
       "networking.istio.io/v1alpha3 EnvoyFilter", "{configPatches: [%]}",

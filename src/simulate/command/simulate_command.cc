@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "config/no_effect.h"
 #include "mesh/proxy_scope.h"
 #include "simulate/command/mesh_flags.h"
 #include "simulate/command/server_side.h"
@@ -51,10 +52,12 @@ int Fail(const absl::Status& status) {
   return kWrongCall;
 }
 
-// Mistakes in the manifests go to the standard error: an object that does not count is often the answer.
+// Mistakes in the manifests, and what has no effect, go to the standard error: an object that does not count
+// is often the answer.
 void TellDiagnostics(const LoadedMesh& mesh) {
   for (const config::Diagnostic& one : mesh.diagnostics) {
-    if (one.severity == config::Severity::kError) std::cerr << ToText(one) << "\n";
+    const bool tells = one.severity == config::Severity::kError || one.code == config::kNoEffectCode;
+    if (tells) std::cerr << ToText(one) << "\n";
   }
 }
 

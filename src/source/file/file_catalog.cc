@@ -1,6 +1,7 @@
 #include "source/file/file_catalog.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/strings.h"
@@ -11,45 +12,126 @@ using config::ConfigPtr;
 using config::Diagnostic;
 using config::ObjectKey;
 
-std::vector<ConfigPtr> FileCatalog::WithLastGood(const File& before, config::ParseResult& result,
-                                                 bool unfinished) const {
-  absl::flat_hash_map<ObjectKey, ConfigPtr> known;
-  known.reserve(before.objects.size());
-  for (const ConfigPtr& object : before.objects) known.emplace(KeyOf(*object), object);
-  std::vector<ConfigPtr> objects;
-  objects.reserve(result.objects.size());
+namespace {
+
+using Version = FileCatalog::Version;
+
+// Of one file as many stale objects are named; that there are more is said.
+constexpr size_t kMostNamed = 10;
+
+bool IsBroken(const config::ParseResult& result, const ObjectKey& key) {
+  return std::find(result.broken.begin(), result.broken.end(), key) != result.broken.end();
+}
+
+// The file's present objects, then those of before that stay although they are not among them.
+std::vector<Version> WithLastGood(const std::vector<Version>& before, config::ParseResult& result,
+                                  bool unfinished, int64_t time) {
+  absl::flat_hash_map<ObjectKey, const Version*> known;
+  known.reserve(before.size());
+  for (const Version& version : before) known.emplace(KeyOf(*version.object), &version);
+  std::vector<Version> versions;
+  versions.reserve(result.objects.size());
   for (ConfigPtr& object : result.objects) {
     const auto it = known.find(KeyOf(*object));
     if (it != known.end()) {
-      if (it->second->content_hash() == object->content_hash()) object = it->second;
+      if (it->second->object->content_hash() == object->content_hash()) object = it->second->object;
       known.erase(it);
     }
-    objects.push_back(std::move(object));
+    versions.push_back({std::move(object), time, false});
   }
   const bool keep_all = unfinished || result.unreadable;
-  for (const ConfigPtr& object : before.objects) {
-    const bool missing = known.contains(KeyOf(*object));
-    const bool broken =
-        std::find(result.broken.begin(), result.broken.end(), KeyOf(*object)) != result.broken.end();
-    if (missing && (keep_all || broken)) objects.push_back(object);
+  for (const Version& version : before) {
+    const ObjectKey key = KeyOf(*version.object);
+    if (known.contains(key) && (keep_all || IsBroken(result, key)))
+      versions.push_back({version.object, version.time, true});
   }
-  return objects;
+  return versions;
 }
 
-void FileCatalog::Put(const std::string& path, config::ParseResult result, bool unfinished) {
-  FileEntry& entry = *files_.try_emplace(path).first;
+// Where the file says something wrong about the object, or about nobody that one knows.
+int LineOfMistake(const std::vector<Diagnostic>& diagnostics, const ObjectKey& key) {
+  int line = 0;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != config::Severity::kError) continue;
+    if (diagnostic.object == key) return diagnostic.line;
+    if (!diagnostic.object && line == 0) line = diagnostic.line;
+  }
+  return line;
+}
+
+// That objects of before are served, added to what is wrong with the file.
+void AddStale(const std::string& path, const std::vector<Version>& versions,
+              std::vector<Diagnostic>* diagnostics) {
+  size_t named = 0, stale = 0;
+  for (const Version& version : versions) stale += version.stale ? 1 : 0;
+  for (const Version& version : versions) {
+    if (!version.stale) continue;
+    Diagnostic diagnostic = config::ServingEarlier(path, version.time);
+    const ObjectKey key = KeyOf(*version.object);
+    diagnostic.line = LineOfMistake(*diagnostics, key);
+    if (named == kMostNamed) {
+      diagnostic.message = StrCat("serving earlier versions of ", stale - named, " more objects");
+    } else {
+      diagnostic.object = key;
+    }
+    diagnostics->push_back(std::move(diagnostic));
+    if (named++ == kMostNamed) return;
+  }
+}
+
+bool HasErrors(const std::vector<Diagnostic>& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& one) { return one.severity == config::Severity::kError; });
+}
+
+}  // namespace
+
+void FileCatalog::SetVersions(FileEntry& entry, std::vector<Version> versions) {
   File& file = entry.second;
-  std::vector<ConfigPtr> objects = WithLastGood(file, result, unfinished);
-  for (const ConfigPtr& object : file.objects) Drop(entry, object);
-  for (const ConfigPtr& object : objects) Add(entry, object);
-  file.objects = std::move(objects);
-  file.diagnostics = std::move(result.diagnostics);
+  for (const Version& version : file.versions) {
+    Drop(entry, version.object);
+    stale_ -= version.stale ? 1 : 0;
+  }
+  for (const Version& version : versions) {
+    Add(entry, version.object);
+    stale_ += version.stale ? 1 : 0;
+  }
+  file.versions = std::move(versions);
+}
+
+void FileCatalog::Put(const std::string& path, config::ParseResult result, bool unfinished, int64_t time) {
+  FileEntry& entry = *files_.try_emplace(path).first;
+  std::vector<Version> before = entry.second.versions;
+  AddInForce(result, &before);
+  SetVersions(entry, WithLastGood(before, result, unfinished, time));
+  entry.second.diagnostics = std::move(result.diagnostics);
+  // What is missing from a text that somebody still writes will come.
+  if (HasErrors(entry.second.diagnostics)) AddStale(path, entry.second.versions, &entry.second.diagnostics);
+}
+
+// A broken object may have come from a file that was renamed.
+void FileCatalog::AddInForce(const config::ParseResult& result, std::vector<Version>* before) const {
+  for (const ObjectKey& key : result.broken) {
+    const bool known = std::any_of(before->begin(), before->end(),
+                                   [&](const Version& version) { return KeyOf(*version.object) == key; });
+    const auto object = objects_.find(key);
+    if (!known && object != objects_.end() && object->second.told != nullptr)
+      before->push_back({object->second.told, 0, true});
+  }
+}
+
+void FileCatalog::Restore(const std::string& path, const std::vector<Version>& versions) {
+  SetVersions(*files_.try_emplace(path).first, versions);
 }
 
 void FileCatalog::Remove(const std::string& path) {
   const auto it = files_.find(path);
   if (it == files_.end()) return;
-  for (const ConfigPtr& object : it->second.objects) Drop(*it, object);
+  for (const Version& version : it->second.versions) {
+    Object& object = objects_[KeyOf(*version.object)];
+    if (object.told_file == &*it) object.told_file = nullptr;
+  }
+  SetVersions(*it, {});
   files_.erase(it);
 }
 
@@ -58,27 +140,51 @@ void FileCatalog::SetUnreadable(const std::string& path, std::string message) {
   diagnostic.code = "unreadable-file";
   diagnostic.file = path;
   diagnostic.message = std::move(message);
-  files_[path].diagnostics = {std::move(diagnostic)};
+  FileEntry& entry = *files_.try_emplace(path).first;
+  std::vector<Version> versions = entry.second.versions;
+  for (Version& version : versions) version.stale = true;
+  SetVersions(entry, std::move(versions));
+  entry.second.diagnostics = {std::move(diagnostic)};
+  AddStale(path, entry.second.versions, &entry.second.diagnostics);
+}
+
+const std::vector<Version>& FileCatalog::VersionsOf(const std::string& path) const {
+  static const auto* none = new std::vector<Version>;
+  const auto it = files_.find(path);
+  return it == files_.end() ? *none : it->second.versions;
+}
+
+std::vector<std::string> FileCatalog::Paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, file] : files_) paths.push_back(path);
+  return paths;
 }
 
 void FileCatalog::Add(const FileEntry& file, const ConfigPtr& object) {
   const ObjectKey key = KeyOf(*object);
-  auto& versions = objects_[key].versions;
-  const auto later = std::find_if(versions.begin(), versions.end(),
-                                  [&](const Version& other) { return file.first < other.file->first; });
-  versions.insert(later, {&file, object});
-  if (versions.size() > 1) contested_.insert(key);
+  auto& holders = objects_[key].holders;
+  const auto later = std::find_if(holders.begin(), holders.end(),
+                                  [&](const Holder& other) { return file.first < other.file->first; });
+  holders.insert(later, {&file, object});
+  if (holders.size() > 1) contested_.insert(key);
   touched_.insert(key);
 }
 
 void FileCatalog::Drop(const FileEntry& file, const ConfigPtr& object) {
   const ObjectKey key = KeyOf(*object);
-  auto& versions = objects_[key].versions;
-  const auto own = std::find_if(versions.begin(), versions.end(),
-                                [&](const Version& other) { return other.file == &file; });
-  if (own != versions.end()) versions.erase(own);
-  if (versions.size() < 2) contested_.erase(key);
+  auto& holders = objects_[key].holders;
+  const auto own =
+      std::find_if(holders.begin(), holders.end(), [&](const Holder& other) { return other.file == &file; });
+  if (own != holders.end()) holders.erase(own);
+  if (holders.size() < 2) contested_.erase(key);
   touched_.insert(key);
+}
+
+size_t FileCatalog::Winner(const Object& object) {
+  const auto& holders = object.holders;
+  const auto told = std::find_if(holders.begin(), holders.end(),
+                                 [&](const Holder& holder) { return holder.file == object.told_file; });
+  return told == holders.end() ? 0 : static_cast<size_t>(told - holders.begin());
 }
 
 std::vector<config::ObjectChange> FileCatalog::TakeChanges() {
@@ -86,9 +192,11 @@ std::vector<config::ObjectChange> FileCatalog::TakeChanges() {
   for (const ObjectKey& key : touched_) {
     const auto it = objects_.find(key);
     Object& object = it->second;
-    const ConfigPtr now = object.versions.empty() ? nullptr : object.versions.front().object;
+    const Holder counts = object.holders.empty() ? Holder{} : object.holders[Winner(object)];
+    const ConfigPtr now = counts.object;
     if (now != object.told) changes.push_back({key, now});
     object.told = now;
+    object.told_file = counts.file;
     if (now == nullptr) objects_.erase(it);
   }
   touched_.clear();
@@ -96,19 +204,22 @@ std::vector<config::ObjectChange> FileCatalog::TakeChanges() {
   return changes;
 }
 
-std::vector<Diagnostic> FileCatalog::Diagnostics() const {
+std::vector<Diagnostic> FileCatalog::Diagnostics(
+    const std::function<bool(const std::string& path)>& is_there) const {
   std::map<std::string_view, std::vector<Diagnostic>> duplicates;
   for (const ObjectKey& key : contested_) {
-    const auto& versions = objects_.at(key).versions;
-    for (size_t i = 1; i < versions.size(); ++i) {
-      const Version &winner = versions.front(), &loser = versions[i];
+    const Object& object = objects_.at(key);
+    const Holder& winner = object.holders[Winner(object)];
+    if (!is_there(winner.file->first)) continue;
+    for (const Holder& loser : object.holders) {
+      if (loser.file == winner.file || !is_there(loser.file->first)) continue;
       Diagnostic diagnostic;
       diagnostic.code = "duplicate-object";
       diagnostic.file = loser.file->first;
       diagnostic.line = loser.object->origin().line;
       diagnostic.object = key;
       diagnostic.message = StrCat("the same object is in ", winner.file->first, ":",
-                                  winner.object->origin().line, ", which counts since its path comes first");
+                                  winner.object->origin().line, ", which counts");
       duplicates[loser.file->first].push_back(std::move(diagnostic));
     }
   }

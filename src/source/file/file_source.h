@@ -9,6 +9,7 @@
 
 #include "source/file/file_catalog.h"
 #include "source/file/folder_watcher.h"
+#include "source/file/last_good.h"
 #include "source/source.h"
 
 namespace fairlead::source {
@@ -19,15 +20,17 @@ bool IsManifestName(std::string_view name);
 // Manifests in a folder and the folders below: *.yaml, *.yml and *.json, names beginning with a dot left out.
 // Follows changes (see FolderWatcher); one batch for each that has settled. A file or object that breaks
 // keeps its last good version, with a diagnostic; a removed file removes its objects. An object in two files
-// counts from the one whose path comes first. Where the folder itself is removed, what it held stays in
-// effect until it is there again. Everything reaches the sink on the source's own thread; parsing of many
-// files uses `threads` at once.
+// counts from the one that it counts from already, at the start from the one whose path comes first. Where
+// the folder itself is removed, what it held stays in effect until it is there again. With `kept`, what a
+// file that is broken at the start once held is taken from there. Everything reaches the sink on the source's
+// own thread; parsing of many files uses `threads` at once.
 class FileSource : public Source {
  public:
   struct Options {
     std::string folder;
-    int threads = 0;     // 0: as many as there are processors, at most 8
-    WatchOptions watch;  // its folder and its wishes are set by the source
+    int threads = 0;           // 0: as many as there are processors, at most 8
+    WatchOptions watch;        // its folder and its wishes are set by the source
+    LastGood* kept = nullptr;  // may be null; must outlive the source
   };
   explicit FileSource(Options options);
   ~FileSource() override;
@@ -40,6 +43,9 @@ class FileSource : public Source {
  private:
   void Run();
   void Take(const std::vector<FileChange>& changes);
+  void Restore(const std::string& path);
+  void Keep(const std::string& path, const Hash128& whole, int64_t time,
+            const std::vector<config::ConfigPtr>& objects, const std::vector<std::string>& documents);
   void Tell(const std::vector<PathProblem>& problems);
 
   const Options options_;

@@ -265,23 +265,43 @@ TEST_P(FileSourceTest, AnEditThatIstioWouldRefuseKeepsTheLastGoodObject) {
   EXPECT_TRUE(sink_.WaitForDiagnostic(""));
 }
 
-TEST_P(FileSourceTest, TheFirstPathWinsAnObjectInTwoFiles) {
+TEST_P(FileSourceTest, AtTheStartTheFirstPathWinsAnObjectInTwoFiles) {
   folder_.Write("b.yaml", NamespaceText("x", "b"));
   folder_.Write("c.yaml", "# two\n" + NamespaceText("x", "c"));
   Start();
   EXPECT_EQ(sink_.Objects(), "x=b");
   EXPECT_THAT(sink_.Diagnostics(),
               ElementsAre(StrCat(folder_ / "c.yaml", ":3: error: Namespace x: the same object is in ",
-                                 folder_ / "b.yaml",
-                                 ":2, which counts since its path comes first (duplicate-object)")));
-  folder_.Write("a.yaml", NamespaceText("x", "a"));
-  EXPECT_TRUE(sink_.WaitForObjects("x=a"));
-  folder_.Remove("a.yaml");
-  EXPECT_TRUE(sink_.WaitForObjects("x=b"));
+                                 folder_ / "b.yaml", ":2, which counts (duplicate-object)")));
   folder_.Remove("b.yaml");
   EXPECT_TRUE(sink_.WaitForObjects("x=c"));
   EXPECT_TRUE(sink_.WaitForDiagnostic(""));
-  EXPECT_THAT(sink_.History("x"), ElementsAre("b", "a", "b", "c"));
+  EXPECT_THAT(sink_.History("x"), ElementsAre("b", "c"));
+}
+
+TEST_P(FileSourceTest, AStrayCopyDoesNotWinOverWhatIsInForce) {
+  folder_.Write("b.yaml", NamespaceText("x", "b"));
+  Start();
+  folder_.Write("a.yaml", NamespaceText("x", "a"));
+  EXPECT_TRUE(
+      sink_.WaitForDiagnostic(StrCat(folder_ / "a.yaml", ":2: error: Namespace x: the same object is in ",
+                                     folder_ / "b.yaml", ":2, which counts")));
+  folder_.Replace("b.yaml", NamespaceText("x", "bb"));
+  EXPECT_TRUE(sink_.WaitForObjects("x=bb"));
+  folder_.Remove("b.yaml");
+  EXPECT_TRUE(sink_.WaitForObjects("x=a"));
+  folder_.Write("b.yaml", NamespaceText("x", "b"));
+  EXPECT_TRUE(sink_.WaitForDiagnostic(StrCat(folder_ / "b.yaml", ":2: error")));
+  EXPECT_THAT(sink_.History("x"), ElementsAre("b", "bb", "a"));
+}
+
+TEST_P(FileSourceTest, ARenamedFileSaysNothing) {
+  folder_.Write("a.yaml", NamespaceText("a", "1") + NamespaceText("b", "1"));
+  Start();
+  folder_.Rename("a.yaml", "b.yaml");
+  Settle();
+  EXPECT_EQ(sink_.Objects(), "a=1 b=1");
+  EXPECT_THAT(sink_.EverSaid(), IsEmpty());
 }
 
 TEST_P(FileSourceTest, AFileThatCannotBeReadKeepsItsObjects) {
@@ -340,6 +360,20 @@ TEST_P(WatchedFileSourceTest, AnEditorsDeleteAndCreateShowsNoGap) {
   folder_.Remove("a.yaml~");
   EXPECT_TRUE(sink_.WaitForObjects("a=2 b=1"));
   EXPECT_THAT(sink_.History("a"), ElementsAre("1", "2"));
+  EXPECT_THAT(sink_.History("b"), ElementsAre("1"));
+}
+
+// A listing tells that a file is gone before it tells of the new one.
+TEST_P(WatchedFileSourceTest, ARenamedFileKeepsWhatIsBroken) {
+  folder_.Write("a.yaml", NamespaceText("a", "1") + NamespaceText("b", "1"));
+  Start();
+  folder_.Replace("a.yaml",
+                  NamespaceText("a", "1") + ReplaceAll(NamespaceText("b", "2"), "labels", "lables"));
+  EXPECT_TRUE(sink_.WaitForDiagnostic("Namespace b: serving the version of 20"));
+  folder_.Rename("a.yaml", "b.yaml");
+  EXPECT_TRUE(sink_.WaitForDiagnostic("b.yaml:12: error: Namespace b"));
+  Settle();
+  EXPECT_EQ(sink_.Objects(), "a=1 b=1");
   EXPECT_THAT(sink_.History("b"), ElementsAre("1"));
 }
 

@@ -67,7 +67,13 @@ void RecordingSink::OnDiagnostics(std::vector<config::Diagnostic> diagnostics) {
   std::lock_guard lock(mutex_);
   diagnostics_.clear();
   for (const config::Diagnostic& diagnostic : diagnostics) diagnostics_.push_back(ToText(diagnostic));
+  ever_said_.insert(diagnostics_.begin(), diagnostics_.end());
   changed_.notify_all();
+}
+
+std::set<std::string> RecordingSink::EverSaid() {
+  std::lock_guard lock(mutex_);
+  return ever_said_;
 }
 
 void RecordingSink::Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) {

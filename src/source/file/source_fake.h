@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,8 @@ class RecordingSink : public Sink {
 
   std::string Objects();
   std::vector<std::string> Diagnostics();
+  // Those of now and of before.
+  std::set<std::string> EverSaid();
   size_t batches();
   Batch last_batch();
   config::ConfigPtr Find(std::string_view name);
@@ -79,6 +82,7 @@ class RecordingSink : public Sink {
   std::map<std::string, std::vector<std::string>> history_;
   std::vector<Batch> batches_;
   std::vector<std::string> diagnostics_;
+  std::set<std::string> ever_said_;
   int syncs_ = 0;
 };
 

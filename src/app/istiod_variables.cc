@@ -1,0 +1,241 @@
+#include "app/istiod_variables.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/environment.h"
+#include "base/closest_name.h"
+#include "base/strings.h"
+
+namespace fairlead::app {
+namespace {
+
+constexpr auto kIdle = IstiodVariable::Fate::kIdle;
+constexpr auto kRefused = IstiodVariable::Fate::kRefused;
+
+constexpr IstiodVariable kVariables[] = {
+    {"AMBIENT_ENABLE_BAGGAGE", "false", kIdle, "there is no ambient mode"},
+    {"AMBIENT_ENABLE_DRY_RUN_AUTHORIZATION_POLICY", "false", kIdle, "there is no ambient mode"},
+    {"AMBIENT_ENABLE_MULTI_NETWORK", "false", kRefused, "there is no ambient mode"},
+    {"AMBIENT_ENABLE_MULTI_NETWORK_INGRESS", "true", kIdle, "there is no ambient mode"},
+    {"AMBIENT_ENABLE_MULTI_NETWORK_WAYPOINT", "true", kIdle, "there is no ambient mode"},
+    {"AMBIENT_ENABLE_STATUS", "false", kIdle, "there is no ambient mode"},
+    {"AMBIENT_SCOPED_ADDRESS_PUSHES", "true", kIdle, "there is no ambient mode"},
+    {"BLOCKED_CIDRS_IN_WASM_FETCH", "", kIdle, "the agent's"},
+    {"CERT_SIGNER_DOMAIN", "", kIdle, "certificates are signed here"},
+    {"DEBUG_ENDPOINT_AUTH_ALLOWED_NAMESPACES", "", kIdle, "pages are for clients on the same machine"},
+    {"DISABLE_SHADOW_HOST_SUFFIX", "true", kRefused, "hosts of mirrored requests stay as they are"},
+    {"DISABLE_TRACK_REMAINING_CB_METRICS", "true", kRefused, "they are not tracked"},
+    {"ENABLE_100_CONTINUE_HEADERS", "true", kRefused, "they are passed on"},
+    {"ENABLE_CLUSTER_TRUST_BUNDLE_API", "false", kIdle, "no Kubernetes API is written to"},
+    {"ENABLE_DEBUG_ENDPOINT_AUTH", "true", kIdle, "pages are for clients on the same machine"},
+    {"ENABLE_ENHANCED_DESTINATIONRULE_MERGE", "true", kRefused,
+     "DestinationRules are merged where their exportTo is the same"},
+    {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION", "false", kRefused, "InferencePools have no effect"},
+    {"ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT", "true", kRefused, "gateways are deployed by others"},
+    {"ENABLE_HCM_INTERNAL_NETWORKS", "false", kRefused, "no addresses are internal unless the mesh says so"},
+    {"ENABLE_INGRESS_WAYPOINT_ROUTING", "true", kIdle, "there is no ambient mode"},
+    {"ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES", "false", kRefused, "there is no ambient mode"},
+    {"ENABLE_LAZY_SIDECAR_EVALUATION", "true", kIdle, "scopes are made when they are used"},
+    {"ENABLE_LEADER_ELECTION", "true", kIdle, "every replica works for itself"},
+    {"ENABLE_LOCALITY_WEIGHTED_LB_CONFIG", "false", kRefused,
+     "localities have weights where a DestinationRule or the mesh says so"},
+    {"ENABLE_MCS_AUTO_EXPORT", "false", kIdle, "there are no remote clusters"},
+    {"ENABLE_MCS_CLUSTER_LOCAL", "false", kRefused, "ServiceExports are not read"},
+    {"ENABLE_MCS_HOST", "false", kRefused, "ServiceExports are not read"},
+    {"ENABLE_MCS_SERVICE_DISCOVERY", "false", kRefused, "ServiceExports are not read"},
+    {"ENABLE_MULTICLUSTER_HEADLESS", "true", kRefused,
+     "name tables have the same network's endpoints of any cluster"},
+    {"ENABLE_NATIVE_SIDECARS", "auto", kIdle, "there is no injection"},
+    {"ENABLE_PROXY_FIND_POD_BY_IP", "false", kRefused, "a proxy's pod is found by its address"},
+    {"ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY", "true", kRefused,
+     "selectors count for gateways of the Gateway API"},
+    {"ENABLE_TLS_ON_SIDECAR_INGRESS", "false", kRefused, "a Sidecar's ingress has no TLS of its own"},
+    {"ENABLE_VTPROTOBUF", "true", kIdle, "how istiod encodes"},
+    {"ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS", "false", kRefused, "there are none"},
+    {"ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL", "false", kIdle, "the agent's"},
+    {"EXTERNAL_ISTIOD", "false", kIdle, "there are no remote clusters"},
+    {"INJECTION_WEBHOOK_CONFIG_NAME", "istio-sidecar-injector", kIdle, "there is no injection"},
+    {"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION", "true", kIdle, "the agent's"},
+    {"ISTIO_DELTA_XDS", "true", kIdle, "proxies choose"},
+    {"ISTIO_DUAL_STACK", "false", kRefused,
+     "a proxy has the families of its addresses, the first one before"},
+    {"ISTIO_ENABLE_CONTROLLER_QUEUE_METRICS", "false", kIdle, "there are no such queues"},
+    {"ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS", "false", kRefused, "there is no such listener"},
+    {"ISTIO_KUBE_CLIENT_CONTENT_TYPE", "protobuf", kIdle, "there is no Kubernetes client"},
+    {"ISTIO_MULTIROOT_MESH", "false", kRefused, "there is one root"},
+    {"ISTIO_WASM_MAX_BINARY_SIZE_BYTES", "268435456", kIdle, "the agent's"},
+    {"ISTIO_WATCH_NAMESPACE", "", kRefused, "all manifests of the folder are read"},
+    {"ISTIO_WORKLOAD_ENTRY_VALIDATE_IDENTITY", "true", kIdle, "no workload registers itself"},
+    {"LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES", "false", kRefused,
+     "endpoints outside of the mesh have no canonical service"},
+    {"LOCAL_CLUSTER_SECRET_WATCHER", "false", kIdle, "there are no remote clusters"},
+    {"MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP", "1", kRefused, "one connection is accepted at a time"},
+    {"MCS_API_GROUP", "multicluster.x-k8s.io", kIdle, "there are no remote clusters"},
+    {"MCS_API_VERSION", "v1alpha1", kIdle, "there are no remote clusters"},
+    {"MUTEX_PROFILE_FRACTION", "1000", kIdle, "Go's"},
+    {"PILOT_AGENT_MERGE_ENVOY_STATS", "true", kIdle, "the agent's"},
+    {"PILOT_ALLOW_ANY_DYNAMIC_DNS_MAX_HOSTS", "1024", kRefused, "the limit is 1024"},
+    {"PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE", "false", kRefused,
+     "a Sidecar's ingress takes the place of services' listeners"},
+    {"PILOT_ANALYSIS_INTERVAL", "10s", kIdle, "diagnostics are always made"},
+    {"PILOT_AUTO_ALLOW_WAYPOINT_POLICY", "false", kIdle, "there is no ambient mode"},
+    {"PILOT_AUTO_SEND_UNHEALTHY_ENDPOINTS", "true", kRefused,
+     "endpoints that are not ready are sent unless minHealthPercent is set"},
+    {"PILOT_CA_CERT_CONFIGMAP", "istio-ca-root-cert", kIdle, "no Kubernetes API is written to"},
+    {"PILOT_CERT_PROVIDER", "istiod", kIdle, "the TLS listener's certificate is this authority's or a file"},
+    {"PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY", "1", kIdle, "how istiod computes"},
+    {"PILOT_CRL_CONFIGMAP", "istio-ca-crl", kIdle, "no Kubernetes API is written to"},
+    {"PILOT_DISABLE_MX_ALPN", "false", kRefused, "metadata are exchanged inside mutual TLS"},
+    {"PILOT_DNS_CARES_UDP_MAX_QUERIES", "100", kRefused, "it is 100"},
+    {"PILOT_DNS_JITTER_DURATION", "100ms", kRefused, "it is 100ms"},
+    {"PILOT_DRAINING_LABEL", "istio.io/draining", kRefused, "the label is istio.io/draining"},
+    {"PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN", "true", kRefused,
+     "virtual hosts have the name with a dot at its end, too"},
+    {"PILOT_ENABLE_AGENTGATEWAY", "false", kRefused, "there is no agentgateway"},
+    {"PILOT_ENABLE_ALPHA_GATEWAY_API", "false", kRefused, "alpha kinds have no effect"},
+    {"PILOT_ENABLE_ALPN_FILTER", "true", kRefused, "the filter is there"},
+    {"PILOT_ENABLE_AMBIENT", "false", kRefused, "there is no ambient mode"},
+    {"PILOT_ENABLE_AMBIENT_WAYPOINTS", "false", kRefused, "there is no ambient mode"},
+    {"PILOT_ENABLE_ANALYSIS", "false", kIdle, "diagnostics are always made"},
+    {"PILOT_ENABLE_CA_CRL", "true", kRefused, "lists of revoked certificates are passed on"},
+    {"PILOT_ENABLE_CDS_CACHE", "true", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY", "true", kIdle, "there are no remote clusters"},
+    {"PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES", "false", kRefused,
+     "headless services are reached by the address that was asked for"},
+    {"PILOT_ENABLE_GATEWAY_API", "true", kRefused, "the Gateway API is read"},
+    {"PILOT_ENABLE_GATEWAY_API_COPY_LABELS_ANNOTATIONS", "true", kIdle, "nothing is deployed"},
+    {"PILOT_ENABLE_GATEWAY_API_DEPLOYMENT_CONTROLLER", "true", kIdle, "nothing is deployed"},
+    {"PILOT_ENABLE_GATEWAY_API_GATEWAYCLASS_CONTROLLER", "true", kRefused,
+     "the classes istio and istio-remote are there"},
+    {"PILOT_ENABLE_GATEWAY_API_STATUS", "true", kIdle, "see --statusDir"},
+    {"PILOT_ENABLE_HEADLESS_FILTER_CHAIN_LISTENER", "false", kRefused,
+     "a headless service has a listener for each pod"},
+    {"PILOT_ENABLE_IP_AUTOALLOCATE", "true", kRefused, "addresses are allocated"},
+    {"PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES", "true", kRefused, "Services select WorkloadEntries"},
+    {"PILOT_ENABLE_METADATA_EXCHANGE", "true", kRefused, "proxies exchange metadata"},
+    {"PILOT_ENABLE_MONGO_FILTER", "true", kRefused, "ports of Mongo have the filter"},
+    {"PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS", "false", kRefused,
+     "a workload has one provider for the action CUSTOM"},
+    {"PILOT_ENABLE_MYSQL_FILTER", "false", kRefused, "MySQL is TCP"},
+    {"PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS", "false", kIdle, "no Kubernetes API is written to"},
+    {"PILOT_ENABLE_PERSISTENT_SESSION_FILTER", "false", kRefused, "there are no persistent sessions"},
+    {"PILOT_ENABLE_RDS_CACHE", "true", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PILOT_ENABLE_REDIS_FILTER", "false", kRefused, "Redis is TCP"},
+    {"PILOT_ENABLE_REMOTE_CREDENTIALS_CONTROLLER", "true", kIdle, "there are no remote clusters"},
+    {"PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION", "true", kRefused,
+     "virtual hosts with the same routes are merged"},
+    {"PILOT_ENABLE_SENDING_HBONE", "false", kRefused, "there is no ambient mode"},
+    {"PILOT_ENABLE_SERVICEENTRY_SELECT_PODS", "true", kRefused, "ServiceEntries select pods"},
+    {"PILOT_ENABLE_SIDECAR_LISTENING_HBONE", "false", kRefused, "there is no ambient mode"},
+    {"PILOT_ENABLE_TELEMETRY_LABEL", "true", kRefused, "metadata for telemetry are sent"},
+    {"PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION", "true", kRefused, "no workload registers itself"},
+    {"PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS", "true", kRefused, "no workload registers itself"},
+    {"PILOT_ENABLE_XDS_CACHE", "true", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PILOT_ENDPOINT_TELEMETRY_LABEL", "true", kRefused, "metadata for telemetry are sent"},
+    {"PILOT_ENVOY_FILTER_STATS", "false", kIdle, "the metric is always there"},
+    {"PILOT_GATEWAY_API_CONTROLLER_NAME", "istio.io/gateway-controller", kRefused,
+     "the controller is istio.io/gateway-controller"},
+    {"PILOT_GATEWAY_API_DEFAULT_GATEWAYCLASS_NAME", "istio", kRefused, "the class is istio"},
+    {"PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT", "15s", kRefused, "it is 15 seconds"},
+    {"PILOT_HBONE_INITIAL_CONNECTION_WINDOW_SIZE", "", kIdle, "there is no ambient mode"},
+    {"PILOT_HBONE_INITIAL_STREAM_WINDOW_SIZE", "", kIdle, "there is no ambient mode"},
+    {"PILOT_HTTP10", "false", kRefused,
+     "HTTP/1.0 is taken from proxies whose metadata say ISTIO_META_HTTP10=1"},
+    {"PILOT_IGNORE_RESOURCES", "", kRefused, "all kinds are read"},
+    {"PILOT_INCLUDE_RESOURCES", "", kRefused, "all kinds are read"},
+    {"PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS", "", kIdle, "there are no remote clusters"},
+    {"PILOT_IP_AUTOALLOCATE_IPV4_PREFIX", "240.240.0.0/16", kRefused, "addresses are of the default range"},
+    {"PILOT_IP_AUTOALLOCATE_IPV6_PREFIX", "2001:2::/48", kRefused, "addresses are of the default range"},
+    {"PILOT_JWT_ENABLE_REMOTE_JWKS", "false", kRefused, "keys are always fetched here"},
+    {"PILOT_MULTICLUSTER_KUBECONFIG_PATH", "", kIdle, "there are no remote clusters"},
+    {"PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API", "true", kRefused,
+     "gateways of networks are found by their labels"},
+    {"PILOT_MX_ADDITIONAL_LABELS", "", kRefused, "the labels are istiod's default"},
+    {"PILOT_NODE_UNTAINT_CONTROLLERS_TAINT_NAME", "cni.istio.io/not-ready", kIdle,
+     "no Kubernetes API is written to"},
+    {"PILOT_PERSISTENT_SESSION_HEADER_LABEL", "istio.io/persistent-session-header", kIdle,
+     "there are no persistent sessions"},
+    {"PILOT_PERSISTENT_SESSION_LABEL", "istio.io/persistent-session", kIdle,
+     "there are no persistent sessions"},
+    {"PILOT_PREFER_SENDING_HBONE", "false", kRefused, "there is no ambient mode"},
+    {"PILOT_REMOTE_CLUSTER_TIMEOUT", "30s", kIdle, "there are no remote clusters"},
+    {"PILOT_SEND_UNHEALTHY_ENDPOINTS", "false", kRefused, "as istiod's default"},
+    {"PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE", "true", kRefused, "Kubernetes' services come first"},
+    {"PILOT_SIDECAR_USE_REMOTE_ADDRESS", "false", kRefused,
+     "sidecars take the address of who connects for the client's"},
+    {"PILOT_SKIP_VALIDATE_TRUST_DOMAIN", "false", kRefused, "the trust domain of peers is checked"},
+    {"PILOT_STATUS_MAX_WORKERS", "100", kIdle, "see --statusDir"},
+    {"PILOT_TRACE_SAMPLING", "1", kRefused, "it is 1 unless the MeshConfig or Telemetry says so"},
+    {"PILOT_UNIFIED_SIDECAR_SCOPE", "true", kIdle, "how istiod computes"},
+    {"PILOT_WORKLOAD_ENTRY_GRACE_PERIOD", "10s", kIdle, "no workload registers itself"},
+    {"PILOT_XDS_CACHE_INDEX_CLEAR_INTERVAL", "5s", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PILOT_XDS_CACHE_SIZE", "60000", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PILOT_XDS_CACHE_STATS", "false", kIdle,
+     "what was made of a part of the mesh lives as long as somebody has it"},
+    {"PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES", "true", kRefused,
+     "DestinationRules come before metadata"},
+    {"RESOLVE_HOSTNAME_GATEWAYS", "true", kRefused, "names of load balancers are not resolved here"},
+    {"SHARED_MESH_CONFIG", "", kRefused, "the MeshConfig is one file"},
+    {"UNSAFE_ENABLE_ADMIN_ENDPOINTS", "false", kIdle, "there are no such pages"},
+    {"UNSAFE_PILOT_ENABLE_RUNTIME_ASSERTIONS", "false", kIdle, "see FAIRLEAD_SHADOW"},
+    {"USE_CACERTS_FOR_SELF_SIGNED_CA", "false", kIdle, "see FAIRLEAD_CA_DIR"},
+    {"VALIDATION_WEBHOOK_CONFIG_NAME", "istio-istio-system", kIdle, "there is no webhook"},
+};
+
+const IstiodVariable* Find(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kVariables), std::end(kVariables),
+                                   [name](const IstiodVariable& variable) { return variable.name == name; });
+  return found == std::end(kVariables) ? nullptr : found;
+}
+
+bool IsHonoured(std::string_view name) {
+  const auto& table = EnvironmentTable();
+  return std::any_of(table.begin(), table.end(),
+                     [name](const EnvironmentVariable& variable) { return variable.name == name; });
+}
+
+std::string Unknown(const std::string& name) {
+  std::vector<std::string> known;
+  for (const EnvironmentVariable& variable : EnvironmentTable()) known.emplace_back(variable.name);
+  for (const IstiodVariable& variable : kVariables) known.emplace_back(variable.name);
+  const std::string meant = ClosestName(name, known);
+  return StrCat(name, " is set, but neither istiod nor Fairlead has it",
+                meant.empty() ? "" : StrCat("; did you mean ", meant, "?"));
+}
+
+}  // namespace
+
+std::span<const IstiodVariable> IstiodVariables() { return kVariables; }
+
+std::vector<std::string> RemarksOn(const std::vector<std::string>& settings) {
+  std::vector<std::string> remarks, idle;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
+    const IstiodVariable* variable = Find(name);
+    if (variable == nullptr) {
+      const bool istios = name.starts_with("PILOT_") || name.starts_with("ISTIO_GPRC_");
+      if (istios && !IsHonoured(name)) remarks.push_back(Unknown(name));
+    } else if (value.empty() || AsciiLower(value) == AsciiLower(variable->fallback)) {
+      continue;
+    } else if (variable->fate == kIdle) {
+      idle.push_back(name);
+    } else {
+      remarks.push_back(StrCat(setting, " is not honoured: ", variable->why));
+    }
+  }
+  std::sort(remarks.begin(), remarks.end());
+  std::sort(idle.begin(), idle.end());
+  if (!idle.empty())
+    remarks.push_back(StrCat("set, but without a meaning to this version: ", Join(idle, ", ")));
+  return remarks;
+}
+
+}  // namespace fairlead::app
