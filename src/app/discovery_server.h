@@ -46,6 +46,7 @@ class DiscoveryServer {
   int secure_grpc_port() const;
   int http_port() const { return http_.port(); }
   int monitoring_port() const { return monitoring_.port(); }
+  int control_port() const { return control_.port(); }
 
  private:
   void MakePusher(const gen::ObjectSource* objects);
@@ -56,10 +57,12 @@ class DiscoveryServer {
   void MakeSources();
   absl::Status CheckAddresses() const;
   absl::Status StartHttp();
+  void StartControl();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   rpc::GrpcServerOptions GrpcOptions();
   absl::Status StartCertificates();
   void OpenGrpc();
+  void LogLoaded() const;
   void MakeKeyFetcher();
 
   const DiscoveryOptions options_;
@@ -72,13 +75,13 @@ class DiscoveryServer {
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
   gateway_api::StatusBoard status_board_;
   std::unique_ptr<gateway_api::StatusFiles> status_files_;  // null without --statusDir
-  std::unique_ptr<rpc::GrpcServer> grpc_;          // set under mutex_, once, while grpc_tried_ is false
+  std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<jwks::Fetcher> keys_;
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
-  rpc::HttpServer monitoring_;
+  rpc::HttpServer monitoring_, control_;
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

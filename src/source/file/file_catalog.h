@@ -35,6 +35,7 @@ class FileCatalog {
   // have.
   std::vector<config::Diagnostic> Diagnostics() const;
 
+  size_t files() const { return files_.size(); }
   size_t objects() const { return objects_.size(); }
 
  private:

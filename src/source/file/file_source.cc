@@ -76,6 +76,11 @@ FileSource::~FileSource() { Stop(); }
 
 std::string FileSource::Name() const { return StrCat("files of ", options_.folder); }
 
+std::string FileSource::Amount() const {
+  const size_t files = files_;
+  return StrCat(files, files == 1 ? " file" : " files");
+}
+
 absl::Status FileSource::Start(Sink* sink) {
   sink_ = sink;
   watcher_ = std::make_unique<FolderWatcher>(WatchOf(options_));
@@ -116,6 +121,7 @@ void FileSource::Take(const std::vector<FileChange>& changes) {
 }
 
 void FileSource::Tell(const std::vector<PathProblem>& problems) {
+  files_ = catalog_.files();
   if (std::vector<config::ObjectChange> changes = catalog_.TakeChanges(); !changes.empty()) {
     sink_->OnChanges(std::move(changes));
   }
