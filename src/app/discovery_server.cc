@@ -16,6 +16,7 @@
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "debug/access.h"
+#include "debug/findings.h"
 #include "debug/inspector.h"
 #include "push/generators.h"
 #include "rpc/address.h"
@@ -120,6 +121,8 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
       options, std::move(model), [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
         OnPublish(std::move(snapshot), reasons);
       });
+  debug_sources_.diagnostics = [this] { return mesh_thread_->Diagnostics(); };
+  debug_sources_.findings = std::make_shared<debug::Findings>();
   debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
 }
 
@@ -221,7 +224,9 @@ absl::Status DiscoveryServer::StartHttp() {
     transports::AddDebugPaths(&debug_sources_, &http_);
     transports::AddDebugPaths(&debug_sources_, &monitoring_);
   }
-  transports::AddMonitoringPages("fairlead", std::string(kVersion), start_, &monitoring_);
+  transports::AddMonitoringPages(
+      "fairlead", std::string(kVersion), start_, [this] { debug::UpdateFindingMetrics(debug_sources_); },
+      &monitoring_);
   for (const auto& [address, server] :
        {std::pair(&options_.http_addr, &http_), std::pair(&options_.monitoring_addr, &monitoring_)}) {
     if (address->empty()) continue;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/metrics.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "config/manifests.h"
@@ -63,6 +64,16 @@ config::Diagnostic ToDiagnostic(const PathProblem& problem) {
   return diagnostic;
 }
 
+// Under the names of istiod's webhook, whose checks they are.
+void CountValidated(const config::ParseResult& result) {
+  static metrics::Counter& passed =
+      metrics::GetCounter("galley_validation_passed", "Objects that were read and are valid.");
+  static metrics::Counter& failed =
+      metrics::GetCounter("galley_validation_failed", "Objects that were read and are refused.");
+  passed.Add(static_cast<double>(result.objects.size()));
+  failed.Add(static_cast<double>(result.broken.size()));
+}
+
 }  // namespace
 
 bool IsManifestName(std::string_view name) {
@@ -112,6 +123,7 @@ void FileSource::Take(const std::vector<FileChange>& changes) {
     if (!parsed[i]) {
       catalog_.Remove(path);
     } else if (parsed[i]->ok()) {
+      CountValidated(**parsed[i]);
       const bool unfinished = kind == FileChange::Kind::kUnfinished || watcher_->ChangedSince(path);
       catalog_.Put(path, std::move(**parsed[i]), unfinished);
     } else if (!watcher_->ChangedSince(path)) {
