@@ -45,6 +45,12 @@ class Reference(unittest.TestCase):
         self.assertEqual(reference.check_metrics(METRICS_PAGE, ""),
                          ["metric a_total is documented, but there is none", "metric b is documented, but there is none"])
 
+    def test_metrics_that_stand_for_others(self):
+        mapping = "\n## In place of istiod's metrics\n\n| istiod | here |\n|---|---|\n| `go_x` | `b` |\n| `go_y` | nothing |\n"
+        self.assertEqual(reference.check_metrics(METRICS_PAGE + mapping + "\n## More\n", EXPOSITION), [])
+        self.assertEqual(reference.check_metrics(METRICS_PAGE + mapping.replace("`b`", "`c`"), EXPOSITION),
+                         ["metric c stands for `go_x`, but there is none"])
+
     def test_another_default(self):
         self.assertEqual(reference.check_flags(FLAGS_PAGE, HELP, ENVIRONMENT.replace("5s", "6s")),
                          ["variable PILOT_A: the default is '6s', documented is '`5s`'"])

@@ -32,6 +32,11 @@ bool SomebodyListens(const std::string& path) {
 
 }  // namespace
 
+bool HasCertificates(const Options& options) {
+  if (options.tls || options.only_mounted || SomebodyListens(options.secret_socket)) return true;
+  return access(StrCat(options.mounted_certificates, "/cert-chain.pem").c_str(), R_OK) == 0;
+}
+
 Certificates::Certificates(const Options& options)
     : options_(options), server_(options.secret_socket, &store_) {
   store_.OnWanted([this](const std::string& name) {

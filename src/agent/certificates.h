@@ -12,6 +12,10 @@
 
 namespace fairlead::agent {
 
+// Whether there is anything to give to Envoy as the workload's certificate: an authority to ask, files, or
+// somebody else who serves the socket.
+bool HasCertificates(const Options& options);
+
 // The agent's certificates: from mounted files where they are there, else from the authority; given to the
 // proxy over SDS, and written to OUTPUT_CERTS.
 class Certificates {

@@ -16,6 +16,7 @@
 #include "agent/envoy_process.h"
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
+#include "agent/readiness.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -93,11 +94,17 @@ class Supervisor {
     return true;
   }
 
-  // Until the child ends (true) or a stop is asked for (false).
+  // Until the child ends (true) or a stop is asked for (false). Tells meanwhile why it is not ready.
   bool WaitForEnd(pid_t child) {
+    const auto start = SteadyClock::now();
+    Readiness readiness([this](const std::string& path) { return admin_.Get(path); },
+                        options_.discovery_address);
     while (!Ended(child)) {
-      const int got = NextSignal(std::nullopt);
+      const int got = NextSignal(readiness.ready() ? std::nullopt : std::optional(milliseconds(1'000)));
       if (got == SIGTERM || got == SIGINT) return false;
+      if (got != 0 || readiness.ready()) continue;
+      const auto ran = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - start);
+      if (const std::string text = readiness.Look(ran); !text.empty()) Say(text);
     }
     return true;
   }
@@ -167,7 +174,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
   const bool grpc = !rest.empty() && rest.front() == "grpc-bootstrap";
   const bool print = grpc || (!rest.empty() && rest.front() == "bootstrap");
   if (!rest.empty() && (print || rest.front() == "proxy")) rest.erase(rest.begin());
-  const auto options = ReadOptions(rest, CurrentEnvironment());
+  auto options = ReadOptions(rest, CurrentEnvironment());
   if (!options.ok()) {
     const bool help = options.status().code() == absl::StatusCode::kUnavailable;
     std::fprintf(help ? stdout : stderr, "%s\n", Message(options.status()).c_str());
@@ -178,6 +185,8 @@ int RunAgent(const std::vector<std::string>& arguments) {
     std::printf("%s\n", JsonText(bootstrap, 2).c_str());
     return 0;
   }
+  // The control plane warns of what needs some.
+  if (!HasCertificates(*options)) options->metadata["FAIRLEAD_CERTIFICATES"] = "none";
   const auto file = WriteBootstrap(*options);
   if (!file.ok()) {
     Say(Message(file.status()));

@@ -105,6 +105,19 @@ Arguments WithEmptyValues(const Arguments& arguments) {
   return words;
 }
 
+absl::Status SetUpLog(const DiscoveryOptions& options) {
+  if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return status;
+  SetLogCallers(options.log_caller);
+  if (absl::Status status = SetLogOutput(options.log_output); !status.ok()) return status;
+  std::vector<std::string> unknown = UnknownLogScopes(options.log_output_level);
+  for (std::string& name : UnknownLogScopes(options.log_caller)) unknown.push_back(std::move(name));
+  if (unknown.empty()) return absl::OkStatus();
+  std::vector<std::string> known;
+  for (const LogScopeInfo& scope : LogScopes()) known.push_back(scope.name);
+  app_log.Warn("the log has no scopes {}; there are {}", Join(unknown, ", "), Join(known, ", "));
+  return absl::OkStatus();
+}
+
 int RunDiscovery(const Arguments& arguments) {
   DiscoveryOptions options;
   auto environment = ReadEnvironment([](const char* name) { return std::getenv(name); });
@@ -128,7 +141,7 @@ int RunDiscovery(const Arguments& arguments) {
   if (options.config_dir.empty())
     return WrongCall(absl::InvalidArgumentError("there is no source: --configDir is required"));
   if (const auto names = ListFolder(options.config_dir); !names.ok()) return Fail(names.status());
-  if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return Fail(status);
+  if (absl::Status status = SetUpLog(options); !status.ok()) return WrongCall(status);
   if (!idle->empty()) app_log.Warn("set, but without a meaning to this version: {}", Join(*idle, ", "));
   for (const std::string& remark : RemarksOn(Settings())) app_log.Warn("{}", remark);
   return Serve(options);

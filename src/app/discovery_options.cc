@@ -25,18 +25,13 @@ struct IdleFlag {
 constexpr IdleFlag kIdleFlags[] = {
     {"--clusterAliases", true},
     {"--clusterRegistriesNamespace", true},
-    {"--ctrlz_address", true},
-    {"--ctrlz_port", true},
     {"--kubernetesApiBurst", true},
     {"--kubernetesApiQPS", true},
-    {"--log_as_json", false},
-    {"--log_caller", true},
     {"--log_rotate", true},
     {"--log_rotate_max_age", true},
     {"--log_rotate_max_backups", true},
     {"--log_rotate_max_size", true},
     {"--log_stacktrace_level", true},
-    {"--log_target", true},
     {"--profile", false},
     {"--resync", true},
     {"--vklog", true},
@@ -58,6 +53,27 @@ absl::Status Unknown(const CLI::App& command, const std::string& name) {
   const std::string meant = ClosestName(name, known);
   return absl::InvalidArgumentError("unknown flag " + name +
                                     (meant.empty() ? "" : "; did you mean " + meant + "?"));
+}
+
+void AddLogFlags(DiscoveryOptions* o, CLI::App* command) {
+  command
+      ->add_option("--log_output_level", o->log_output_level,
+                   "Log levels: LEVEL or SCOPE:LEVEL,…; a level is " + std::string(LogLevelNames()))
+      ->capture_default_str();
+  command->add_flag("--log_as_json", o->log_output.as_json, "Write each line of the log as a JSON object");
+  command
+      ->add_option("--log_target", o->log_output.targets,
+                   "Where the log goes: stdout, stderr or a file; may be given often")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command->add_option("--log_caller", o->log_caller,
+                      "Scopes, with commas, whose lines say where in the sources they are written; all");
+  command
+      ->add_option("--ctrlz_port", o->ctrlz_port,
+                   "Port of ControlZ, where levels are changed at run time (/scopej/SCOPE); 0: off")
+      ->capture_default_str();
+  command->add_option("--ctrlz_address", o->ctrlz_address, "Its address; *: all of this machine's")
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -160,8 +176,7 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--tls-cipher-suites", o->tls_cipher_suites, "Cipher suites of the TLS listeners")
       ->delimiter(',');
   command->add_option("--tls-min-version", o->tls_min_version, "Least TLS version of the TLS listeners");
-  command->add_option("--log_output_level", o->log_output_level, "Log levels: LEVEL or SCOPE:LEVEL,…")
-      ->capture_default_str();
+  AddLogFlags(o, command);
   command->allow_extras();
 }
 

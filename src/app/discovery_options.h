@@ -2,11 +2,13 @@
 #define FAIRLEAD_APP_DISCOVERY_OPTIONS_H_
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "app/environment.h"
+#include "base/log_output.h"
 
 namespace CLI {
 class App;
@@ -51,6 +53,11 @@ struct DiscoveryOptions {
   std::string ca_cert_file, tls_cert_file, tls_key_file, tls_min_version;
   std::vector<std::string> tls_cipher_suites;
   std::string log_output_level = "default:info";
+  std::string log_caller;  // scopes with commas
+  LogOutput log_output;
+
+  uint16_t ctrlz_port = 9876;               // 0: off
+  std::string ctrlz_address = "localhost";  // "*": all
 };
 
 // The default of --stateDir, which is gone without where it cannot be written.

@@ -18,11 +18,13 @@
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "debug/access.h"
+#include "debug/findings.h"
 #include "debug/inspector.h"
 #include "push/generators.h"
 #include "rpc/address.h"
 #include "rpc/reflection.h"
 #include "source/file/file_source.h"
+#include "transports/control_pages.h"
 #include "transports/http_pages.h"
 #include "transports/inspection.h"
 #include "transports/rest.h"
@@ -121,6 +123,8 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
       options, std::move(model), [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
         OnPublish(std::move(snapshot), reasons);
       });
+  debug_sources_.diagnostics = [this] { return mesh_thread_->Diagnostics(); };
+  debug_sources_.findings = std::make_shared<debug::Findings>();
   debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
 }
 
@@ -273,13 +277,25 @@ absl::Status DiscoveryServer::StartHttp() {
     transports::AddDebugPaths(&debug_sources_, &http_);
     transports::AddDebugPaths(&debug_sources_, &monitoring_);
   }
-  transports::AddMonitoringPages("fairlead", std::string(kVersion), start_, &monitoring_);
+  transports::AddMonitoringPages(
+      "fairlead", std::string(kVersion), start_, [this] { debug::UpdateFindingMetrics(debug_sources_); },
+      &monitoring_);
   for (const auto& [address, server] :
        {std::pair(&options_.http_addr, &http_), std::pair(&options_.monitoring_addr, &monitoring_)}) {
     if (address->empty()) continue;
     if (absl::Status status = server->Start(*address); !status.ok()) return status;
   }
+  StartControl();
   return absl::OkStatus();
+}
+
+// As in istiod, a port that cannot be had is no reason to end.
+void DiscoveryServer::StartControl() {
+  if (options_.ctrlz_port == 0) return;
+  transports::AddControlPages(&control_);
+  const std::string host = options_.ctrlz_address == "*" ? "" : options_.ctrlz_address;
+  const absl::Status status = control_.Start(StrCat(host, ":", options_.ctrlz_port));
+  if (!status.ok()) app_log.Warn("no ControlZ: {}", FromAbsl(status.message()));
 }
 
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
@@ -335,6 +351,23 @@ rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
   return options;
 }
 
+// "loaded 9 files, 10 objects, 1 error", once.
+void DiscoveryServer::LogLoaded() const {
+  const auto counted = [](size_t count, const char* what) {
+    return StrCat(count, " ", what, count == 1 ? "" : "s");
+  };
+  std::string text;
+  for (const auto& source : sources_) {
+    if (const std::string amount = source->Amount(); !amount.empty()) StrAppend(&text, amount, ", ");
+  }
+  StrAppend(&text, counted(debug_sources_.objects().size(), "object"));
+  const push::DiagnosticList wrong = mesh_thread_->Diagnostics();
+  const size_t errors = push::CountOf(*wrong, config::Severity::kError);
+  if (errors > 0) StrAppend(&text, ", ", counted(errors, "error"));
+  if (wrong->size() > errors) StrAppend(&text, ", ", counted(wrong->size() - errors, "warning"));
+  app_log.Info("loaded {}", text);
+}
+
 // On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
 void DiscoveryServer::OpenGrpc() {
   {
@@ -358,6 +391,7 @@ void DiscoveryServer::OpenGrpc() {
   }
   opened_.notify_all();
   if (status.ok()) {
+    LogLoaded();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
     app_log.Info("ready after {:.0f}ms; xDS on {}{}", took.count(),
                  options_.grpc_addr.empty() ? "none" : options_.grpc_addr,
@@ -404,6 +438,7 @@ void DiscoveryServer::Stop() {
   inspections_.Stop();
   http_.Stop();
   monitoring_.Stop();
+  control_.Stop();
   app_log.Info("stopped");
   FlushLogs();
 }

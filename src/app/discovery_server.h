@@ -47,6 +47,7 @@ class DiscoveryServer {
   int secure_grpc_port() const;
   int http_port() const { return http_.port(); }
   int monitoring_port() const { return monitoring_.port(); }
+  int control_port() const { return control_.port(); }
 
  private:
   void MakePusher(const gen::ObjectSource* objects);
@@ -61,10 +62,12 @@ class DiscoveryServer {
   std::vector<source::Sink*> AddSinks();
   void Refuse(absl::Status status);
   absl::Status StartHttp();
+  void StartControl();
   void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
   rpc::GrpcServerOptions GrpcOptions();
   absl::Status StartCertificates();
   void OpenGrpc();
+  void LogLoaded() const;
   void MakeKeyFetcher();
 
   const DiscoveryOptions options_;
@@ -85,7 +88,7 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<source::Sink>> start_checks_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
-  rpc::HttpServer monitoring_;
+  rpc::HttpServer monitoring_, control_;
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

@@ -6,7 +6,11 @@
 
 #include "app/mesh_model.h"
 #include "app/settings_files.h"
+#include "simulate/made_up.h"
+#include "simulate/rule_lines.h"
 #include "source/file/file_source.h"
+#include "source/file/folder_scanner.h"
+#include "source/file/read_file.h"
 
 namespace fairlead::app {
 namespace {
@@ -68,6 +72,28 @@ model::SettingsPtr ReadSettings(const simulate::MeshFiles& paths,
   return settings;
 }
 
+std::vector<simulate::WorkloadTemplate> ReadTemplates(const std::string& folder) {
+  source::ScanOptions options;
+  options.wants = source::IsManifestName;
+  std::vector<simulate::WorkloadTemplate> templates;
+  for (const auto& [file, info] : source::ScanFolder(folder, options).files) {
+    const auto text = source::ReadFile(file);
+    if (!text.ok()) continue;  // a diagnostic says so
+    for (auto& one : simulate::ReadTemplates(*text, file)) templates.push_back(std::move(one));
+  }
+  return templates;
+}
+
+// Adds what a cluster would make of the manifests.
+void Complete(const std::string& folder, simulate::LoadedMesh* mesh) {
+  for (auto& [key, object] : mesh->objects) object = simulate::WithNamedRoutes(object);
+  simulate::MadeUp made = simulate::MakeUp(ReadTemplates(folder), mesh->objects);
+  for (config::ObjectChange& change : made.objects) mesh->objects[change.key] = std::move(change.object);
+  mesh->made_up_pods = std::move(made.pods);
+  mesh->made_up_addresses = std::move(made.addresses);
+  mesh->made_up_services = made.services;
+}
+
 }  // namespace
 
 absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) {
@@ -81,10 +107,12 @@ absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) 
 
   simulate::LoadedMesh mesh;
   const model::SettingsPtr read = ReadSettings(files, &mesh.diagnostics);
-  const std::vector<config::ObjectChange> changes = batch.TakeChanges();
-  for (const config::ObjectChange& change : changes) {
+  for (const config::ObjectChange& change : batch.TakeChanges()) {
     if (change.object != nullptr) mesh.objects[change.key] = change.object;
   }
+  if (files.simulated) Complete(files.folder, &mesh);
+  std::vector<config::ObjectChange> changes;
+  for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
   StoreMeshModel model;
   push::Reasons reasons;
   mesh.snapshot = model.Update(changes, read, &reasons);

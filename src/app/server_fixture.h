@@ -59,6 +59,7 @@ class ServerTest : public testing::Test {
     options_.mesh_config = options_.networks_config = "";
     options_.grpc_addr = options_.http_addr = options_.monitoring_addr = "127.0.0.1:0";
     options_.secure_grpc_addr = options_.https_addr = "";
+    options_.ctrlz_port = 0;
     options_.shutdown_duration = "1s";
     options_.cluster_id = "Kubernetes";
     options_.ns = "istio-system";

@@ -4,20 +4,42 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 
-// Structured lines on standard output: time, level, scope, text. One scope a subject ("ads", "config", …),
-// each with a level of its own, as Istio's --log_output_level sets them. Thread-safe. Lines are buffered and
-// written within a second; warnings and errors, and everything at FlushLogs(), at once.
+// Structured lines: time, level, scope, text. One scope a subject ("ads", "config", …), each with a level of
+// its own, as Istio's --log_output_level sets them. Thread-safe. Lines are buffered and written within a
+// second; warnings and errors, and everything at FlushLogs(), at once. Where they go: base/log_output.h.
 namespace fairlead {
 
 enum class LogLevel : int { kDebug, kInfo, kWarn, kError, kNone };
 
-// Make one static object per subject; it lives as long as the process.
+// "debug", "info", "warn", "error", "none"; "fatal", which istiod has, too, is "error".
+std::optional<LogLevel> ParseLogLevel(std::string_view text);
+std::string_view NameOf(LogLevel level);
+// What ParseLogLevel takes, for messages: "debug, info, warn, error or none".
+std::string_view LogLevelNames();
+
+// A format and where in the sources it is.
+template <typename... Args>
+struct FormatHere {
+  template <typename Text>
+  consteval FormatHere(const Text& text, const char* in_file = __builtin_FILE(),
+                       int at_line = __builtin_LINE())
+      : format(text), file(in_file), line(at_line) {}
+  fmt::format_string<Args...> format;
+  const char* file;
+  int line;
+};
+
+// Make one static object per subject; it lives as long as the process. Several may have one name, and then
+// have one level.
 class LogScope {
  public:
   explicit LogScope(const char* name);
@@ -28,36 +50,61 @@ class LogScope {
     return static_cast<int>(level) >= level_.load(std::memory_order_relaxed);
   }
   std::string_view name() const { return name_; }
-  void SetLevel(LogLevel level) { level_.store(static_cast<int>(level), std::memory_order_relaxed); }
+  LogLevel level() const { return static_cast<LogLevel>(level_.load(std::memory_order_relaxed)); }
+  bool names_callers() const { return names_callers_.load(std::memory_order_relaxed); }
 
   template <typename... Args>
-  void Debug(fmt::format_string<Args...> format, Args&&... args) const {
-    if (Enabled(LogLevel::kDebug)) Write(LogLevel::kDebug, fmt::format(format, std::forward<Args>(args)...));
+  void Debug(FormatHere<std::type_identity_t<Args>...> what, Args&&... args) const {
+    Log<Args...>(LogLevel::kDebug, what, std::forward<Args>(args)...);
   }
   template <typename... Args>
-  void Info(fmt::format_string<Args...> format, Args&&... args) const {
-    if (Enabled(LogLevel::kInfo)) Write(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+  void Info(FormatHere<std::type_identity_t<Args>...> what, Args&&... args) const {
+    Log<Args...>(LogLevel::kInfo, what, std::forward<Args>(args)...);
   }
   template <typename... Args>
-  void Warn(fmt::format_string<Args...> format, Args&&... args) const {
-    if (Enabled(LogLevel::kWarn)) Write(LogLevel::kWarn, fmt::format(format, std::forward<Args>(args)...));
+  void Warn(FormatHere<std::type_identity_t<Args>...> what, Args&&... args) const {
+    Log<Args...>(LogLevel::kWarn, what, std::forward<Args>(args)...);
   }
   template <typename... Args>
-  void Error(fmt::format_string<Args...> format, Args&&... args) const {
-    if (Enabled(LogLevel::kError)) Write(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
+  void Error(FormatHere<std::type_identity_t<Args>...> what, Args&&... args) const {
+    Log<Args...>(LogLevel::kError, what, std::forward<Args>(args)...);
   }
 
  private:
-  void Write(LogLevel level, const std::string& text) const;
+  friend struct LogScopeTable;
+  template <typename... Args>
+  void Log(LogLevel level, FormatHere<std::type_identity_t<Args>...> what, Args&&... args) const {
+    if (Enabled(level))
+      Write(level, what.file, what.line, fmt::format(what.format, std::forward<Args>(args)...));
+  }
+  void Write(LogLevel level, const char* file, int line, const std::string& text) const;
 
   const char* name_;
   std::atomic<int> level_{static_cast<int>(LogLevel::kInfo)};
+  std::atomic<bool> names_callers_{false};
 };
 
 // Sets levels as Istio's flag spells them: "warn", or "default:info,ads:debug". Holds for scopes made later,
 // too. InvalidArgument names the part that cannot be read; nothing is changed then. Source: Istio's
 // --log_output_level.
 absl::Status SetLogLevels(std::string_view spec);
+// Which scopes' lines say where in the sources they are written, by name with commas; "all": every one.
+// Source: Istio's --log_caller.
+void SetLogCallers(std::string_view scopes);
+// The names in a specification of either that no scope has.
+std::vector<std::string> UnknownLogScopes(std::string_view spec);
+
+// One scope as it is now.
+struct LogScopeInfo {
+  std::string name;
+  LogLevel level = LogLevel::kInfo;
+  bool names_callers = false;
+};
+// All scopes by name.
+std::vector<LogScopeInfo> LogScopes();
+// Sets the scopes of that name; false where there is none.
+bool SetLogScope(const LogScopeInfo& scope);
+
 void FlushLogs();
 
 }  // namespace fairlead

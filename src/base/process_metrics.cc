@@ -1,5 +1,6 @@
 #include "base/process_metrics.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +46,23 @@ void UpdateMemory() {
   resident.Set(resident_pages * page);
 }
 
+// glibc's own count.
+void UpdateAllocator() {
+  static Gauge& allocated = GetGauge("fairlead_allocator_allocated_bytes", "Memory that objects have.");
+  static Gauge& free = GetGauge("fairlead_allocator_free_bytes", "Memory that is kept for objects to come.");
+  static Gauge& mapped = GetGauge("fairlead_allocator_mapped_bytes", "Memory that was had from the system.");
+  const struct mallinfo2 info = mallinfo2();
+  allocated.Set(static_cast<double>(info.uordblks + info.hblkhd));
+  free.Set(static_cast<double>(info.fordblks));
+  mapped.Set(static_cast<double>(info.arena + info.hblkhd));
+}
+
+void UpdateThreads() {
+  static Gauge& threads = GetGauge("fairlead_threads", "Threads of the process.");
+  if (const auto tasks = ListFolder("/proc/self/task"); tasks.ok())
+    threads.Set(static_cast<double>(tasks->size()));
+}
+
 void UpdateFiles() {
   static Gauge& open = GetGauge("process_open_fds", "Files that are open, connections included.");
   static Gauge& most = GetGauge("process_max_fds", "Files that may be open at a time.");
@@ -82,6 +100,8 @@ void SetStartTime() {
 void UpdateProcessMetrics() {
   UpdateCpu();
   UpdateMemory();
+  UpdateAllocator();
+  UpdateThreads();
   UpdateFiles();
   SetStartTime();
 }

@@ -1,5 +1,6 @@
 #include "config/yaml.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,16 @@ size_t NextLine(std::string_view text, size_t from) {
 
 // A part that has no document: blank lines and comments, maybe after a marker.
 bool IsEmptyRoot(Node root) { return root.IsNull(); }
+
+// What a line that cannot be read probably is; "" where it is nothing of the known.
+std::string_view HintOf(std::string_view line) {
+  if (line.find("{{") != std::string_view::npos && line.find("}}") != std::string_view::npos)
+    return "; a Go template? render it first, as with `helm template`";
+  const std::string_view indent = line.substr(0, line.find_first_not_of(" \t"));
+  if (indent.find('\t') != std::string_view::npos)
+    return "; it begins with a tab: YAML is indented with spaces";
+  return "";
+}
 
 }  // namespace
 
@@ -71,7 +82,7 @@ class YamlStream::Impl {
           break;
         case YAML_DOCUMENT_END_EVENT:
           document_done_ = true;
-          if (composer_.failed()) return Step::kBroken;
+          if (composer_.failed()) return Broken();
           if (!IsEmptyRoot(composer_.root())) return Step::kDocument;
           break;
         default:
@@ -91,6 +102,23 @@ class YamlStream::Impl {
     }
     composer_.Start();
     composer_.Fail("yaml-syntax", line, message);
+    return Broken();
+  }
+
+  // What is wrong, with what it probably is: the parser tells of neither templates nor tabs.
+  Step Broken() {
+    const int line = composer_.problems().back().line;
+    size_t at = 0;
+    for (int i = 1; i < line - 1; ++i) at = NextLine(text_, at);
+    // The error is often noticed a line later.
+    for (int i = std::max(1, line - 1); i <= line; ++i) {
+      const size_t next = NextLine(text_, at);
+      if (const std::string_view hint = HintOf(text_.substr(at, next - at)); !hint.empty()) {
+        composer_.AddHint(hint);
+        break;
+      }
+      at = next;
+    }
     return Step::kBroken;
   }
 

@@ -25,6 +25,8 @@ class YamlComposer {
 
   // Gives the document up, with a problem where it stands.
   void Fail(std::string_view code, int line, std::string_view message);
+  // Says more of the problem that was found last. REQUIRES: there is one.
+  void AddHint(std::string_view hint) { problems_.back().message.append(hint); }
 
   // Once the document has ended. A failed document has no root.
   bool failed() const { return failed_; }

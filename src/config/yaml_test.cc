@@ -212,6 +212,28 @@ TEST(YamlTest, KnowsLines) {
   EXPECT_EQ(root.Find("b").At(1).Find("c").line(), 6);
 }
 
+// What the parser says of a text that is no YAML.
+std::string ProblemOf(std::string_view text) {
+  const YamlDocument document = ParseYamlDocument(text);
+  return document.problems.empty() ? "" : document.problems[0].message;
+}
+
+TEST(YamlTest, TemplatesAreToBeRenderedFirst) {
+  const std::string hint = "; a Go template? render it first, as with `helm template`";
+  for (const char* text : {"kind: Service\nmetadata:\n  name: {{ .Values.name }}\n",
+                           "kind: Service\n{{- if .Values.on }}\nspec: {}\n{{- end }}\n",
+                           "kind: Service\nmetadata:\n  name: {{ .Release.Name }}-web\n  namespace: x\n"})
+    EXPECT_TRUE(ProblemOf(text).ends_with(hint)) << text << ProblemOf(text);
+  EXPECT_EQ(ProblemOf("name: '{{ .Values.name }}'\n"), "");
+}
+
+TEST(YamlTest, TabsAreNamed) {
+  const std::string hint = "; it begins with a tab: YAML is indented with spaces";
+  for (const char* text : {"a:\n\tb: 1\n", "a:\n  b: 1\n\tc: 2\n"})
+    EXPECT_TRUE(ProblemOf(text).ends_with(hint)) << text << ProblemOf(text);
+  EXPECT_EQ(ProblemOf("a: |\n  x\n  \ty\n"), "");
+}
+
 TEST(TreeTest, AbsentNodesAnswerEverything) {
   const Node absent = Node().Find("a").At(3).Find("b");
   EXPECT_FALSE(absent);

@@ -103,7 +103,7 @@ Page Dump(const Sources& sources, const Query& query, const std::string& types) 
   if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
   const auto report = FindConnection(sources, query);
   if (!report) {
-    return TextPage(404, "The proxy is not connected to this instance; it may be connected to another.\n");
+    return NotConnected();
   }
   if (!types.empty()) return JsonPage(TypesDump(*report, types), query);
   return JsonPage(WholeDump(*report, query.contains("include_eds")), query);

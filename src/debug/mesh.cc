@@ -1,8 +1,5 @@
-#include <google/protobuf/message.h>
-
 #include "base/strings.h"
-#include "config/tree.h"
-#include "config/tree_json.h"
+#include "debug/object_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -15,30 +12,17 @@ namespace {
 
 using model::Registry;
 
-constexpr char kNothingYet[] = "The sources have not been read yet.\n";
-
 std::string_view RegistryName(Registry registry) {
   return registry == Registry::kKubernetes ? "Kubernetes" : "External";
-}
-
-std::string TimeOf(int64_t unix_seconds) {
-  if (unix_seconds == std::numeric_limits<int64_t>::max()) unix_seconds = 0;
-  return TimeText(std::chrono::system_clock::time_point(std::chrono::seconds(unix_seconds)));
-}
-
-Json Labels(const LabelMap& labels) {
-  Json out = Json::object();
-  for (const auto& [key, value] : labels) out[std::string(std::string_view(key))] = std::string_view(value);
-  return out;
 }
 
 Json Attributes(const model::Service& service, const std::string& cluster) {
   Json out = {{"ServiceRegistry", RegistryName(service.registry)},
               {"Name", service.name},
               {"Namespace", service.ns.str()},
-              {"Labels", Labels(service.labels)},
+              {"Labels", LabelsJson(service.labels)},
               {"ExportTo", Json::array()},
-              {"LabelSelectors", Labels(service.selector)},
+              {"LabelSelectors", LabelsJson(service.selector)},
               {"Aliases", Json::array()},
               {"ClusterExternalAddresses", Json::object()},
               {"ClusterExternalPorts", Json::object()}};
@@ -63,7 +47,7 @@ Json ServiceJson(const model::Service& service, const std::string& cluster) {
         {{"name", port.name}, {"port", port.port}, {"protocol", model::ToString(port.protocol)}});
   }
   if (!service.service_accounts.empty()) out["serviceAccounts"] = service.service_accounts;
-  out["creationTime"] = TimeOf(service.creation_time);
+  out["creationTime"] = AgeText(service.creation_time);
   out["hostname"] = service.hostname.str();
   if (!service.cluster_vips.empty()) out["clusterVIPs"]["Addresses"][cluster] = service.cluster_vips;
   out["defaultAddress"] = service.address;
@@ -95,7 +79,7 @@ Json EndpointJson(const model::Endpoint& endpoint) {
   const model::Workload& workload = *endpoint.workload;
   Json addresses = Json::array();
   for (const Interned& address : endpoint.addresses) addresses.push_back(address.str());
-  return {{"Labels", Labels(workload.labels)},
+  return {{"Labels", LabelsJson(workload.labels)},
           {"Addresses", std::move(addresses)},
           {"ServicePortName", endpoint.port_name.str()},
           {"LegacyClusterPortKey", endpoint.service_port},
@@ -123,37 +107,11 @@ Json ShardsJson(const model::ServiceEndpoints& endpoints) {
   return {{"Shards", std::move(shards)}, {"ServiceAccounts", endpoints.service_accounts}};
 }
 
-Json SpecJson(const config::ConfigObject& object, const config::KindInfo& kind) {
-  if (kind.payload == config::PayloadType::kTree)
-    return config::ToJson(object.Spec<config::Tree>().Find("spec"));
-  return MessageJson(kind.message, object.Spec<google::protobuf::Message>().SerializeAsString());
-}
-
-// As kubectl shows an object.
-Json ObjectJson(const config::ConfigObject& object) {
-  const config::KindInfo& kind = config::InfoOf(object.kind());
-  const config::ObjectMeta& meta = object.meta();
-  Json metadata = {{"name", meta.name.str()}};
-  if (!meta.ns.empty()) metadata["namespace"] = meta.ns.str();
-  if (!meta.resource_version.empty()) metadata["resourceVersion"] = meta.resource_version;
-  if (!meta.uid.empty()) metadata["uid"] = meta.uid;
-  if (meta.generation != 0) metadata["generation"] = meta.generation;
-  if (meta.creation_time != std::numeric_limits<int64_t>::max()) {
-    metadata["creationTimestamp"] = TimeOf(meta.creation_time);
-  }
-  if (!meta.labels.empty()) metadata["labels"] = Labels(meta.labels);
-  if (!meta.annotations.empty()) metadata["annotations"] = Labels(meta.annotations);
-  return {{"kind", kind.name},
-          {"apiVersion", StrCat(kind.group, "/", kind.versions.front())},
-          {"metadata", std::move(metadata)},
-          {"spec", SpecJson(object, kind)}};
-}
-
 }  // namespace
 
 Page RegistryPage(const Sources& sources, const Query& query) {
   const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
-  if (snapshot == nullptr) return TextPage(503, kNothingYet);
+  if (snapshot == nullptr) return NothingYet();
   Json out = Json::array();
   for (const model::ServicePtr& service : snapshot->services->All())
     out.push_back(ServiceJson(*service, snapshot->settings->cluster_id));
@@ -162,7 +120,7 @@ Page RegistryPage(const Sources& sources, const Query& query) {
 
 Page EndpointsPage(const Sources& sources, const Query& query) {
   const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
-  if (snapshot == nullptr) return TextPage(503, kNothingYet);
+  if (snapshot == nullptr) return NothingYet();
   Json out = Json::object();
   for (const model::ServicePtr& service : snapshot->services->All()) {
     const auto endpoints = snapshot->endpoints->Find(service->hostname, service->ns);
@@ -182,30 +140,14 @@ Page ConfigPage(const Sources& sources, const Query& query) {
 
 Page StatusPage(const Sources& sources, const Query& query) {
   const Json statuses = sources.statuses();
-  return statuses.is_null() ? TextPage(503, kNothingYet) : JsonPage(statuses, query);
+  return statuses.is_null() ? NothingYet() : JsonPage(statuses, query);
 }
 
 Page MeshPage(const Sources& sources, const Query& query) {
   const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
-  if (snapshot == nullptr) return TextPage(503, kNothingYet);
+  if (snapshot == nullptr) return NothingYet();
   return JsonPage(
       MessageJson("istio.mesh.v1alpha1.MeshConfig", snapshot->settings->mesh->SerializeAsString()), query);
-}
-
-// Of istiod's findings, the one that a snapshot tells: services without any endpoint, by their clusters.
-Page PushStatusPage(const Sources& sources, const Query& query) {
-  const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
-  if (snapshot == nullptr) return TextPage(503, kNothingYet);
-  Json out = Json::object();
-  for (const model::ServicePtr& service : snapshot->services->All()) {
-    const bool looked_up = service->resolution == model::Resolution::kClientSideLb;
-    if (!looked_up || snapshot->endpoints->Find(service->hostname, service->ns) != nullptr) continue;
-    for (const model::ServicePort& port : service->ports) {
-      out["pilot_eds_no_instances"][StrCat("outbound|", port.port, "||", service->hostname.str())] =
-          Json::object();
-    }
-  }
-  return JsonPage(out, query);
 }
 
 Page KindsPage(const Sources&, const Query& query) {

@@ -38,4 +38,10 @@ Page JsonPage(const Json& json, const Query& query) {
 
 Page TextPage(int status, std::string text) { return {status, std::move(text), "text/plain; charset=utf-8"}; }
 
+Page NothingYet() { return TextPage(503, "The sources have not been read yet.\n"); }
+
+Page NotConnected() {
+  return TextPage(404, "The proxy is not connected to this instance; it may be connected to another.\n");
+}
+
 }  // namespace fairlead::debug

@@ -25,6 +25,10 @@ Json AnyJson(std::string_view any);
 // Compact, or indented where the query holds "pretty".
 Page JsonPage(const Json& json, const Query& query);
 Page TextPage(int status, std::string text);
+// Before the first snapshot.
+Page NothingYet();
+// The proxy of ?proxyID= has no stream here.
+Page NotConnected();
 
 }  // namespace fairlead::debug
 

@@ -13,7 +13,7 @@ namespace {
 Page ListPage(const Sources&, const Query& query) {
   Json names = Json::array();
   for (const PageInfo& page : Pages()) {
-    if (page.name != "list") names.push_back(page.name);
+    if (page.name != "list" && !page.http_only) names.push_back(page.name);
   }
   return JsonPage(names, query);
 }
@@ -39,21 +39,37 @@ const std::vector<PageInfo>& Pages() {
   static const auto* pages = new std::vector<PageInfo>{
       {"adsz", "Connected proxies, what they are and what they watch; ?push=true sends them everything again",
        AdsPage},
+      {"ambientz", "Not in this version: workloads of ztunnels", AmbientPage},
+      {"authorizationz", "AuthorizationPolicies by namespace", AuthorizationPage},
+      {"cachez", "Resources that proxies were sent, by type; ?sizes for their bytes", CachePage},
+      {"clusterz", "The cluster that is served", ClustersPage},
       {"config_dump", "What the proxy of ?proxyID= was sent, as Envoy's own config dump", ConfigDumpPage},
-      {"configz", "Istio's and the Gateway API's objects", ConfigPage},
+      {"configz", "Istio's and the Gateway API's objects, with file and line", ConfigPage},
       {"connections", "Connected proxies", ConnectionsPage},
+      {"diagnostics",
+       "What is wrong with objects and files now; ?severity=error, ?namespace=", DiagnosticsPage},
       {"ecdsz", "Extension configurations that the proxy of ?proxyID= was sent", ExtensionDumpPage},
       {"edsz", "Endpoints that the proxy of ?proxyID= was sent", EndpointDumpPage},
       {"endpointShardz", "Endpoints by service, namespace and registry", EndpointsPage},
       {"endpointz", "As endpointShardz", EndpointsPage},
+      {"force_disconnect", "Ends the stream of the proxy of ?proxyID=, which connects again", DisconnectPage},
       {"gatewayapi", "Statuses of Gateway API objects, Ingresses and ServiceEntries", StatusPage},
+      {"inject", "Not in this version: the injector's template", InjectPage},
+      {"instancesz", "What connected proxies serve: services and ports", InstancesPage},
       {"list", "The names of these pages", ListPage},
+      {"mcsz", "Not in this version: multi-cluster services", MultiClusterPage},
       {"mesh", "The MeshConfig that holds", MeshPage},
       {"ndsz", "The name table that the proxy of ?proxyID= was sent", NameTableDumpPage},
-      {"push_status", "What the last push found odd", PushStatusPage},
+      {"networkz", "Gateways of other networks", NetworksPage},
+      {"pprof/heap", "Memory of the allocator; ?arenas for all it tells", HeapPage, true},
+      {"pprof/profile", "Where CPU time goes for ?seconds=30, for `go tool pprof`", CpuProfilePage, true},
+      {"push_status", "What is odd in the mesh as it is served", PushStatusPage},
+      {"pushcontext", "The snapshot that is served: its revision, policies, networks", PushContextPage},
       {"registryz", "Services", RegistryPage},
       {"resourcesz", "The kinds of objects that are read", KindsPage},
+      {"sidecarz", "What the proxy of ?proxyID= may see: services, routes, rules", SidecarPage},
       {"syncz", "What connected proxies were sent, and whether they took it", SyncPage},
+      {"telemetryz", "Telemetries by namespace; those of the proxy of ?proxyID=", TelemetryPage},
   };
   return *pages;
 }
@@ -86,7 +102,7 @@ Page MakePage(const Sources& sources, std::string_view name_and_query, std::stri
     query.emplace("namespace", ns);
   }
   for (const PageInfo& page : Pages()) {
-    if (page.name == name) return page.make(sources, query);
+    if (page.name == name && !page.http_only) return page.make(sources, query);
   }
   return TextPage(404, StrCat("there is no page ", name, "; \"list\" names them\n"));
 }

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/object.h"
+#include "push/diagnostic_log.h"
 #include "push/pusher.h"
 
 // Introspection: what this process knows and what it has told whom, as JSON in istiod's shapes (Istio:
@@ -24,12 +26,18 @@ struct Page {
   std::string content_type = "application/json";
 };
 
+class Findings;  // findings.h
+
 struct Sources {
-  const push::Pusher* pusher = nullptr;
+  push::Pusher* pusher = nullptr;
   // Every object of the mesh.
   std::function<std::vector<config::ConfigPtr>()> objects;
   // Statuses of Gateway API objects, Ingresses and ServiceEntries, as a list; null before there is a mesh.
   std::function<nlohmann::ordered_json()> statuses;
+  // What is wrong with objects and files now; never null.
+  std::function<push::DiagnosticList()> diagnostics;
+  // What is odd in the mesh as it is served.
+  std::shared_ptr<Findings> findings;
   // Sends everything again to all proxies; returns at once.
   std::function<void()> push_all;
 };
@@ -38,12 +46,13 @@ struct PageInfo {
   std::string_view name;  // below /debug/
   std::string_view help;
   Page (*make)(const Sources& sources, const Query& query);
+  bool http_only = false;  // takes its time, and is not served over xDS
 };
 
 const std::vector<PageInfo>& Pages();
 
-// The page of a name and query, "config_dump?proxyID=a.default"; 404 where there is none. `ns` restricts what
-// is shown to the proxies of a namespace; "": no restriction.
+// The page of a name and query, "config_dump?proxyID=a.default", for xDS; 404 where there is none. `ns`
+// restricts what is shown to the proxies of a namespace; "": no restriction.
 Page MakePage(const Sources& sources, std::string_view name_and_query, std::string_view ns = "");
 
 // The value of a query's first entry of that name; "" where there is none.

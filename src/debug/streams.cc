@@ -1,6 +1,7 @@
 #include <google/protobuf/struct.pb.h>
 
 #include "base/strings.h"
+#include "debug/object_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
 #include "push/pusher.h"
@@ -87,16 +88,10 @@ Json Connection(const StreamReport& report) {
           {"address", report.peer}};
 }
 
-Json Labels(const LabelMap& labels) {
-  Json out = Json::object();
-  for (const auto& [key, value] : labels) out[std::string(std::string_view(key))] = std::string_view(value);
-  return out;
-}
-
 Json DetailedConnection(const StreamReport& report) {
   Json out = Connection(report);
   const model::Locality& locality = report.scope->locality;
-  if (!report.scope->labels.empty()) out["labels"] = Labels(report.scope->labels);
+  if (!report.scope->labels.empty()) out["labels"] = LabelsJson(report.scope->labels);
   if (const auto& raw = report.scope->proxy->metadata.raw) {
     out["metadata"] = MessageJson("google.protobuf.Struct", raw->SerializeAsString());
   }
@@ -147,7 +142,7 @@ Page AdsPage(const Sources& sources, const Query& query) {
   } else if (auto found = FindConnection(sources, query)) {
     reports.push_back(*std::move(found));
   } else {
-    return TextPage(404, "The proxy is not connected to this instance; it may be connected to another.\n");
+    return NotConnected();
   }
   return ClientsPage(reports, query, DetailedConnection);
 }

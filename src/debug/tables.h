@@ -23,8 +23,29 @@ Page EndpointsPage(const Sources& sources, const Query& query);
 Page ConfigPage(const Sources& sources, const Query& query);
 Page StatusPage(const Sources& sources, const Query& query);
 Page MeshPage(const Sources& sources, const Query& query);
-Page PushStatusPage(const Sources& sources, const Query& query);
 Page KindsPage(const Sources& sources, const Query& query);
+
+// proxies.cc
+Page SidecarPage(const Sources& sources, const Query& query);
+Page InstancesPage(const Sources& sources, const Query& query);
+Page CachePage(const Sources& sources, const Query& query);
+Page DisconnectPage(const Sources& sources, const Query& query);
+
+// policies.cc
+Page DiagnosticsPage(const Sources& sources, const Query& query);
+Page PushStatusPage(const Sources& sources, const Query& query);
+Page AuthorizationPage(const Sources& sources, const Query& query);
+Page TelemetryPage(const Sources& sources, const Query& query);
+Page PushContextPage(const Sources& sources, const Query& query);
+Page NetworksPage(const Sources& sources, const Query& query);
+Page ClustersPage(const Sources& sources, const Query& query);
+Page InjectPage(const Sources& sources, const Query& query);
+Page MultiClusterPage(const Sources& sources, const Query& query);
+Page AmbientPage(const Sources& sources, const Query& query);
+
+// profile.cc
+Page CpuProfilePage(const Sources& sources, const Query& query);
+Page HeapPage(const Sources& sources, const Query& query);
 
 }  // namespace fairlead::debug
 

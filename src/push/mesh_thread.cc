@@ -2,16 +2,17 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/thread.h"
 #include "push/push_metrics.h"
 
 namespace fairlead::push {
 namespace {
 
-LogScope config_log("config");
 LogScope push_log("push");
 
 void CountInbound(const config::ObjectChange& change) {
@@ -26,6 +27,21 @@ void CountInbound(const config::ObjectChange& change) {
     default:
       return;
   }
+}
+
+// "VirtualService shop/reviews (routes.yaml:3), Service shop/web (gone) and 7 more"
+std::string Subjects(const std::vector<config::ObjectChange>& changes) {
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(changes.size(), kNamed); ++i) {
+    const config::ConfigPtr& object = changes[i].object;
+    StrAppend(&text, i == 0 ? "" : ", ", config::Describe(changes[i].key));
+    if (object == nullptr) text.append(" (gone)");
+    if (object != nullptr && !object->origin().file.empty())
+      StrAppend(&text, " (", object->origin().file.str(), ":", object->origin().line, ")");
+  }
+  if (changes.size() > kNamed) StrAppend(&text, " and ", changes.size() - kNamed, " more");
+  return text;
 }
 
 }  // namespace
@@ -207,36 +223,23 @@ void MeshThread::Handle(Publication publication) {
     return;
   }
   Metrics().debounce_time.Observe(Seconds(built - reasons.first));
-  push_log.Info("publish revision:{} changes:{} reasons:{} build:{:.1f}ms since-first:{:.1f}ms",
+  push_log.Info("publish revision:{} changes:{} reasons:{} build:{:.1f}ms since-first:{:.1f}ms{}{}",
                 snapshot->revision, changes.size(), reasons.ToText(), Seconds(built - start) * 1e3,
-                Seconds(built - reasons.first) * 1e3);
+                Seconds(built - reasons.first) * 1e3, changes.empty() ? "" : " for ", Subjects(changes));
+  if (published_ == nullptr) LogDiagnostics();  // they are counted when serving begins
   published_ = snapshot;
   publish_(std::move(snapshot), reasons);
   LogDiagnostics();
 }
 
-// Each problem once when it comes up, and once when it is gone.
 void MeshThread::LogDiagnostics() {
-  std::map<std::string, config::Severity> now;
+  std::vector<config::Diagnostic> now = model_->Diagnostics();
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [source, list] : diagnostics_) {
-      for (const auto& diagnostic : list) now.emplace(config::ToText(diagnostic), diagnostic.severity);
-    }
-    for (const auto& diagnostic : ownership_.Diagnostics())
-      now.emplace(config::ToText(diagnostic), diagnostic.severity);
+    for (const auto& [source, list] : diagnostics_) now.insert(now.end(), list.begin(), list.end());
+    for (auto& diagnostic : ownership_.Diagnostics()) now.push_back(std::move(diagnostic));
   }
-  for (const auto& diagnostic : model_->Diagnostics())
-    now.emplace(config::ToText(diagnostic), diagnostic.severity);
-  for (const auto& [text, severity] : now) {
-    if (logged_.contains(text)) continue;
-    severity == config::Severity::kError ? config_log.Error("{}", text) : config_log.Warn("{}", text);
-  }
-  for (const std::string& text : logged_) {
-    if (!now.contains(text)) config_log.Info("no longer: {}", text);
-  }
-  logged_.clear();
-  for (const auto& [text, severity] : now) logged_.insert(text);
+  diagnostic_log_.Update(std::move(now));
 }
 
 }  // namespace fairlead::push

@@ -18,6 +18,7 @@
 #include "model/key_sets.h"
 #include "model/settings.h"
 #include "push/debounce.h"
+#include "push/diagnostic_log.h"
 #include "push/pending_changes.h"
 #include "push/reason.h"
 #include "source/ownership.h"
@@ -70,6 +71,8 @@ class MeshThread {
   void Stop();
   // Whether every source has synced and a first snapshot was published. Thread-safe.
   bool Ready() const;
+  // What is wrong now. Thread-safe.
+  DiagnosticList Diagnostics() const { return diagnostic_log_.Current(); }
   // The sources that have not synced yet. Thread-safe.
   std::vector<std::string> Unsynced() const;
 
@@ -102,7 +105,7 @@ class MeshThread {
   std::thread thread_;
 
   mesh::SnapshotPtr published_;   // the last one; mesh thread only
-  std::set<std::string> logged_;  // the diagnostics as last logged; mesh thread only
+  DiagnosticLog diagnostic_log_;  // updated by the mesh thread
 };
 
 }  // namespace fairlead::push

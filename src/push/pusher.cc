@@ -86,6 +86,12 @@ void Pusher::CountMismatches() {
   if (now > before) Metrics().internal_errors.Add(static_cast<double>(now - before));
 }
 
+void Pusher::Disconnect(uint64_t number) {
+  for (const StreamPtr& stream : Streams()) {
+    if (stream->number() == number) stream->Close(absl::UnavailableError("an operator ends the stream"));
+  }
+}
+
 void Pusher::SweepCaches(Clock::time_point now) {
   maker_.Sweep(now);
   if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr) {

@@ -66,6 +66,8 @@ class Pusher {
   StreamPtr Open(xds::Framing framing, std::string peer) {
     return Open({.framing = framing, .peer = {.address = std::move(peer)}});
   }
+  // Ends a stream, whose proxy connects again; nothing where there is no such stream.
+  void Disconnect(uint64_t stream);
   size_t StreamCount() const;
   // The streams at which a request, a push or a message is under way; 0: all proxies were sent what is
   // published, and all that they asked for.

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "envoy/config/core/v3/base.pb.h"
+#include "push/proxy_warning.h"
 #include "push/push_metrics.h"
 #include "push/pusher.h"
 #include "push/stream.h"
@@ -141,6 +142,8 @@ bool Stream::Identify(const xds::Request& request) {
   ads_log.Info("new {}{} connection for node:{} from {}",
                core_.framing() == xds::Framing::kDelta ? "delta " : "", service, name_,
                options_.peer.address);
+  if (const std::string warning = WarningFor(*scope_); !warning.empty())
+    ads_log.Warn("node:{}: {}", name_, warning);
   return true;
 }
 

@@ -120,6 +120,8 @@ class HttpServer::Impl {
   void Get(const std::string& path, Handler handler) { server_.Get(path, Adapt(std::move(handler))); }
   void Post(const std::string& path, Handler handler) { server_.Post(path, Adapt(std::move(handler))); }
 
+  void Put(const std::string& path, Handler handler) { server_.Put(path, Adapt(std::move(handler))); }
+
   void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
     server_.set_error_handler(
         [answer = std::move(answer)](const httplib::Request& in, httplib::Response& out) {
@@ -183,6 +185,7 @@ HttpServer::HttpServer(HttpServerOptions options) : impl_(std::make_unique<Impl>
 HttpServer::~HttpServer() { Stop(); }
 void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
 void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }
+void HttpServer::Put(const std::string& path, Handler handler) { impl_->Put(path, std::move(handler)); }
 void HttpServer::OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
   impl_->OnUnanswered(std::move(answer));
 }

@@ -42,6 +42,8 @@ class HttpServer {
   // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience. REQUIRES:
   // handlers that wait leave some of max_connections for those that do not.
   void Post(const std::string& path, Handler handler);
+  // PUT likewise; such a handler does not wait.
+  void Put(const std::string& path, Handler handler);
   // Answers what no handler did: no such path or method (404), a body beyond 4 MiB (413), no HTTP (400).
   // Without it the answer is empty. To be called before Start.
   void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int status)> answer);

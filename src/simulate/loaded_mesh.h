@@ -18,6 +18,11 @@ struct LoadedMesh {
   mesh::SnapshotPtr snapshot;                              // never null
   std::map<config::ObjectKey, config::ConfigPtr> objects;  // all that count
   std::vector<config::Diagnostic> diagnostics;
+  // What stands for templates of workloads without Pods (see made_up.h): Pods and addresses, each with what
+  // it was made of; and how many Services were given an address.
+  std::map<config::ObjectKey, std::string> made_up_pods;
+  std::map<std::string, std::string> made_up_addresses;
+  size_t made_up_services = 0;
 
   // All objects of a kind, in the order of their keys.
   std::vector<config::ConfigPtr> Of(config::Kind kind) const;
@@ -25,9 +30,12 @@ struct LoadedMesh {
 
 // Where a mesh is read from, as the flags of `fairlead discovery` say it.
 struct MeshFiles {
-  std::string folder;                        // of manifests
-  std::string mesh_config, networks_config;  // paths; "" for none
+  std::string folder = {};                             // of manifests
+  std::string mesh_config = {}, networks_config = {};  // paths; "" for none
   std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
+  // For a simulation: what a cluster would make of the manifests is made up, and routes without a name are
+  // named by their place ("spec.http[1]").
+  bool simulated = false;
 };
 
 // NotFound where there is no such folder; mistakes in what it holds are diagnostics.

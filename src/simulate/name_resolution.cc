@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/closest_name.h"
 #include "base/ip_address.h"
 #include "base/strings.h"
 
@@ -109,7 +110,57 @@ ResolvedName Resolve(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope&
   return address ? ResolvedName{*address, ""} : Unknown(*scope.proxy, name);
 }
 
+// As users write it: "reviews.bookshop" of the cluster's own, the host of others.
+std::string NameOf(const model::Service& service) {
+  return service.registry == model::Registry::kKubernetes ? StrCat(service.name, ".", service.ns.str())
+                                                          : service.hostname.str();
+}
+
+std::string MissingPort(const model::Service& service, uint32_t port) {
+  std::vector<std::string> ports;
+  for (const model::ServicePort& one : service.ports) {
+    if (one.port == port) return "";
+    ports.push_back(StrCat(one.port));
+  }
+  if (ports.empty()) return StrCat(NameOf(service), " has no ports");
+  return StrCat(NameOf(service), ports.size() == 1 ? " has port " : " has ports ", Join(ports, ", "),
+                ", not ", port);
+}
+
+// Names that the cluster's DNS alone may know: of one label, in the cluster's domain, or of a namespace.
+bool IsOfCluster(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy, std::string_view name) {
+  const size_t dot = name.find('.');
+  if (dot == name.npos) return true;
+  if (name.ends_with(StrCat(".svc.", snapshot.settings->domain)) || name.ends_with(".svc")) return true;
+  const std::string_view ns = name.substr(dot + 1);
+  return ns == proxy.ns || snapshot.services->Namespace(ns) != nullptr;
+}
+
+std::string MissingHost(const mesh::MeshSnapshot& snapshot, const model::Proxy& proxy,
+                        std::string_view name) {
+  std::vector<std::string> known;
+  for (const model::ServicePtr& service : snapshot.services->All()) {
+    if (service->ns.str() == proxy.ns) known.push_back(service->name);
+    known.push_back(NameOf(*service));
+  }
+  const std::string meant = ClosestName(std::string(name), known);
+  return StrCat("nobody has the host ", name, meant.empty() ? "" : StrCat("; did you mean ", meant, "?"));
+}
+
 }  // namespace
+
+std::string MissingTarget(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                          std::string_view host, uint32_t port) {
+  const std::string name = AsciiLower(host);
+  if (IsIpAddress(name)) return "";
+  for (const std::string& candidate : SearchNames(*scope.proxy, name)) {
+    if (const model::ServicePtr service = FindService(snapshot, scope, candidate))
+      return service->resolution == model::Resolution::kAlias ? "" : MissingPort(*service, port);
+    if (PodAddress(snapshot, candidate)) return "";
+  }
+  if (FindWildcard(snapshot, name) != nullptr || !IsOfCluster(snapshot, *scope.proxy, name)) return "";
+  return MissingHost(snapshot, *scope.proxy, name);
+}
 
 ResolvedName ResolveName(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                          std::string_view name) {

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_SIMULATE_NAME_RESOLUTION_H_
 #define FAIRLEAD_SIMULATE_NAME_RESOLUTION_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,12 @@ inline constexpr std::string_view kUnknownIpv6Address = "2001:db8::1";
 // DNS). An IP is itself. kUnknownAddress, with a note, where only the Internet's DNS would know.
 ResolvedName ResolveName(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                          std::string_view name);
+
+// Why nobody answers at the host and port: "reviews.bookshop has port 9080, not 80", "nobody has the host
+// reviewz.bookshop; did you mean reviews?". "" where somebody does, or where only the Internet's DNS would
+// know.
+std::string MissingTarget(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                          std::string_view host, uint32_t port);
 
 }  // namespace fairlead::simulate
 

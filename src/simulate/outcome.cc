@@ -40,6 +40,8 @@ std::string_view ToText(Verdict verdict) {
       return "unavailable";
     case Verdict::kClosed:
       return "closed";
+    case Verdict::kNobody:
+      return "nobody";
   }
   return "";
 }
@@ -53,8 +55,9 @@ std::string ToText(double number) {
 }
 
 std::string ToText(const Transport& transport) {
-  if (!transport.tls) return "plaintext";
-  const std::string_view kind = transport.certificate == Transport::Certificate::kMesh ? "mutual TLS"
+  const std::string_view kind = !transport.tls && transport.passes_tls ? "the client's own TLS"
+                                : !transport.tls                       ? "plaintext"
+                                : transport.certificate == Transport::Certificate::kMesh ? "mutual TLS"
                                 : transport.certificate == Transport::Certificate::kOwn
                                     ? "TLS with client certificate"
                                     : "TLS";
@@ -69,6 +72,7 @@ std::string Outcome::Summary() const {
   if (reached()) return Shares(destinations);
   if (verdict == Verdict::kRedirect) return StrCat("redirect ", status, " ", location);
   if (verdict == Verdict::kClosed) return StrCat("closed: ", reason);
+  if (verdict == Verdict::kNobody) return reason;
   return StrCat("response ", status, reason.empty() ? "" : ": ", reason);
 }
 

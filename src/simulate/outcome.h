@@ -17,6 +17,7 @@ enum class Verdict : uint8_t {
   kNotFound,        // no virtual host or no route: 404
   kUnavailable,     // the destination is unknown or has no endpoint, the answer is the proxy's own
   kClosed,          // the connection is closed or refused
+  kNobody,          // the mesh has no such host or port
 };
 std::string_view ToText(Verdict verdict);
 
@@ -41,11 +42,13 @@ std::string ToText(const ObjectName& object);  // "VirtualService default/review
 struct Transport {
   enum class Certificate : uint8_t { kNone, kMesh, kOwn };
   bool tls = false;
+  bool passes_tls = false;  // the client's own TLS comes through, without or inside of the proxy's
   std::string server_name;  // SNI; "" for none
   Certificate certificate =
       Certificate::kNone;  // what it shows of itself: the mesh's identity, or another one
 };
-// "plaintext", "TLS (SNI …)", "TLS with client certificate (SNI …)", "mutual TLS (SNI …)".
+// "plaintext", "the client's own TLS (SNI …)", "TLS (SNI …)", "TLS with client certificate (SNI …)", "mutual
+// TLS (SNI …)".
 std::string ToText(const Transport& transport);
 
 // An endpoint that load balancing may choose.

@@ -37,11 +37,24 @@ void Close(std::string reason, Outcome* outcome) {
   outcome->reason = std::move(reason);
 }
 
+bool TerminatesTls(const FilterChain& chain) {
+  return chain.transport_socket().typed_config().Is<DownstreamTlsContext>();
+}
+
+// What a client encrypts itself stays so behind a proxy that does not end its TLS.
+void PassTls(const Request& request, Outcome* outcome) {
+  for (Destination& destination : outcome->destinations) {
+    for (Candidate& candidate : destination.candidates) {
+      candidate.transport.passes_tls = true;
+      if (!candidate.transport.tls) candidate.transport.server_name = request.tls->server_name;
+    }
+  }
+}
+
 // The TLS handshake, where the filter chain has one; false where it fails. `request` is then what is inside.
 bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
   DownstreamTlsContext tls;
-  const bool terminates = chain.transport_socket().typed_config().Is<DownstreamTlsContext>() &&
-                          chain.transport_socket().typed_config().UnpackTo(&tls);
+  const bool terminates = TerminatesTls(chain) && chain.transport_socket().typed_config().UnpackTo(&tls);
   if (!terminates) {
     // What comes is ciphertext for everybody behind.
     if (request->tls) request->application = Application::kTcp;
@@ -153,6 +166,7 @@ absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request&
   outcome.steps.push_back({"filter chain", chain->name()});
   AddObjects(chain->metadata(), &outcome);
   if (Handshake(*chain, &now, &outcome)) RunFilters(*chain, resources, now, &outcome);
+  if (request.tls && !TerminatesTls(*chain)) PassTls(request, &outcome);
   AddClusterObjects(resources, &outcome);
   return outcome;
 }

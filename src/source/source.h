@@ -44,6 +44,8 @@ class Source {
   virtual absl::Status Start(Sink* sink) = 0;
   virtual void Stop() = 0;
   virtual std::string Name() const = 0;
+  // How much it has read so far, for people: "9 files"; "": not said. Thread-safe.
+  virtual std::string Amount() const { return ""; }
 };
 
 }  // namespace fairlead::source

@@ -18,12 +18,14 @@ void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsyn
 }
 
 void AddMonitoringPages(const std::string& program, const std::string& version,
-                        std::chrono::steady_clock::time_point start, rpc::HttpServer* server) {
+                        std::chrono::steady_clock::time_point start, std::function<void()> update,
+                        rpc::HttpServer* server) {
   metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", version}}).Set(1);
   metrics::GetGauge("istio_build", "Version of this component.", {{"component", "pilot"}, {"tag", version}})
       .Set(1);
-  server->Get("/metrics", [start](const rpc::HttpRequest&) {
+  server->Get("/metrics", [start, update = std::move(update)](const rpc::HttpRequest&) {
     metrics::UpdateProcessMetrics();
+    update();
     const std::chrono::duration<double> up = std::chrono::steady_clock::now() - start;
     metrics::GetGauge("istiod_uptime_seconds", "Seconds since the start.").Set(up.count());
     return rpc::HttpResponse{200, metrics::ToText(), "text/plain; version=0.0.4; charset=utf-8"};

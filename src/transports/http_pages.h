@@ -15,9 +15,11 @@ namespace fairlead::transports {
 // /ready: 200, or 503 with the sources that have not synced. `unsynced` gives none where the server is ready.
 void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsynced, rpc::HttpServer* server);
 
-// /metrics, and /version: `program` and `version` on a line. `start`: of the process.
+// /metrics, and /version: `program` and `version` on a line. `start`: of the process. `update` brings metrics
+// up to date that are found out when they are asked for.
 void AddMonitoringPages(const std::string& program, const std::string& version,
-                        std::chrono::steady_clock::time_point start, rpc::HttpServer* server);
+                        std::chrono::steady_clock::time_point start, std::function<void()> update,
+                        rpc::HttpServer* server);
 
 }  // namespace fairlead::transports
 

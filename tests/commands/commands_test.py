@@ -3,6 +3,7 @@
   commands_test.py FAIRLEAD
 """
 
+import json
 import pathlib
 import signal
 import socket
@@ -23,6 +24,12 @@ spec:
   - route:
     - {destination: {host: one.example.com}, weight: 100}
     - {destination: {host: two.example.com}, weight: 0}
+"""
+NAMESPACE = """apiVersion: v1
+kind: Namespace
+metadata:
+  name: shop
+  labels: {a: b}
 """
 
 
@@ -85,10 +92,10 @@ class DiscoveryTest(unittest.TestCase):
         with open(log, "w", encoding="utf-8") as out:
             server = subprocess.Popen(
                 [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", self.folder.name, "--grpcAddr=127.0.0.1:0", "--httpAddr=",
-                 "--monitoringAddr=", "--resync", "60s", "--log_as_json"], stdout=out, stderr=out)
+                 "--monitoringAddr=", "--ctrlz_port=0", "--resync", "60s", "--profile"], stdout=out, stderr=out)
         try:
             self.until(server, log, "ready after")
-            self.assertIn("without a meaning to this version: --resync, --log_as_json", log.read_text())
+            self.assertIn("without a meaning to this version: --resync, --profile", log.read_text())
             for number in (signal.SIGHUP, signal.SIGUSR1):
                 server.send_signal(number)
                 self.until(server, log, f"signal {number.value}: nothing to do")
@@ -163,6 +170,46 @@ class DiscoveryTest(unittest.TestCase):
         (folder / "file").write_text("")
         self.refused(1, "--stateDir: cannot create the folder", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
                      "--monitoringAddr=", "--stateDir", str(folder / "file/state"))
+
+    def test_logs_as_asked(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "mesh").mkdir()
+        (folder / "mesh" / "one.yaml").write_text(NAMESPACE + "---\n" + NAMESPACE.replace("shop", "other"))
+        (folder / "mesh" / "two.yaml").write_text(NAMESPACE.replace("labels", "lables"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        logs = folder / "log", folder / "copy"
+        server = subprocess.Popen(
+            [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", str(folder / "mesh"), "--grpcAddr=", "--httpAddr=", "--monitoringAddr=",
+             f"--ctrlz_port={port}", "--log_as_json", "--log_target", str(logs[0]), "--log_target", str(logs[1]),
+             "--log_output_level", "default:info,nothing:debug", "--log_caller=push"], stdout=subprocess.PIPE)
+        try:
+            while not logs[0].exists():
+                self.assertIsNone(server.poll())
+            self.until(server, logs[0], "ready after")
+            lines = [json.loads(line) for line in logs[0].read_text().splitlines()]
+            texts = [line["msg"] for line in lines]
+            self.assertIn("loaded 2 files, 2 objects, 1 error", texts)
+            self.assertTrue(any(text.startswith("the log has no scopes nothing; there are ads,") for text in texts), texts)
+            publish = next(line for line in lines if line["scope"] == "push")
+            self.assertEqual((publish["level"], publish["caller"][:20]), ("info", "push/mesh_thread.cc:"))
+            self.assertIn(" for Namespace other (", publish["msg"])
+            self.assertFalse(any("caller" in line for line in lines if line["scope"] != "push"))
+            scope = f"http://127.0.0.1:{port}/scopej/push"
+            with urllib.request.urlopen(urllib.request.Request(scope, b'{"output_level": "none"}', method="PUT"), timeout=60) as done:
+                self.assertEqual(done.status, 202)
+            with urllib.request.urlopen(scope, timeout=60) as done:
+                self.assertEqual(json.load(done)["output_level"], "none")
+        finally:
+            server.terminate()
+            self.assertEqual(server.communicate()[0], b"")
+        self.assertEqual(logs[0].read_text(), logs[1].read_text())
+
+    def test_levels_and_targets_that_are_none(self):
+        folder = self.folder.name
+        self.refused(2, 'log level "ads:loud" is not SCOPE:LEVEL or LEVEL; a level is debug, info, warn, error or none',
+                     "--configDir", folder, "--log_output_level=ads:loud")
+        self.refused(2, f"cannot write the log to {folder}: Is a directory", "--configDir", folder, "--log_target", folder)
 
     def test_the_index_of_debug_pages(self):
         log = pathlib.Path(self.folder.name) / "log"

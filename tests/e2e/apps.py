@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small real workloads for tests and the demo, Python's standard library only.
 
-  apps.py http PORT NAME       HTTP/1.1 server: answers every request with NAME
+  apps.py http PORT NAME       HTTP/1.1 server: answers every request with NAME, "/wait/8" after 8 seconds
   apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
   apps.py dns PORT HOST=IP …   DNS server (UDP): A records; everything else does not exist
   apps.py get URL COUNT [HEADER=VALUE …]          requests over 4 connections; prints how often each answer came, as JSON
@@ -11,6 +11,7 @@
 import asyncio
 import collections
 import json
+import re
 import socket
 import struct
 import sys
@@ -26,6 +27,8 @@ async def serve_http(port, name):
                 length = next((int(l.split(b":")[1]) for l in head.split(b"\r\n") if l.lower().startswith(b"content-length:")), 0)
                 if length:
                     await reader.readexactly(length)
+                if wait := re.match(rb"GET /wait/(\d+) ", head):
+                    await asyncio.sleep(int(wait[1]))
                 body = name.encode()
                 writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
                 await writer.drain()

@@ -176,6 +176,27 @@ class EndToEnd(unittest.TestCase):
         replace_atomically(self.config / SPLIT, self.all_to("v2"))
         wait_until("the repair takes effect", lambda: set(self.reviews(40)) == {"reviews-v2"}, 60)
 
+    def test_a_long_request_outlives_the_end_of_its_servers_sidecar(self):
+        pod = self.mesh.pod("slow-v1", "10.77.1.17", {"app": "slow", "version": "v1"})
+        self.mesh.app(pod, "http", 9080, "slow-v1")
+        self.mesh.start_sidecar(pod, EXIT_ON_ZERO_ACTIVE_CONNECTIONS="true", MINIMUM_DRAIN_DURATION="1s")
+        self.mesh.wait_sidecars([pod])
+        request = subprocess.Popen(self.client.command([*APPS, "get", "http://10.77.1.17:9080/wait/8", "1"]),
+                                   stdout=subprocess.PIPE, text=True)
+        wait_until("the request is under way", lambda: self.connections(pod) > 0)
+        started = time.monotonic()
+        pod.sidecar.terminate()
+        self.assertEqual(json.loads(request.communicate(timeout=60)[0]), {"slow-v1": 1})
+        self.assertGreater(time.monotonic() - started, 4, "it was not over before the signal")
+        self.assertEqual(pod.sidecar.wait(timeout=60), 0)
+        log = (self.mesh.folder / pod.name / "agent.log").read_text()
+        self.assertNotIn("cannot be drained", log)
+        self.assertIn("connections are open", log)
+
+    def connections(self, pod):
+        text = self.mesh.admin(pod, "/stats?filter=15006.*downstream_cx_active$")
+        return sum(int(n) for n in re.findall(r"15006\.downstream_cx_active: (\d+)", text))
+
     def test_killed_and_restarted_under_load(self):
         load = self.start_load(6, 150)
         time.sleep(1)

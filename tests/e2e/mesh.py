@@ -126,7 +126,7 @@ class Mesh:
     def start_fairlead(self):
         self.control_plane = self.net.hub.start(
             [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--grpcAddr", f"{HUB}:{XDS}",
-             "--httpAddr", f"{HUB}:{HTTP}", "--monitoringAddr", f"{HUB}:{MONITORING}", "--secureGRPCAddr", "",
+             "--httpAddr", f":{HTTP}", "--monitoringAddr", f":{MONITORING}", "--secureGRPCAddr", "",
              "--httpsAddr", "", "--stateDir="], log=self.log_file)
         wait_until("Fairlead is ready", self.ready)
 
@@ -162,7 +162,7 @@ class Mesh:
             pod.redirect()
         return pod
 
-    def start_sidecar(self, pod):
+    def start_sidecar(self, pod, **environment):
         work = self.folder / pod.name
         work.mkdir(exist_ok=True)
         os.chown(work, PROXY_UID, PROXY_UID)
@@ -173,7 +173,7 @@ class Mesh:
              "sidecar"], log=work / "agent.log", folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
                  "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
-                 "PROXY_CONFIG": json.dumps(proxy_config)})
+                 "PROXY_CONFIG": json.dumps(proxy_config)} | environment)
 
     def admin(self, pod, path):
         return in_namespace(pod.namespace, lambda: fetch(f"http://127.0.0.1:{ADMIN}{path}"))

@@ -25,7 +25,7 @@ namespace {
 constexpr int kWrongCall = 2;
 
 struct Options {
-  MeshFiles files;
+  MeshFiles files{.simulated = true};
   ProxyChoice proxy;
   CallOptions call;
   bool follow = false;
@@ -34,9 +34,9 @@ struct Options {
 
 void AddFlags(Options* o, CLI::App* command) {
   AddMeshFlags(&o->files, command);
-  auto* name =
-      command->add_option("--proxy", o->proxy.name,
-                          "POD.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+  auto* name = command->add_option("--proxy", o->proxy.name,
+                                   "POD.NAMESPACE (where there are no Pods the name of a Deployment and its "
+                                   "like), or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
   auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
   name->excludes(file);
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
@@ -76,6 +76,31 @@ bool LetIn(const std::vector<ServerSide>& servers) {
                                         [](const ServerSide& one) { return one.outcome.reached(); });
 }
 
+// Where nobody has the host or port, whatever the proxy does with the connection leads nowhere.
+void TellMissing(const SimulatedCall& call, Outcome* outcome) {
+  if (call.missing.empty()) return;
+  const bool nowhere =
+      std::all_of(outcome->destinations.begin(), outcome->destinations.end(), [](const Destination& one) {
+        return one.cluster == "PassthroughCluster" || one.cluster == "BlackHoleCluster";
+      });
+  if (!outcome->reached() || !nowhere) return outcome->notes.push_back(call.missing);
+  outcome->verdict = Verdict::kNobody;
+  outcome->reason = call.missing;
+}
+
+// What the reader should not take for the cluster's.
+void TellMadeUp(const LoadedMesh& mesh, Outcome* outcome) {
+  if (!mesh.made_up_pods.empty()) {
+    outcome->notes.push_back(
+        StrCat("there are no Pods of ", mesh.made_up_pods.size(),
+               " templates of workloads: one of each is made up, ready, with an address of 198.18.0.0/16"));
+  }
+  if (mesh.made_up_services > 0) {
+    outcome->notes.push_back(
+        StrCat(mesh.made_up_services, " Services have no clusterIP: addresses of 198.19.0.0/16 are made up"));
+  }
+}
+
 int Run(const Options& options, const MeshLoader& load) {
   if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
   const absl::StatusOr<LoadedMesh> mesh = load(options.files);
@@ -91,6 +116,8 @@ int Run(const Options& options, const MeshLoader& load) {
   AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication), call->request,
                  &*outcome);
   outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
+  TellMissing(*call, &*outcome);
+  TellMadeUp(*mesh, &*outcome);
   std::vector<ServerSide> servers;
   if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, call->request, *outcome);
   if (options.follow && outcome->reached() && servers.empty()) {

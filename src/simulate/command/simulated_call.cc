@@ -159,6 +159,7 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
     ResolvedName resolved = ResolveName(snapshot, scope, url.host);
     request.destination_address = std::move(resolved.address);
     if (!resolved.note.empty()) call->notes.push_back(std::move(resolved.note));
+    call->missing = MissingTarget(snapshot, scope, url.host, url.port);
   }
   if (request.destination_port == 0) return absl::InvalidArgumentError("the URL needs a port");
   if (request.direction == Direction::kOutbound)

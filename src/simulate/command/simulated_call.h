@@ -41,6 +41,7 @@ std::vector<std::string> MeshProtocols(Application application);
 struct SimulatedCall {
   Request request;
   std::vector<std::string> notes;  // what was guessed
+  std::string missing;             // why nobody answers there (see MissingTarget); "" where somebody may
 };
 
 // The request that a call makes in the mesh beside (inbound: at) this proxy. The destination is, if it is not

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/closest_name.h"
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
 #include "config/proto_reader.h"
@@ -43,6 +44,17 @@ std::optional<Workload> FindWorkload(const LoadedMesh& mesh, const Interned& ns,
   return std::nullopt;
 }
 
+std::string NoWorkload(const LoadedMesh& mesh, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [key, object] : mesh.objects) {
+    if (key.kind == Kind::kPod || key.kind == Kind::kWorkloadEntry)
+      known.push_back(StrCat(key.name.str(), ".", key.ns.str()));
+  }
+  const std::string meant = ClosestName(name, known);
+  return StrCat("the mesh has no Pod, WorkloadEntry or template of a workload ", name,
+                meant.empty() ? "" : StrCat("; did you mean ", meant, "?"));
+}
+
 // What the injector makes of a pod.
 absl::StatusOr<Node> NodeOfWorkload(const LoadedMesh& mesh, const std::string& name) {
   // A pod's name may have dots, a namespace's cannot.
@@ -51,7 +63,7 @@ absl::StatusOr<Node> NodeOfWorkload(const LoadedMesh& mesh, const std::string& n
     return absl::InvalidArgumentError(StrCat("\"", name, "\" is neither POD.NAMESPACE nor a node id"));
   const std::string ns = name.substr(dot + 1);
   const auto workload = FindWorkload(mesh, Interned(ns), Interned(name.substr(0, dot)));
-  if (!workload) return absl::NotFoundError(StrCat("the mesh has no Pod or WorkloadEntry ", name));
+  if (!workload) return absl::NotFoundError(NoWorkload(mesh, name));
   if (workload->addresses.empty()) return absl::NotFoundError(StrCat(name, " has no IP address"));
   const model::Settings& settings = *mesh.snapshot->settings;
   Node node;

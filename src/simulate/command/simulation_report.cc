@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "simulate/rule_lines.h"
 
 namespace fairlead::simulate {
 namespace {
@@ -50,13 +51,26 @@ void PrintFacts(std::string_view title, const std::vector<Fact>& facts, std::ost
   for (const Fact& fact : facts) PrintPair(fact.key, fact.value.empty() ? "(no name)" : fact.value, out);
 }
 
-void PrintDestination(const Destination& destination, bool split, std::ostream& out) {
+// The template that an endpoint's workload was made up from; "" where it was not.
+std::string MadeUpOf(const LoadedMesh& mesh, const std::string& address) {
+  const auto found = mesh.made_up_addresses.find(address.substr(0, address.rfind(':')));
+  return found == mesh.made_up_addresses.end() ? "" : found->second;
+}
+
+// Of the proxy's own workload.
+std::string MadeUpOf(const Simulation& simulation) {
+  const auto& addresses = simulation.proxy.ip_addresses;
+  return addresses.empty() ? "" : MadeUpOf(simulation.mesh, addresses.front());
+}
+
+void PrintDestination(const LoadedMesh& mesh, const Destination& destination, bool split, std::ostream& out) {
   const std::string share = split ? StrCat("  ", ToText(destination.percent), "%") : "";
   out << "  " << destination.cluster << share << "\n";
   if (!destination.problem.empty()) out << "    " << destination.problem << "\n";
   for (const auto& one : destination.candidates) {
     out << "    " << one.address << "  " << ToText(one.transport);
     if (!one.locality.empty()) out << "  in " << one.locality;
+    if (const std::string made = MadeUpOf(mesh, one.address); !made.empty()) out << "  made up from " << made;
     if (one.weight != 1) out << "  weight " << one.weight;
     if (one.health != "HEALTHY" && one.health != "UNKNOWN") out << "  " << one.health;
     out << "\n";
@@ -81,6 +95,9 @@ void PrintObjects(const Simulation& simulation, std::ostream& out) {
     if (known != nullptr && !known->origin().file.str().empty())
       out << "  " << known->origin().file.str() << ":" << known->origin().line;
     out << "\n";
+    if (known == nullptr) continue;
+    for (const RuleLine& rule : RulesOf(*known, simulation.outcome))
+      out << "    " << rule.path << "  " << known->origin().file.str() << ":" << rule.line << "\n";
   }
 }
 
@@ -90,13 +107,14 @@ json ToJson(const std::vector<Fact>& facts, const char* value) {
   return list;
 }
 
-json ToJson(const Destination& destination) {
+json ToJson(const LoadedMesh& mesh, const Destination& destination) {
   json endpoints = json::array();
   for (const auto& one : destination.candidates) {
     endpoints.push_back({{"address", one.address},
                          {"transport", ToText(one.transport)},
                          {"locality", one.locality},
                          {"health", one.health},
+                         {"madeUpFrom", MadeUpOf(mesh, one.address)},
                          {"priority", one.priority},
                          {"weight", one.weight}});
   }
@@ -148,11 +166,17 @@ json ObjectsToJson(const Simulation& simulation) {
   json list = json::array();
   for (const ObjectName& object : simulation.outcome.objects) {
     const config::ConfigObject* known = Find(simulation.mesh, object);
+    json rules = json::array();
+    if (known != nullptr) {
+      for (const RuleLine& rule : RulesOf(*known, simulation.outcome))
+        rules.push_back({{"path", rule.path}, {"line", rule.line}});
+    }
     list.push_back({{"kind", object.kind},
                     {"namespace", object.ns},
                     {"name", object.name},
                     {"file", known == nullptr ? "" : known->origin().file.str()},
-                    {"line", known == nullptr ? 0 : known->origin().line}});
+                    {"line", known == nullptr ? 0 : known->origin().line},
+                    {"rules", std::move(rules)}});
   }
   return list;
 }
@@ -162,13 +186,14 @@ json ObjectsToJson(const Simulation& simulation) {
 void PrintReport(const Simulation& simulation, std::ostream& out) {
   const Outcome& outcome = simulation.outcome;
   out << "request  " << RequestText(simulation.request) << "\n";
-  out << "proxy    " << simulation.proxy.id << "\n";
+  const std::string made = MadeUpOf(simulation);
+  out << "proxy    " << simulation.proxy.id << (made.empty() ? "" : StrCat("  made up from ", made)) << "\n";
   out << "end      " << outcome.Summary() << "\n";
   PrintFacts("steps", outcome.steps, out);
   PrintFacts("changes", outcome.changes, out);
   if (!outcome.destinations.empty()) PrintTitle("goes to", out);
   for (const Destination& one : outcome.destinations)
-    PrintDestination(one, outcome.destinations.size() > 1, out);
+    PrintDestination(simulation.mesh, one, outcome.destinations.size() > 1, out);
   PrintServers(simulation, out);
   PrintObjects(simulation, out);
   if (!outcome.notes.empty()) PrintTitle("notes", out);
@@ -178,7 +203,7 @@ void PrintReport(const Simulation& simulation, std::ostream& out) {
 json ToJson(const Simulation& simulation) {
   const Outcome& outcome = simulation.outcome;
   json destinations = json::array();
-  for (const Destination& one : outcome.destinations) destinations.push_back(ToJson(one));
+  for (const Destination& one : outcome.destinations) destinations.push_back(ToJson(simulation.mesh, one));
   return {{"reached", outcome.reached()},
           {"verdict", ToText(outcome.verdict)},
           {"summary", outcome.Summary()},
@@ -186,6 +211,7 @@ json ToJson(const Simulation& simulation) {
           {"location", outcome.location},
           {"reason", outcome.reason},
           {"proxy", simulation.proxy.id},
+          {"madeUpFrom", MadeUpOf(simulation)},
           {"request", ToJson(simulation.request)},
           {"steps", ToJson(outcome.steps, "name")},
           {"changes", ToJson(outcome.changes, "value")},

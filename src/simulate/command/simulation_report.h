@@ -24,10 +24,10 @@ struct Simulation {
 };
 
 void PrintReport(const Simulation& simulation, std::ostream& out);
-// {"reached","verdict","summary","status","location","reason","proxy","request","steps":[{"what","name"}],
+// {"reached","verdict","summary","status","location","reason","proxy","madeUpFrom","request","steps":[{"what","name"}],
 // "changes":[{"what","value"}],"destinations":[{"cluster","percent","problem","endpoints":[…]}],
 // "servers":[{"endpoint","proxy","reached","summary","steps"}],
-// "objects":[{"kind","namespace","name","file","line"}],"notes":[…]}
+// "objects":[{"kind","namespace","name","file","line","rules":[{"path","line"}]}],"notes":[…]}
 nlohmann::json ToJson(const Simulation& simulation);
 
 }  // namespace fairlead::simulate

@@ -51,6 +51,7 @@ class FileCatalog {
   const std::vector<Version>& VersionsOf(const std::string& path) const;
   // All files that hold something or have a diagnostic.
   std::vector<std::string> Paths() const;
+  size_t files() const { return files_.size(); }
   size_t objects() const { return objects_.size(); }
   size_t stale() const { return stale_; }
 

@@ -136,6 +136,16 @@ metrics::Gauge& StaleObjects() {
   return gauge;
 }
 
+// Under the names of istiod's webhook, whose checks they are.
+void CountValidated(const config::ParseResult& result) {
+  static metrics::Counter& passed =
+      metrics::GetCounter("galley_validation_passed", "Objects that were read and are valid.");
+  static metrics::Counter& failed =
+      metrics::GetCounter("galley_validation_failed", "Objects that were read and are refused.");
+  passed.Add(static_cast<double>(result.objects.size()));
+  failed.Add(static_cast<double>(result.broken.size()));
+}
+
 }  // namespace
 
 bool IsManifestName(std::string_view name) {
@@ -148,6 +158,11 @@ FileSource::FileSource(Options options) : options_(std::move(options)) {}
 FileSource::~FileSource() { Stop(); }
 
 std::string FileSource::Name() const { return StrCat("files of ", options_.folder); }
+
+std::string FileSource::Amount() const {
+  const size_t files = files_;
+  return StrCat(files, files == 1 ? " file" : " files");
+}
 
 absl::Status FileSource::Start(Sink* sink) {
   sink_ = sink;
@@ -185,6 +200,7 @@ void FileSource::Take(const std::vector<FileChange>& changes) {
     const bool unfinished = kind == FileChange::Kind::kUnfinished || watcher_->ChangedSince(path);
     if (!synced_ && (!parsed[i]->ok() || !IsWhole((*parsed[i])->result))) Restore(path);
     if (parsed[i]->ok()) {
+      CountValidated((**parsed[i]).result);
       ParsedFile& file = **parsed[i];
       const std::vector<std::string> documents = std::move(file.result.documents);
       const std::vector<config::ConfigPtr> objects =
@@ -225,6 +241,7 @@ void FileSource::Keep(const std::string& path, const Hash128& whole, int64_t tim
 }
 
 void FileSource::Tell(const std::vector<PathProblem>& problems) {
+  files_ = catalog_.files();
   if (std::vector<config::ObjectChange> changes = catalog_.TakeChanges(); !changes.empty()) {
     sink_->OnChanges(std::move(changes));
   }

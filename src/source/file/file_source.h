@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
 #define FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ class FileSource : public Source {
   absl::Status Start(Sink* sink) override;
   void Stop() override;
   std::string Name() const override;
+  std::string Amount() const override;
 
  private:
   void Run();
@@ -52,6 +54,7 @@ class FileSource : public Source {
   Sink* sink_ = nullptr;
   std::unique_ptr<FolderWatcher> watcher_;
   std::thread thread_;
+  std::atomic<size_t> files_{0};
   FileCatalog catalog_;  // from here on: of the source's thread alone
   std::vector<std::string> told_diagnostics_;
   bool synced_ = false;

@@ -1,0 +1,73 @@
+#include "agent/readiness.h"
+
+#include <vector>
+
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace fairlead::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// "target SdsApi default" is Envoy's subscription of a secret.
+std::string Target(std::string_view name) {
+  for (const std::string_view prefix : {"target ", "shared target "}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  constexpr std::string_view kSecret = "SdsApi ";
+  if (name.starts_with(kSecret)) return StrCat("the secret ", name.substr(kSecret.size()));
+  return std::string(name);
+}
+
+bool Disconnected(std::string_view stats) {
+  return stats.find("control_plane.connected_state: 0") != std::string_view::npos;
+}
+
+milliseconds After(milliseconds told) {
+  return told < seconds(30) ? milliseconds(seconds(30)) : told + seconds(300);
+}
+
+}  // namespace
+
+std::string WaitingFor(std::string_view stats, std::string_view init_dump, std::string_view discovery) {
+  std::vector<std::string> reasons;
+  if (Disconnected(stats)) reasons.push_back(StrCat("a connection to the control plane at ", discovery));
+  const nlohmann::json dump = ParseJson(init_dump).value_or(nlohmann::json());
+  const auto managers = dump.find("unready_targets_dumps");
+  if (!dump.is_object() || managers == dump.end() || !managers->is_array()) return Join(reasons, "; ");
+  for (const nlohmann::json& manager : *managers) {
+    std::vector<std::string> targets;
+    const auto names = manager.find("target_names");
+    if (!manager.is_object() || names == manager.end() || !names->is_array()) continue;
+    for (const nlohmann::json& name : *names) {
+      if (name.is_string()) targets.push_back(Target(name.get<std::string>()));
+    }
+    if (!targets.empty())
+      reasons.push_back(StrCat(Join(targets, ", "), " (", JsonString(manager, "name"), ")"));
+  }
+  return Join(reasons, "; ");
+}
+
+std::string Readiness::Look(milliseconds ran) {
+  ready_ = get_("/ready").ok();
+  if (ready_) return told_ ? StrCat("Envoy is ready after ", ran.count() / 1000, " s") : "";
+  if (ran < next_) return "";
+  next_ = After(next_);
+  told_ = true;
+  const auto stats = get_("/stats?filter=control_plane.connected_state");
+  const auto dump = get_("/init_dump");
+  const std::string since = StrCat("Envoy is not ready after ", ran.count() / 1000, " s");
+  if (!stats.ok() && !dump.ok()) return StrCat(since, ", and its administration port does not answer");
+  const std::string reasons = WaitingFor(stats.value_or(""), dump.value_or(""), discovery_);
+  if (reasons.empty()) return StrCat(since, ": it does not say what it waits for; its log may");
+  const bool secrets = reasons.find("the secret ") != std::string::npos;
+  return StrCat(since, ". It waits for: ", reasons,
+                secrets
+                    ? ". Secrets come from an authority (port 15012, CA_ADDR) or from files; without them "
+                      "a PeerAuthentication of mode DISABLE lets it serve in plaintext"
+                    : "");
+}
+
+}  // namespace fairlead::agent

@@ -1,0 +1,47 @@
+#ifndef FAIRLEAD_SIMULATE_MADE_UP_H_
+#define FAIRLEAD_SIMULATE_MADE_UP_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/kubernetes_types.h"
+#include "config/object.h"
+
+// What a cluster would make of a repository's own manifests: they have Deployments and Services, but neither
+// Pods nor addresses, which a simulation is about. Pure.
+namespace fairlead::simulate {
+
+// A Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or CronJob.
+struct WorkloadTemplate {
+  std::string kind, name, ns;
+  std::string file;
+  int line = 0;
+  int replicas = 1;
+  LabelMap labels, annotations;  // of its pods
+  config::PodSpec pod;           // without a status
+};
+std::string ToText(const WorkloadTemplate& one);  // "Deployment shop/web, mesh/web.yaml:12"
+
+// Those of a text of manifests, lists included; what cannot be read is left out.
+std::vector<WorkloadTemplate> ReadTemplates(std::string_view text, const std::string& file);
+
+struct MadeUp {
+  std::vector<config::ObjectChange> objects;
+  // What stands for templates: the Pods, and their addresses, each with the template as ToText has it.
+  std::map<config::ObjectKey, std::string> pods;
+  std::map<std::string, std::string> addresses;
+  size_t services = 0;  // that were given an address
+};
+
+// For each template of at least one replica that no Pod of its namespace has the labels of, one ready Pod by
+// its name with an address of 198.18.0.0/16 (RFC 2544); for Services without one an address of 198.19.0.0/16;
+// for those that select made-up Pods and have no EndpointSlice one of these. A Pod has a sidecar where its
+// namespace or its own labels ask for one.
+using Objects = std::map<config::ObjectKey, config::ConfigPtr>;
+MadeUp MakeUp(const std::vector<WorkloadTemplate>& templates, const Objects& objects);
+
+}  // namespace fairlead::simulate
+
+#endif  // FAIRLEAD_SIMULATE_MADE_UP_H_
