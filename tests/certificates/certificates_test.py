@@ -2,7 +2,6 @@
 """Certificates from end to end: `fairlead discovery` with its own authority, `fairlead agent` and a real Envoy that speaks
 xDS over TLS with the certificate that its agent got. Needs root, for a network namespace, and OpenSSL's program.
 """
-import base64
 import json
 import os
 import pathlib
@@ -17,6 +16,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from issuer import AUDIENCE, Issuer  # noqa: E402
 from mesh import enter_own_network, envoy_binary  # noqa: E402
 
 XDS, MONITORING, ADMIN = 15012, 15014, 15000
@@ -45,10 +45,6 @@ def wait_until(what, holds, seconds=60):
         time.sleep(0.1)
 
 
-def encoded(data):
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
 class Setting:
     """A folder with all that the programs keep, and the programs."""
 
@@ -58,20 +54,12 @@ class Setting:
         for name in ("mesh", "agent"):
             (self.folder / name).mkdir()
         (self.folder / "mesh" / "service.yaml").write_text(SERVICE)
-        self.openssl("genrsa", "-out", "issuer.pem", "2048")
-        self.openssl("rsa", "-in", "issuer.pem", "-pubout", "-out", "issuer.pub")
+        self.issuer = Issuer(self.folder / "issuer")
         self.programs = {}
 
-    def openssl(self, *words):
-        return subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True).stdout
-
-    def write_token(self, account, seconds=3600, audience="istio-ca"):
-        claims = {"iss": "https://issuer", "aud": [audience], "exp": int(time.time()) + seconds,
-                  "sub": f"system:serviceaccount:{account}"}
-        text = encoded(b'{"alg":"RS256"}') + "." + encoded(json.dumps(claims).encode())
-        (self.folder / "text").write_text(text)
-        signature = self.openssl("dgst", "-sha256", "-sign", "issuer.pem", "text")
-        (self.folder / "token").write_text(text + "." + encoded(signature))
+    def write_token(self, account, seconds=3600, audience=AUDIENCE):
+        claims = {"aud": [audience], "exp": int(time.time()) + seconds, "sub": f"system:serviceaccount:{account}"}
+        (self.folder / "token").write_text(self.issuer.token(claims))
 
     def start(self, name, words, environment, folder="."):
         with open(self.folder / f"{name}.log", "a") as log:
@@ -89,7 +77,7 @@ class Setting:
             "discovery", "--configDir", "mesh", "--meshConfig=", "--networksConfig=", "--grpcAddr=", "--httpAddr=",
             "--httpsAddr=", f"--secureGRPCAddr=127.0.0.1:{XDS}", f"--monitoringAddr=127.0.0.1:{MONITORING}",
             "--shutdownDuration=1s"], {
-                "TOKEN_ISSUER": "https://issuer", "FAIRLEAD_TOKEN_KEYS": str(self.folder / "issuer.pub"),
+                "TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
                 "ISTIOD_CUSTOM_HOST": "localhost", "FAIRLEAD_CA_DIR": str(self.folder / "ca")})
         wait_until("the server gives certificates", lambda: (self.folder / "ca" / "ca-key.pem").exists() and
                    fetch(f"http://127.0.0.1:{MONITORING}/metrics"))
