@@ -16,6 +16,8 @@ namespace {
 
 LogScope ca_log("ca");
 
+constexpr int kNicenessOfSigning = 10;  // pushes go first: a renewal has half a lifetime
+
 std::chrono::seconds Seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration);
 }
@@ -76,7 +78,7 @@ Certificates::Certificates(const DiscoveryOptions& options, Sources sources)
       sources_(std::move(sources)),
       authority_(AuthorityOptionsOf(options.environment)),
       pods_(std::make_unique<MeshPods>(sources_.pods)),
-      signing_("certificates", std::max(1u, std::thread::hardware_concurrency())) {}
+      signing_("certificates", std::max(1u, std::thread::hardware_concurrency()), kNicenessOfSigning) {}
 
 Certificates::~Certificates() { Stop(); }
 

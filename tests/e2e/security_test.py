@@ -4,10 +4,11 @@
 Needs root. FAIRLEAD and ENVOY name other binaries than the build's and the fetched one.
 """
 import json
+import socket
 import time
 import unittest
 
-from mesh import wait_until
+from mesh import HTTP, HUB, MONITORING, XDS, in_namespace, wait_until
 from shop_mesh import ShopMesh
 
 CLIENT, STRANGER = "cluster.local/ns/shop/sa/client", "cluster.local/ns/elsewhere/sa/stranger"
@@ -154,6 +155,28 @@ class Security(unittest.TestCase):
                             "when": [{"key": "request.auth.claims[group]", "values": ["readers"]}]})
         self.check(self.tokens(), readers, good=[self.bearer(group="readers"), self.bearer(group=["writers", "readers"])],
                    refused=[self.bearer(group="writers"), self.bearer(), [self.mesh.client]])
+
+    # Fairlead's own listeners
+
+    def test_who_proves_nothing_sees_no_debug_pages(self):
+        urls = [f"http://{HUB}:{port}/debug/{page}" for port in (HTTP, MONITORING) for page in ("configz", "adsz", "mesh")]
+        for url in urls:
+            answers = self.mesh.client_of(self.mesh.outsider, url, 1)
+            self.assertTrue(all(one.startswith("!401") for one in answers), f"{url}: {answers}")
+        self.assertEqual(len(self.mesh.client_of(self.mesh.outsider, f"http://{HUB}:{HTTP}/ready", 1)), 1)
+
+    def test_gigantic_headers_are_cut_off(self):
+        def send(port):
+            with socket.create_connection((HUB, port), 5) as s:
+                try:
+                    for _ in range(64):
+                        s.sendall(b"x" * (1 << 20))
+                except OSError:
+                    return True  # no more is read
+            return False
+        for port in (HTTP, MONITORING, XDS):
+            self.assertTrue(in_namespace(self.mesh.outsider.namespace, lambda p=port: send(p)), port)
+        self.assertTrue(self.mesh.ready())
 
     # Changes under load
 
