@@ -86,6 +86,11 @@ go_clients() {
   (cd tests/clients/go && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go mod download)
 }
 
+# The modules of the signer that certificates are tested with.
+signer() {
+  (cd tests/certificates/signer && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go list -deps . >/dev/null)
+}
+
 node_clients() {
   rm -rf "$deps/node.new"
   mkdir -p "$deps/node.new"
@@ -105,6 +110,7 @@ case "${1:-build}" in
     step python scripts/requirements.txt python_packages
     step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
     step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum" go_clients
+    step signer "tests/certificates/signer/go.mod tests/certificates/signer/go.sum" signer
     step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;
   clang) debian scripts/packages-clang.txt ;;
