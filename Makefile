@@ -7,6 +7,7 @@
 #   make lint, format           clang-format and clang-tidy
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
+#   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
 #   make updates [AREA=...] [DELTA=1] [SEED=2]      one case becomes another under connected proxies, over gRPC
@@ -36,7 +37,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz install deb clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -83,23 +84,27 @@ format:
 bench: build/release/build.ninja
 	ninja -C build/release -j$(JOBS) benches
 	@for bench in build/release/bin/*_bench; do echo "== $$bench"; $$bench || exit 1; done
-	@$(MAKE) --no-print-directory bench-scale
+	@$(MAKE) --no-print-directory bench-scale bench-renewals
 
 soak: build/$(SOAK)/build.ninja tools
 	ninja -C build/$(SOAK) -j$(JOBS) fairlead
 	python3 -B bench/scale/soak.py --fairlead build/$(SOAK)/bin/fairlead --tools build/tools --work build/soak \
 	  --seconds $(SECONDS) $(if $(filter release,$(SOAK)),,--any-memory --shadow)
 
+bench-renewals: build tools
+	python3 -B bench/scale/renewals.py --fairlead build/fairlead --tools build/tools --work build/scale
+
 bench-scale: build tools build/tools/replay
 	python3 -B bench/scale/scale.py --fairlead build/fairlead --tools build/tools --work build/scale \
 	  --json build/scale.json $(if $(ONLY),--only $(ONLY))
 
-tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload) | setup
+tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload certload) | setup
 
 build/tools/xdsdump: $(wildcard tools/xdsdump/*)
 build/tools/xdsload: $(wildcard tools/xdsload/*)
 build/tools/meshgen: $(wildcard tools/meshgen/*)
-build/tools/xdsdump build/tools/xdsload build/tools/meshgen: build/tools/%: | setup
+build/tools/certload: $(wildcard tools/certload/*)
+build/tools/xdsdump build/tools/xdsload build/tools/meshgen build/tools/certload: build/tools/%: | setup
 	@mkdir -p build/tools
 	cd tools/$* && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ .
 build/tools/meshload: tools/meshgen/meshload/main.go tools/meshgen/go.mod | setup

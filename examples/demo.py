@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The demo: Fairlead on examples/bookinfo, real workloads with a stock Envoy sidecar each, and a client.
+"""The demo: Fairlead on examples/bookinfo, real workloads with a stock Envoy sidecar each, and a client; mutual TLS between
+them with certificates that Fairlead gives.
 
 Sends requests to `reviews`, prints how they were split, then goes on with a trickle of them and prints the split whenever
 it changes, so that an edit of examples/bookinfo/reviews-split.yaml shows at once. Ctrl-C stops all that it started.
@@ -32,7 +33,7 @@ def start(mesh):
     for pod in pods:
         mesh.start_sidecar(pod)
     mesh.wait_sidecars(pods)
-    return client
+    return client, publisher
 
 
 def reviews(mesh, client, count, *headers):
@@ -44,17 +45,20 @@ def shown(answers):
     return ", ".join(f"{name} {100 * n / total:.0f}%" for name, n in sorted(answers.items()))
 
 
-def show_traffic(mesh, client):
+def show_traffic(mesh, client, outsider):
     print(f"1000 requests to reviews:             {shown(reviews(mesh, client, 1000))}")
     print(f"100 of a tester (x-tester: yes):      {shown(reviews(mesh, client, 100, 'x-tester=yes'))}")
     outside = mesh.client(client, "get", "http://publisher.example.com/", 20, "@connect=10.77.200.20")
     print(f"20 to publisher.example.com:          {shown(outside)}")
+    plain = mesh.client(outsider, "get", "http://reviews:9080/", 20, "@connect=10.77.1.13")
+    refused = sum(n for answer, n in plain.items() if answer.startswith("!"))
+    print(f"20 to reviews from outside, plaintext: {refused} refused, as the mesh wants mutual TLS")
 
 
 def show_what_next(mesh, client):
     inside = f"ip netns exec {mesh.net.hub.namespace}"
     print(f"""
-Fairlead serves xDS on {HUB}:{XDS}, /ready on {HUB}:{HTTP}, /metrics on {HUB}:{MONITORING}, in network namespaces of this demo's own:
+Fairlead serves xDS and certificates over TLS on {HUB}:{XDS}, /ready on {HUB}:{HTTP}, /metrics on {HUB}:{MONITORING}, in network namespaces of this demo's own:
   {inside} python3 -c "import urllib.request as u; print(u.urlopen('http://{HUB}:{MONITORING}/metrics').read().decode())"
   ip netns exec {client.namespace} ...      the client's pod; its Envoy's administration port is 127.0.0.1:{ADMIN} there
   {mesh.log_file}      Fairlead's log; each sidecar's is beside it
@@ -88,8 +92,8 @@ def main():
     print("starting Fairlead, six workloads with a stock Envoy each, and a host outside of the mesh ...", flush=True)
     try:
         with Mesh(ROOT / "examples" / "bookinfo") as mesh:
-            client = start(mesh)
-            show_traffic(mesh, client)
+            client, outsider = start(mesh)
+            show_traffic(mesh, client, outsider)
             show_what_next(mesh, client)
             watch(mesh, client)
     except KeyboardInterrupt:

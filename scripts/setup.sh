@@ -88,6 +88,11 @@ go_clients() {
   done
 }
 
+# The modules of the signer that certificates are tested with.
+signer() {
+  (cd tests/certificates/signer && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go list -deps . >/dev/null)
+}
+
 node_clients() {
   rm -rf "$deps/node.new"
   mkdir -p "$deps/node.new"
@@ -107,6 +112,7 @@ case "${1:-build}" in
     step python scripts/requirements.txt python_packages
     step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
     step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum tests/http2/peers/go.mod tests/http2/peers/go.sum" go_clients
+    step signer "tests/certificates/signer/go.mod tests/certificates/signer/go.sum" signer
     step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;
   clang) debian scripts/packages-clang.txt ;;

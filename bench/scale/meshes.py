@@ -1,4 +1,5 @@
 """The meshes of the benchmark: what meshgen makes of a few numbers, ready for changes."""
+import json
 import pathlib
 import re
 import shutil
@@ -14,6 +15,8 @@ class Mesh:
     services: int
     endpoints: int  # of a service
     scoped: bool    # each namespace has a Sidecar that imports only itself and one other
+    policies: int = 0      # AuthorizationPolicies: one of each namespace, the others of a service's workloads
+    token_rules: int = 0   # RequestAuthentications, likewise
 
     @property
     def flags(self):
@@ -25,6 +28,7 @@ MESHES = {
     "A": Mesh(5, 100, 10, False),
     "B": Mesh(20, 1000, 5, False),
     "C": Mesh(20, 1000, 5, True),
+    "C-policies": Mesh(20, 1000, 5, True, policies=500, token_rules=100),
     "D": Mesh(100, 5000, 3, True),
     "E": Mesh(100, 10000, 5, True),
     "F": Mesh(100, 5000, 4, True),  # 20,000 pods
@@ -43,6 +47,36 @@ def split_route(folder):
     raise RuntimeError(f"no VirtualService svc-0 in {folder}")
 
 
+def objects(mesh, kind, number, spec_of):
+    """The first of each namespace, then of the workloads of one service after another."""
+    for i in range(number):
+        namespace = i % mesh.namespaces
+        spec = spec_of(i)
+        if i >= mesh.namespaces:
+            spec["selector"] = {"matchLabels": {"app": f"svc-{i}"}}
+        yield {"apiVersion": "security.istio.io/v1", "kind": kind, "metadata": {"name": f"{kind.lower()}-{i}", "namespace": f"ns-{namespace}"},
+               "spec": spec}
+
+
+def access_of(i):
+    source = [{"principals": [f"cluster.local/ns/ns-{i % 7}/sa/default"]}, {"namespaces": [f"ns-{i % 5}", "ns-*"]},
+              {"ipBlocks": [f"10.{i % 200}.0.0/16"]}, {"requestPrincipals": ["https://users.example/*"]}][i % 4]
+    operation = {"paths": [f"/api/{i}/*", "/healthz"], "methods": ["GET", "POST"]}
+    return {"action": "DENY" if i % 3 == 0 else "ALLOW", "rules": [{"from": [{"source": source}], "to": [{"operation": operation}]}]}
+
+
+def tokens_of(i):
+    keys = {"keys": [{"kty": "RSA", "kid": f"key-{i}", "alg": "RS256", "e": "AQAB", "n": "sXch" * 85 + "s"}]}
+    return {"jwtRules": [{"issuer": "https://users.example", "audiences": [f"service-{i}"], "jwks": json.dumps(keys)}]}
+
+
+def add_policies(mesh, folder):
+    policies = [*objects(mesh, "AuthorizationPolicy", mesh.policies, access_of),
+                *objects(mesh, "RequestAuthentication", mesh.token_rules, tokens_of)]
+    if policies:
+        change.write(folder / "policies.yaml", "\n---\n".join(json.dumps(one) for one in policies))
+
+
 def make(name, meshgen, work):
     """A fresh folder of the mesh and its list of nodes: earlier runs' changes are gone."""
     folder, nodes = pathlib.Path(work) / name, pathlib.Path(work) / f"{name}.nodes.yaml"
@@ -50,4 +84,5 @@ def make(name, meshgen, work):
     subprocess.run([meshgen, *MESHES[name].flags, "-format", "k8s", "-out", folder, "-proxies", nodes], check=True,
                    stderr=subprocess.DEVNULL)
     split_route(folder)
+    add_policies(MESHES[name], folder)
     return folder, nodes

@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PLANS = {
     "route": {"marker": "token", "types": "rds"},
     "endpoint": {"marker": "ip", "types": "eds"},
+    "policy": {"marker": "token", "types": "lds"},
     "service": {"marker": "token", "types": "cds+eds+rds"},
 }
 PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"

@@ -45,6 +45,7 @@ SCENARIOS = {
     "A-delta": Scenario("A", 200, flags=("-delta", "-reconnect")),
     "C": Scenario("C", 1000, expect=SCOPED, floor=True),
     "C-delta": Scenario("C", 1000, expect=SCOPED, flags=("-delta", "-reconnect")),
+    "C-policies": Scenario("C-policies", 1000, ("route", "endpoint", "service", "policy"), expect=SCOPED),
     "D": Scenario("D", 200, expect=SCOPED),
     "B200": Scenario("B", 200, floor=True, quiet="2s"),
     "B200-delta": Scenario("B", 200, flags=("-delta",), quiet="2s"),
@@ -54,7 +55,7 @@ SCENARIOS = {
     "20000": Scenario("F", 20000, ("endpoint",), expect=SCOPED, quiet="3s", timeout="300s"),
 }
 # What a run without --only takes: a quarter of an hour on two cores.
-DEFAULT = ["A", "A-delta", "C", "C-delta", "D", "B200", "B200-delta", "B", "E", "stuck", "20000"]
+DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B", "E", "stuck", "20000"]
 
 
 @dataclass

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "ca/certificate_method.h"
+#include "ca/metrics.h"
 #include "ca/token.h"
 #include "config/kubernetes_types.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -16,8 +17,15 @@ namespace {
 
 LogScope ca_log("ca");
 
+constexpr int kNicenessOfSigning = 10;  // pushes go first: a renewal has half a lifetime
+
 std::chrono::seconds Seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration);
+}
+
+// A signer elsewhere is waited for.
+size_t ThreadsOf(const Environment& environment) {
+  return environment.signer_url.empty() ? std::max(1u, std::thread::hardware_concurrency()) : 32;
 }
 
 std::vector<std::string> List(std::string_view text) {
@@ -76,7 +84,7 @@ Certificates::Certificates(const DiscoveryOptions& options, Sources sources)
       sources_(std::move(sources)),
       authority_(AuthorityOptionsOf(options.environment)),
       pods_(std::make_unique<MeshPods>(sources_.pods)),
-      signing_("certificates", std::max(1u, std::thread::hardware_concurrency())) {}
+      signing_("certificates", ThreadsOf(options.environment), kNicenessOfSigning) {}
 
 Certificates::~Certificates() { Stop(); }
 
@@ -89,11 +97,13 @@ std::vector<std::string> Certificates::TrustDomains() const {
 
 absl::Status Certificates::Start() {
   if (options_.environment.ca_server) {
-    if (absl::Status status = StartAuthority(); !status.ok()) return status;
+    const bool elsewhere = !options_.environment.signer_url.empty();
+    absl::Status status = elsewhere ? StartRegistration() : StartAuthority();
+    if (!status.ok()) return status;
   }
   if (absl::Status status = AddAuthenticators(); !status.ok()) return status;
   service_ = std::make_unique<ca::CertificateService>(
-      &authority_, &authenticators_,
+      external_ != nullptr ? static_cast<ca::Signer*>(external_.get()) : &authority_, &authenticators_,
       ca::NodeAgents(List(options_.environment.trusted_node_accounts), pods_.get()));
   return StartListenerCertificate();
 }
@@ -110,6 +120,22 @@ absl::Status Certificates::StartAuthority() {
   options.root_check = Seconds(environment.root_check_interval);
   keeper_ = std::make_unique<ca::Keeper>(std::move(options), &authority_);
   return keeper_->Start();
+}
+
+absl::Status Certificates::StartRegistration() {
+  const Environment& environment = options_.environment;
+  ca::ExternalSignerOptions options;
+  options.url = environment.signer_url;
+  options.profile = environment.signer_profile;
+  options.token_file = environment.signer_token;
+  options.tls_roots = environment.signer_tls_roots;
+  options.roots_file = StrCat(environment.root_ca_dir, "/root-cert.pem");
+  options.chain_file = StrCat(environment.root_ca_dir, "/cert-chain.pem");
+  options.max_lifetime = Seconds(environment.max_certificate_lifetime);
+  external_ = std::make_unique<ca::ExternalSigner>(std::move(options));
+  ca::Metrics();
+  ca_log.Info("certificates are signed by {}", environment.signer_url);
+  return external_->Check();
 }
 
 // In istiod's order: certificates, tokens, forwarded certificates.
@@ -146,7 +172,8 @@ absl::Status Certificates::StartListenerCertificate() {
     return absl::InvalidArgumentError("--tlsCertFile and --tlsKeyFile go together");
   if (!own && keeper_ == nullptr)
     return absl::FailedPreconditionError(
-        "without an authority (ENABLE_CA_SERVER) the TLS listener needs --tlsCertFile");
+        "without an authority here (ENABLE_CA_SERVER, FAIRLEAD_SIGNER_URL) the TLS listener needs "
+        "--tlsCertFile");
   auto credentials = rpc::TlsCredentials::Make(
       {.min_version = options_.tls_min_version, .cipher_suites = options_.tls_cipher_suites});
   if (!credentials.ok()) return credentials.status();
@@ -156,7 +183,10 @@ absl::Status Certificates::StartListenerCertificate() {
   options.lifetime = Seconds(options_.environment.default_certificate_lifetime);
   options.chain_file = options_.tls_cert_file;
   options.key_file = options_.tls_key_file;
-  options.roots_file = options_.ca_cert_file;
+  if (!options_.ca_cert_file.empty()) options.roots_files.push_back(options_.ca_cert_file);
+  // The authority's own roots count anyhow; those of a signer elsewhere vouch for workloads, too.
+  if (external_ != nullptr)
+    options.roots_files.push_back(StrCat(options_.environment.root_ca_dir, "/root-cert.pem"));
   shown_ = std::make_unique<ca::ListenerCertificate>(
       std::move(options), &authority_, [credentials = credentials_](const transport::TlsMaterial& material) {
         return credentials->Replace(material);
@@ -173,7 +203,8 @@ void Certificates::Stop() {
 
 std::vector<rpc::GrpcMethod> Certificates::Methods() {
   std::vector<rpc::GrpcMethod> methods;
-  if (keeper_ != nullptr) methods.push_back(ca::CertificateMethod(service_.get(), &signing_));
+  if (keeper_ != nullptr || external_ != nullptr)
+    methods.push_back(ca::CertificateMethod(service_.get(), &signing_));
   return methods;
 }
 

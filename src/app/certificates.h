@@ -14,6 +14,7 @@
 #include "ca/authority.h"
 #include "ca/caller.h"
 #include "ca/certificate_service.h"
+#include "ca/external_signer.h"
 #include "ca/keeper.h"
 #include "ca/listener_certificate.h"
 #include "ca/token_key_source.h"
@@ -49,6 +50,7 @@ class Certificates {
  private:
   class MeshPods;
   absl::Status StartAuthority();
+  absl::Status StartRegistration();
   absl::Status AddAuthenticators();
   absl::Status StartListenerCertificate();
   std::vector<std::string> TrustDomains() const;
@@ -56,7 +58,8 @@ class Certificates {
   const DiscoveryOptions& options_;
   const Sources sources_;
   ca::Authority authority_;
-  std::unique_ptr<ca::Keeper> keeper_;              // null: no authority
+  std::unique_ptr<ca::Keeper> keeper_;              // null: no authority here
+  std::unique_ptr<ca::ExternalSigner> external_;    // null: no signer elsewhere
   std::unique_ptr<ca::TokenKeySource> token_keys_;  // null: no tokens
   ca::Authenticators authenticators_;
   std::unique_ptr<MeshPods> pods_;

@@ -45,7 +45,8 @@ struct Environment {
   int root_grace_percent = 20;
   int root_rsa_bits = 0;  // 0: ECDSA
   std::string custom_host, token_issuer, token_audience = "istio-ca", token_keys;
-  std::string trusted_node_accounts, trusted_gateways;  // lists with commas
+  std::string signer_url, signer_profile, signer_token, signer_tls_roots;  // of a signer elsewhere
+  std::string trusted_node_accounts, trusted_gateways;                     // lists with commas
   bool authenticate_xds = true, check_identity = true;
   model::GatewayFeatures gateways;
   std::string ingress_namespace = "istio-system";

@@ -1,13 +1,19 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "agent/ca_client.h"
 #include "app/server_fixture.h"
@@ -183,6 +189,34 @@ TEST_F(SecureTest, OversizedRequestsAreRefusedBeforeAnythingElse) {
               grpc::StatusCode::INVALID_ARGUMENT);
   }
   EXPECT_TRUE(Certificate("shop:gw").ok());
+}
+
+// Handshakes that a thousand clients begin and never go on with, each on a connection of its own.
+TEST_F(SecureTest, SlowHandshakesByTheThousandKeepNobodyOut) {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 8192);
+  setrlimit(RLIMIT_NOFILE, &files);
+  constexpr char kBeginning[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";  // of a ClientHello
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(server_->secure_grpc_port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<int> silent;
+  for (int i = 0; i < 1000; ++i) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_GE(socket, 0);
+    silent.push_back(socket);
+    ASSERT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    send(socket, kBeginning, sizeof kBeginning - 1, MSG_NOSIGNAL);
+    if (i % 100 == 0) {
+      EXPECT_TRUE(Certificate("shop:gw").ok()) << "with " << i << " silent ones";
+    }
+  }
+  const auto certificate = Certificate("shop:gw");
+  ASSERT_TRUE(certificate.ok()) << certificate.status();
+  EXPECT_THAT(AskForSecret(*certificate, "shop").names, ElementsAre("kubernetes://shop/cert"));
+  for (const int socket : silent) close(socket);
 }
 
 TEST_F(SecureTest, CertificatesAreNotGivenInPlaintext) {

@@ -1,6 +1,7 @@
 #include "base/executor.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <utility>
 
@@ -8,11 +9,13 @@
 
 namespace fairlead {
 
-Executor::Executor(std::string name, size_t threads) {
+Executor::Executor(std::string name, size_t threads, int niceness) {
   name.resize(std::min<size_t>(name.size(), 15));  // what the kernel keeps of a thread's name
   for (size_t i = 0; i < threads; ++i) {
-    threads_.push_back(RequireThread([this, name] {
+    threads_.push_back(RequireThread([this, name, niceness] {
       pthread_setname_np(pthread_self(), name.c_str());
+      // Linux has it of each thread apart, whatever POSIX says. setpriority(2), NOTES
+      if (niceness > 0) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + niceness);
       Run();
     }));
   }

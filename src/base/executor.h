@@ -18,10 +18,11 @@ namespace fairlead {
 enum class Urgency { kUrgent, kPatient };
 
 // A fixed number of threads that run tasks in the order in which they came. Thread-safe.
-// Tasks must not throw and should not block.
+// Tasks must not throw and should not block. `niceness`: of the threads, as nice(2) has it: with more than 0
+// they give way to the others of this process where there is not enough CPU for all.
 class Executor {
  public:
-  Executor(std::string name, size_t threads);
+  Executor(std::string name, size_t threads, int niceness = 0);
   ~Executor();  // as Stop()
   void Submit(Urgency urgency, std::function<void()> task);
   // Runs what is running to its end, drops what waits, joins the threads. Tasks submitted later are dropped.

@@ -1,6 +1,10 @@
 #include "base/thread.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <future>
 
 #include "base/executor.h"
 #include "base/thread_fake.h"
@@ -34,6 +38,15 @@ TEST(RequireThread, EndsTheProcessWithAMessage) {
         const Executor executor("work", 2);
       },
       testing::ExitedWithCode(1), "fairlead: cannot start a thread: ");
+}
+
+TEST(Executor, NiceThreadsAreNiceAndNoOthers) {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  std::promise<int> of_a_thread;
+  Executor executor("nice", 1, 3);
+  executor.Submit(Urgency::kPatient, [&] { of_a_thread.set_value(getpriority(PRIO_PROCESS, 0)); });
+  EXPECT_EQ(of_a_thread.get_future().get(), std::min(own + 3, 19));
+  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
 }
 
 }  // namespace

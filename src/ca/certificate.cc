@@ -4,6 +4,8 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "ca/openssl.h"
 
@@ -108,6 +110,22 @@ bool SameCertificate(const CertificatePtr& a, const CertificatePtr& b) {
 
 std::vector<std::string> UriNames(const CertificatePtr& certificate) { return NamesOf(certificate, GEN_URI); }
 std::vector<std::string> DnsNames(const CertificatePtr& certificate) { return NamesOf(certificate, GEN_DNS); }
+
+bool IsForUrisAlone(const CertificatePtr& certificate, std::vector<std::string> uris) {
+  std::vector<std::string> names = UriNames(certificate);
+  std::sort(names.begin(), names.end());
+  std::sort(uris.begin(), uris.end());
+  const Owned<GENERAL_NAMES, GENERAL_NAMES_free> all(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)));
+  ERR_clear_error();
+  if (all == nullptr || names != uris || static_cast<size_t>(sk_GENERAL_NAME_num(all.get())) != names.size())
+    return false;
+  char text[256] = "";
+  const int size =
+      X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, text, sizeof text);
+  return size < 0 ||
+         std::binary_search(uris.begin(), uris.end(), std::string(text, static_cast<size_t>(size)));
+}
 
 KeyPtr PublicKey(const CertificatePtr& certificate) {
   return {X509_get_pubkey(certificate.get()), EVP_PKEY_free};

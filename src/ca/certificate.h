@@ -33,6 +33,9 @@ bool SameCertificate(const CertificatePtr& a, const CertificatePtr& b);
 // The subject alternative names that are URIs. Empty where the extension cannot be read.
 std::vector<std::string> UriNames(const CertificatePtr& certificate);
 std::vector<std::string> DnsNames(const CertificatePtr& certificate);
+// Whether the subject alternative names are these URIs, in any order, and nothing else, and the common name
+// is one of them or absent.
+bool IsForUrisAlone(const CertificatePtr& certificate, std::vector<std::string> uris);
 KeyPtr PublicKey(const CertificatePtr& certificate);
 
 // Whether `leaf` leads to one of `roots` by way of `between` and holds at `now`; with `crl` (PEM, may be "")

@@ -86,12 +86,15 @@ absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
 absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Read() const {
   transport::TlsMaterial material;
   for (const auto& [file, text] : {std::pair(&options_.chain_file, &material.certificate_chain),
-                                   std::pair(&options_.key_file, &material.private_key),
-                                   std::pair(&options_.roots_file, &material.client_roots)}) {
-    if (file->empty()) continue;
+                                   std::pair(&options_.key_file, &material.private_key)}) {
     auto read = ReadSecretFile(*file);
     if (!read.ok()) return read.status();
     *text = *std::move(read);
+  }
+  for (const std::string& file : options_.roots_files) {
+    const auto read = ReadSecretFile(file);
+    if (!read.ok()) return read.status();
+    StrAppend(&material.client_roots, material.client_roots.empty() ? "" : "\n", *read);
   }
   if (const BundlePtr bundle = authority_->bundle(); bundle != nullptr) {
     StrAppend(&material.client_roots, material.client_roots.empty() ? "" : "\n",

@@ -21,9 +21,9 @@ struct ListenerCertificateOptions {
   // ISTIOD_CUSTOM_HOST's.
   std::vector<std::string> names;
   std::chrono::seconds lifetime = std::chrono::hours(24);
-  // An operator's own, PEM: these go before. `roots` vouches for clients, besides the authority's roots; "":
-  // none.
-  std::string chain_file, key_file, roots_file;
+  // An operator's own, PEM: these go before. `roots_files` vouch for clients, besides the authority's roots.
+  std::string chain_file, key_file;
+  std::vector<std::string> roots_files;
   std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files and the age are looked at
   UnixClock now = UnixNow;
 };

@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -16,6 +17,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "rpc/address.h"
+#include "rpc/bounded_stream.h"
 
 namespace fairlead::rpc {
 namespace {
@@ -98,11 +100,30 @@ class ConnectionThreads : public httplib::TaskQueue {
   bool stopping_ = false;
 };
 
+// The library's server, one request a connection, within limits.
+class BoundedServer : public httplib::Server {
+ public:
+  explicit BoundedServer(const RequestLimits& limits) : limits_(limits) {}
+
+ private:
+  bool process_and_close_socket(int socket) override {
+    BoundedStream stream(socket, limits_);
+    bool closed = false;
+    const bool served = process_request(stream, /*close_connection=*/true, closed, nullptr);
+    shutdown(socket, SHUT_RDWR);
+    close(socket);
+    return served;
+  }
+
+  const RequestLimits limits_;
+};
+
 }  // namespace
 
 class HttpServer::Impl {
  public:
-  explicit Impl(HttpServerOptions options) : options_(options) {
+  explicit Impl(HttpServerOptions options)
+      : options_(options), server_(RequestLimits{.patience = options.request_patience}) {
     server_.set_payload_max_length(kMaxBody);
     server_.set_keep_alive_max_count(1);
     server_.set_exception_handler(
@@ -177,7 +198,7 @@ class HttpServer::Impl {
   }
 
   const HttpServerOptions options_;
-  httplib::Server server_;
+  BoundedServer server_;
   std::thread thread_;
 };
 

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_RPC_HTTP_SERVER_H_
 #define FAIRLEAD_RPC_HTTP_SERVER_H_
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,10 +28,12 @@ struct HttpResponse {
 
 struct HttpServerOptions {
   size_t max_connections = 512;  // that are served at a time, each by a thread; more wait for one to end
+  std::chrono::milliseconds request_patience = std::chrono::seconds(20);  // for a whole request to arrive
 };
 
 // A small HTTP/1.1 server for probes, metrics, introspection and polls. A connection has a thread while it
-// lasts, which is one request: an idle client would else keep others waiting.
+// lasts, which is one request: an idle client would else keep others waiting. A request whose line and
+// headers are more than 64 KiB, or that does not arrive in time, ends with its connection.
 class HttpServer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 
@@ -44,6 +47,66 @@ TEST_F(HttpServerTest, AConnectionIsOneRequest) {
   const auto answer = client.Get("/ready");
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->get_header_value("Connection"), "close");
+}
+
+int ConnectTo(int port) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+// Sends blocks of `text` until the server ends the connection; how many bytes it let be sent.
+size_t SendUntilEnd(int port, const std::string& text, size_t most) {
+  const int socket = ConnectTo(port);
+  size_t sent = 0;
+  while (sent < most) {
+    const ssize_t now = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+    if (now <= 0) break;
+    sent += static_cast<size_t>(now);
+  }
+  close(socket);
+  return sent;
+}
+
+TEST_F(HttpServerTest, GiganticHeadersEndTheConnection) {
+  StartServer();
+  constexpr size_t kMost = 256 << 20;  // far more than buffers between the two take
+  const std::string block(1 << 16, 'x');
+  EXPECT_LT(SendUntilEnd(server_.port(), block, kMost), kMost) << "a request line without end";
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "x-header: of many\r\n";
+  EXPECT_LT(SendUntilEnd(server_.port(), "GET /ready HTTP/1.1\r\n" + lines, kMost), kMost)
+      << "headers without end";
+  ExpectReady();
+}
+
+TEST_F(HttpServerTest, AHeadOfUsualSizeAndALargeBodyAreRead) {
+  HttpServer server;
+  server.Post("/size", [](const HttpRequest& r) { return HttpResponse{200, std::to_string(r.body.size())}; });
+  ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
+  httplib::Client client("127.0.0.1", server.port());
+  const httplib::Headers headers = {{"x-long", std::string(7000, 'x')}, {"x-other", std::string(7000, 'y')}};
+  const auto answer = client.Post("/size", headers, std::string(4 << 20, '\n'), "text/plain");
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->body, std::to_string(4 << 20));
+}
+
+TEST_F(HttpServerTest, ARequestThatDoesNotArriveEndsItsConnection) {
+  HttpServer server({.max_connections = 1, .request_patience = std::chrono::milliseconds(50)});
+  server.Get("/ready", [](const HttpRequest&) { return HttpResponse{200, "yes"}; });
+  ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
+  const int slow = ConnectTo(server.port());
+  send(slow, "GET /ready", 10, MSG_NOSIGNAL);
+  char byte = 0;
+  EXPECT_EQ(recv(slow, &byte, 1, 0), 0) << "the server ends it";
+  close(slow);
+  httplib::Client client("127.0.0.1", server.port());
+  client.set_read_timeout(20);
+  EXPECT_TRUE(client.Get("/ready"));
 }
 
 TEST_F(HttpServerTest, ConnectionsBeyondTheMostWait) {

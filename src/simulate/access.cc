@@ -158,8 +158,13 @@ bool RefusedByAccess(const HttpConnectionManager& manager, Request* request, Out
 
 bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, Request* request, Outcome* outcome) {
   if (filter.name() == kNetworkAuthorizer) Ask<NetworkAuthorizer>(filter.typed_config(), *request, outcome);
-  return filter.name() == kNetworkRbac &&
-         RunRbac<NetworkRbac>(kNetworkRbac, filter.typed_config(), request, outcome);
+  if (filter.name() != kNetworkRbac ||
+      !RunRbac<NetworkRbac>(kNetworkRbac, filter.typed_config(), request, outcome))
+    return false;
+  // A filter of connections closes them, whatever they carry.
+  outcome->verdict = Verdict::kClosed;
+  outcome->status = 0;
+  return true;
 }
 
 }  // namespace fairlead::simulate

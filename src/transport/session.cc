@@ -211,6 +211,8 @@ void Session::OnFrameSent(const nghttp2_frame& frame) {
   if (data || headers) {
     strikes_ = 0;
     last_ping_ = {};
+    // A client measures the bandwidth by a ping when data has come: gRPC's BDP estimation.
+    used_[kPing].Forgive(1);
   }
   // A peer that makes us refuse streams is as one that resets them itself.
   if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR) Count(kReset);

@@ -249,6 +249,19 @@ TEST(Session, APeerThatPingsTooOftenIsSentAway) {
   EXPECT_TRUE(fake.session->Done());
 }
 
+// gRPC's BDP estimation: as often as there is something to measure.
+TEST(Session, AClientMayPingWheneverDataHasCome) {
+  SessionFake fake({});
+  for (int i = 0; i < 1000; ++i) {
+    const int32_t call = fake.client.Call(kEcho);
+    fake.client.Say(call, Framed("a"));
+    ASSERT_TRUE(fake.Talk());
+    fake.client.Ping();
+    ASSERT_TRUE(fake.Talk());
+  }
+  EXPECT_EQ(fake.client.goaways(), 0);
+}
+
 TEST(Session, AnOldConnectionTakesNoNewStreamsAndEndsAfterTheGrace) {
   ServerOptions options;
   options.keepalive.max_connection_age = seconds(100);

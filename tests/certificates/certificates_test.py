@@ -2,7 +2,6 @@
 """Certificates from end to end: `fairlead discovery` with its own authority, `fairlead agent` and a real Envoy that speaks
 xDS over TLS with the certificate that its agent got. Needs root, for a network namespace, and OpenSSL's program.
 """
-import base64
 import json
 import os
 import pathlib
@@ -17,9 +16,10 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from issuer import AUDIENCE, Issuer  # noqa: E402
 from mesh import enter_own_network, envoy_binary  # noqa: E402
 
-XDS, MONITORING, ADMIN = 15012, 15014, 15000
+XDS, MONITORING, ADMIN, SIGNER = 15012, 15014, 15000, 18888
 LIFETIME = 12  # seconds, of certificates; half of it is renewed at
 SERVICE = """
 apiVersion: v1
@@ -45,10 +45,6 @@ def wait_until(what, holds, seconds=60):
         time.sleep(0.1)
 
 
-def encoded(data):
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
 class Setting:
     """A folder with all that the programs keep, and the programs."""
 
@@ -58,20 +54,14 @@ class Setting:
         for name in ("mesh", "agent"):
             (self.folder / name).mkdir()
         (self.folder / "mesh" / "service.yaml").write_text(SERVICE)
-        self.openssl("genrsa", "-out", "issuer.pem", "2048")
-        self.openssl("rsa", "-in", "issuer.pem", "-pubout", "-out", "issuer.pub")
+        self.issuer = Issuer(self.folder / "issuer")
         self.programs = {}
+        self.flags, self.environment, self.agent_environment = [], {}, {}  # more than the usual
+        self.roots = self.folder / "ca" / "root-cert.pem"  # of the server
 
-    def openssl(self, *words):
-        return subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True).stdout
-
-    def write_token(self, account, seconds=3600, audience="istio-ca"):
-        claims = {"iss": "https://issuer", "aud": [audience], "exp": int(time.time()) + seconds,
-                  "sub": f"system:serviceaccount:{account}"}
-        text = encoded(b'{"alg":"RS256"}') + "." + encoded(json.dumps(claims).encode())
-        (self.folder / "text").write_text(text)
-        signature = self.openssl("dgst", "-sha256", "-sign", "issuer.pem", "text")
-        (self.folder / "token").write_text(text + "." + encoded(signature))
+    def write_token(self, account, seconds=3600, audience=AUDIENCE):
+        claims = {"aud": [audience], "exp": int(time.time()) + seconds, "sub": f"system:serviceaccount:{account}"}
+        (self.folder / "token").write_text(self.issuer.token(claims))
 
     def start(self, name, words, environment, folder="."):
         with open(self.folder / f"{name}.log", "a") as log:
@@ -84,24 +74,50 @@ class Setting:
             program.send_signal(signal.SIGTERM)
             program.wait()
 
+    def start_signer(self):
+        """CFSSL with an authority of its own; what the server is told of it."""
+        folder = self.folder / "signer"
+        folder.mkdir()
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-keyout", "ca-key.pem", "-out", "root-cert.pem", "-subj", "/O=signer"], cwd=folder, check=True, capture_output=True)
+        (folder / "secret").write_text("sesame")
+        # Of the listener's own certificate: the signer gives workloads theirs, and nobody else.
+        names = folder / "names"
+        names.write_text("subjectAltName=DNS:localhost")
+        for words in (["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "tls.key", "-out", "tls.csr", "-subj", "/"],
+                      ["x509", "-req", "-in", "tls.csr", "-CA", "root-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-days", "2",
+                       "-extfile", "names", "-out", "tls.crt"]):
+            subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+        with open(self.folder / "signer.log", "a") as log:
+            self.programs["signer"] = subprocess.Popen(
+                [os.environ["EXTERNAL_SIGNER"], "-addr", f"127.0.0.1:{SIGNER}", "-cert", "root-cert.pem", "-key", "ca-key.pem", "-token",
+                 "secret", "-lifetime", "10m"], cwd=folder, stdout=log, stderr=log)
+        self.flags = [f"--tlsCertFile={folder}/tls.crt", f"--tlsKeyFile={folder}/tls.key"]
+        self.environment = {"FAIRLEAD_SIGNER_URL": f"http://127.0.0.1:{SIGNER}/api/v1/cfssl/sign",
+                            "FAIRLEAD_SIGNER_TOKEN": str(folder / "secret"), "ROOT_CA_DIR": str(folder)}
+        self.roots = folder / "root-cert.pem"
+        # CFSSL counts in minutes, so that a certificate's end is not waited for.
+        self.agent_environment = {"SECRET_GRACE_PERIOD_RATIO": "1", "SECRET_GRACE_PERIOD_RATIO_JITTER": "0"}
+
     def start_server(self):
         self.start("server", [
             "discovery", "--configDir", "mesh", "--meshConfig=", "--networksConfig=", "--grpcAddr=", "--httpAddr=",
             "--httpsAddr=", f"--secureGRPCAddr=127.0.0.1:{XDS}", f"--monitoringAddr=127.0.0.1:{MONITORING}",
-            "--shutdownDuration=1s", "--stateDir="], {
-                "TOKEN_ISSUER": "https://issuer", "FAIRLEAD_TOKEN_KEYS": str(self.folder / "issuer.pub"),
-                "ISTIOD_CUSTOM_HOST": "localhost", "FAIRLEAD_CA_DIR": str(self.folder / "ca")})
-        wait_until("the server gives certificates", lambda: (self.folder / "ca" / "ca-key.pem").exists() and
+            "--shutdownDuration=1s", "--stateDir=", *self.flags], {
+                "TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
+                "ISTIOD_CUSTOM_HOST": "localhost", "FAIRLEAD_CA_DIR": str(self.folder / "ca"),
+                **self.environment})
+        wait_until("the server gives certificates", lambda: self.roots.exists() and
                    fetch(f"http://127.0.0.1:{MONITORING}/metrics"))
 
     def start_agent(self):
         self.start("agent", [
             "agent", "sidecar", "--discoveryAddress", f"localhost:{XDS}", "--binaryPath", envoy_binary(),
             "--proxyAdminPort", ADMIN, "--envoyPrometheusPort", 0, "--terminationDrainDuration", "0s"], {
-                "XDS_ROOT_CA": str(self.folder / "ca" / "root-cert.pem"), "INSTANCE_IP": "127.0.0.1",
+                "XDS_ROOT_CA": str(self.roots), "INSTANCE_IP": "127.0.0.1",
                 "FAIRLEAD_TOKEN_FILE": str(self.folder / "token"), "POD_NAME": "web-1", "POD_NAMESPACE": "shop",
                 "SERVICE_ACCOUNT": "web", "ECC_SIGNATURE_ALGORITHM": "ECDSA", "SECRET_TTL": f"{LIFETIME}s",
-                "ISTIO_META_INTERCEPTION_MODE": "NONE"}, "agent")
+                "ISTIO_META_INTERCEPTION_MODE": "NONE", **self.agent_environment}, "agent")
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text()
@@ -155,6 +171,21 @@ class CertificatesTest(unittest.TestCase):
         wait_until("Envoy is connected again", is_connected)
         for name in ("server", "agent"):
             self.assertNotIn("PRIVATE KEY", setting.log(name))
+
+    def test_a_signer_elsewhere(self):
+        setting = self.setting
+        setting.stop("server")
+        setting.start_signer()
+        setting.start_server()
+        setting.write_token("shop:web")
+        setting.start_agent()
+        wait_until("Envoy has its certificate and its configuration", lambda: shown_by_envoy() and is_connected())
+        first = shown_by_envoy()
+        wait_until("the certificate is renewed", lambda: shown_by_envoy() and not shown_by_envoy() & first)
+        setting.stop("signer")
+        wait_until("the agent asks in vain", lambda: "the present one holds" in setting.log("agent"))
+        self.assertTrue(shown_by_envoy() and is_connected())
+        self.assertIn("the signer cannot be asked", setting.log("server"))
 
     def test_who_proves_nothing_gets_nothing(self):
         setting = self.setting

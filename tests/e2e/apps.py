@@ -2,16 +2,18 @@
 """Small real workloads for tests and the demo, Python's standard library only.
 
   apps.py http PORT NAME       HTTP/1.1 server: answers every request with NAME, "/wait/8" after 8 seconds
+  apps.py authorizer PORT NAME HTTP server that Envoys ask: 200 where the request has "x-pass: yes", else 403
   apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
   apps.py dns PORT HOST=IP …   DNS server (UDP): A records; everything else does not exist
   apps.py get URL COUNT [HEADER=VALUE …]          requests over 4 connections; prints how often each answer came, as JSON
-  apps.py load URL SECONDS RATE [HEADER=VALUE …]  a steady load; prints {"ok","failed","answers","errors","changes"} as JSON:
+  apps.py load URL SECONDS RATE [HEADER=VALUE …]  a steady load, until SIGTERM at most; prints {"ok","failed","answers","errors","changes"} as JSON:
                                changes are [seconds since the epoch, answer] each time an answer not seen before comes
 """
 import asyncio
 import collections
 import json
 import re
+import signal
 import socket
 import struct
 import sys
@@ -19,7 +21,15 @@ import time
 import urllib.parse
 
 
-async def serve_http(port, name):
+def allow_all(head):
+    return True
+
+
+def allow_who_passes(head):
+    return b"\r\nx-pass: yes\r\n" in head.lower()
+
+
+async def serve_http(port, name, allows=allow_all):
     async def handle(reader, writer):
         try:
             while True:
@@ -29,8 +39,8 @@ async def serve_http(port, name):
                     await reader.readexactly(length)
                 if wait := re.match(rb"GET /wait/(\d+) ", head):
                     await asyncio.sleep(int(wait[1]))
-                body = name.encode()
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+                status, body = ("200 OK", name) if allows(head) else ("403 Forbidden", f"{name} says no")
+                writer.write(f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -94,7 +104,8 @@ class Connection:
         self.address = address or self.host
         extra = "".join("%s: %s\r\n" % tuple(h.split("=", 1)) for h in headers if not h.startswith("@"))
         authority = parts.netloc
-        self.request = f"GET {parts.path or '/'} HTTP/1.1\r\nhost: {authority}\r\n{extra}\r\n".encode()
+        method = next((h.split("=", 1)[1] for h in headers if h.startswith("@method=")), "GET")
+        self.request = f"{method} {parts.path or '/'} HTTP/1.1\r\nhost: {authority}\r\n{extra}\r\n".encode()
         self.reader = self.writer = None
 
     async def get(self):
@@ -137,11 +148,13 @@ async def load(url, seconds, rate, headers):
     result = {"ok": 0, "failed": 0, "answers": {}, "errors": {}, "changes": []}
     lanes = 4
     start = time.monotonic()
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
 
     async def lane(i):
         connection = Connection(url, headers)
         n = 0
-        while (due := start + (n * lanes + i) / rate) < start + seconds:
+        while not stopped.is_set() and (due := start + (n * lanes + i) / rate) < start + seconds:
             await asyncio.sleep(max(0, due - time.monotonic()))
             answer = await connection.get()
             n += 1
@@ -161,6 +174,8 @@ def main():
     what, *rest = sys.argv[1:]
     if what == "http":
         asyncio.run(serve_http(int(rest[0]), rest[1]))
+    elif what == "authorizer":
+        asyncio.run(serve_http(int(rest[0]), rest[1], allow_who_passes))
     elif what == "tcp":
         asyncio.run(serve_tcp(int(rest[0]), rest[1]))
     elif what == "dns":

@@ -1,6 +1,7 @@
 """A mesh of real Envoys in network namespaces: Fairlead on the hub, a stock Envoy sidecar and an application in each pod.
 
-Used by the end-to-end test and by the demo. Needs root, build/fairlead and an Envoy binary.
+Used by the end-to-end tests and by the demo. Each sidecar proves who it is by a token, gets its certificate from Fairlead
+and speaks xDS over TLS. Needs root, build/fairlead, an Envoy binary and OpenSSL's program.
 """
 import ctypes
 import json
@@ -18,12 +19,13 @@ import time
 import urllib.error
 import urllib.request
 
+from issuer import Issuer
 from podnet import PROXY_UID, PodNetwork
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 HUB = "10.77.0.1"
-XDS, HTTP, MONITORING, ADMIN = 15010, 8080, 15014, 15000
+XDS, HTTP, MONITORING, ADMIN = 15012, 8080, 15014, 15000
 APPS = [sys.executable, str(HERE / "apps.py")]
 
 
@@ -94,13 +96,19 @@ def wait_until(what, check, seconds=60):
 
 
 class Mesh:
-    """Everything that runs. Use as a context; leaving it stops all that it started."""
+    """Everything that runs. Use as a context; leaving it stops all that it started.
 
-    def __init__(self, manifests, fairlead=None):
+    `authority`: folder of an operator's authority; without one Fairlead makes a root of its own. `lifetime`: seconds, of
+    workloads' certificates, which are renewed after a fifth of it.
+    """
+
+    def __init__(self, manifests, fairlead=None, authority=None, lifetime=3600, mesh_config=""):
         self.fairlead_binary = fairlead or os.environ.get("FAIRLEAD") or str(ROOT / "build" / "fairlead")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-mesh-"))
         self.folder.chmod(0o755)
         self.config = pathlib.Path(manifests)
+        self.authority, self.lifetime, self.mesh_config = authority, lifetime, mesh_config
+        self.issuer = Issuer(self.folder / "issuer")
         self.net = PodNetwork(f"{HUB}/16")
         self.control_plane = None
 
@@ -124,11 +132,19 @@ class Mesh:
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
     def start_fairlead(self):
+        own_root = self.folder / "ca" / "root-cert.pem"
         self.control_plane = self.net.hub.start(
-            [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--grpcAddr", f"{HUB}:{XDS}",
-             "--httpAddr", f":{HTTP}", "--monitoringAddr", f":{MONITORING}", "--secureGRPCAddr", "",
-             "--httpsAddr", "", "--stateDir="], log=self.log_file)
+            [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--meshConfig", str(self.mesh_config),
+             "--grpcAddr", "", "--secureGRPCAddr", f"{HUB}:{XDS}", "--httpAddr", f":{HTTP}",
+             "--monitoringAddr", f":{MONITORING}", "--httpsAddr", "", "--stateDir="], log=self.log_file,
+            env={"TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
+                 "FAIRLEAD_CA_DIR": str(own_root.parent), "ROOT_CA_DIR": str(self.authority or self.folder / "none")})
         wait_until("Fairlead is ready", self.ready)
+        self.publish_roots((pathlib.Path(self.authority) / "root-cert.pem" if self.authority else own_root).read_text())
+
+    def publish_roots(self, roots):
+        """What agents believe the control plane by, as Istio's ConfigMap istio-ca-root-cert."""
+        replace_atomically(self.folder / "root-cert.pem", roots)
 
     def ready(self):
         if self.control_plane.poll() is not None:
@@ -151,9 +167,10 @@ class Mesh:
     # Pods
 
     def pod(self, name, address, labels, namespace="bookshop", sidecar=True, nameserver=None):
-        """A pod with a sidecar (not yet started) whose traffic is redirected, or a plain host outside of the mesh."""
+        """A pod with a sidecar (not yet started) whose traffic is redirected, or a plain host outside of the mesh. Its
+        service account is the one of its label `app`."""
         pod = self.net.pod(name, address)
-        pod.labels, pod.kube_namespace = labels, namespace
+        pod.labels, pod.kube_namespace, pod.account = labels, namespace, labels.get("app", "default")
         if nameserver:
             folder = pathlib.Path("/etc/netns") / pod.namespace
             folder.mkdir(parents=True, exist_ok=True)
@@ -165,13 +182,19 @@ class Mesh:
     def start_sidecar(self, pod, **environment):
         work = self.folder / pod.name
         work.mkdir(exist_ok=True)
-        os.chown(work, PROXY_UID, PROXY_UID)
+        token = work / "token"
+        token.write_text(self.issuer.workload_token(pod.kube_namespace, pod.account))
+        for path in (work, token):
+            os.chown(path, PROXY_UID, PROXY_UID)
         proxy_config = {"discoveryAddress": f"{HUB}:{XDS}", "concurrency": 1, "binaryPath": envoy_binary(),
                         "configPath": str(work), "terminationDrainDuration": "1s"}
         pod.sidecar = pod.start(
             ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
              "sidecar"], log=work / "agent.log", folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
+                 "SERVICE_ACCOUNT": pod.account, "FAIRLEAD_TOKEN_FILE": str(token), "ISTIOD_SAN": "istiod.istio-system.svc",
+                 "XDS_ROOT_CA": str(self.folder / "root-cert.pem"), "ECC_SIGNATURE_ALGORITHM": "ECDSA",
+                 "SECRET_TTL": f"{self.lifetime}s", "SECRET_GRACE_PERIOD_RATIO": "0.8",
                  "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
                  "PROXY_CONFIG": json.dumps(proxy_config)} | environment)
 

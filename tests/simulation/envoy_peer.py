@@ -23,6 +23,8 @@ IP_FREEBIND, IPV6_FREEBIND = 15, 78
 TYPES = "type.googleapis.com/"
 MANAGER = TYPES + "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 TCP_PROXY = TYPES + "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
+TOKENS = TYPES + "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication"
+AUTHORIZERS = ("envoy.filters.http.ext_authz", "envoy.filters.network.ext_authz")
 DOWNSTREAM_TLS = TYPES + "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
 LOG_FIELDS = {"port": "%DOWNSTREAM_DIRECT_REMOTE_PORT%", "chain": "%FILTER_CHAIN_NAME%", "route": "%ROUTE_NAME%",
               "cluster": "%UPSTREAM_CLUSTER_RAW%", "host": "%UPSTREAM_HOST%", "code": "%RESPONSE_CODE%",
@@ -57,13 +59,15 @@ def prepare_network():
 
 
 def make_certificates(folder):
-    """An authority and one certificate of it, for servers and clients alike."""
+    """An authority, a certificate of it for Envoy, and one for clients. The latter names nobody: Envoy takes a subject for an
+    identity where there is no other name."""
     at = lambda name: str(folder / name)
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     run("openssl", "req", "-x509", *key, "-keyout", at("ca.key"), "-out", at("ca.pem"), "-subj", "/CN=mesh")
-    run("openssl", "req", *key, "-keyout", at("peer.key"), "-out", at("peer.csr"), "-subj", "/CN=peer")
-    run("openssl", "x509", "-req", "-in", at("peer.csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial",
-        "-days", "2", "-out", at("peer.pem"))
+    for name, subject in (("peer", "/CN=peer"), ("nobody", "/")):
+        run("openssl", "req", *key, "-keyout", at(f"{name}.key"), "-out", at(f"{name}.csr"), "-subj", subject)
+        run("openssl", "x509", "-req", "-in", at(f"{name}.csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial",
+            "-days", "2", "-out", at(f"{name}.pem"))
 
 
 def make_certificate(folder, identity):
@@ -101,8 +105,8 @@ class Backend:
 
 
 def is_ours(filter_config):
-    """Filters that a stock Envoy does not have, and that let everything pass."""
-    return filter_config["name"].startswith("istio.") or "TypedStruct" in filter_config.get("typed_config", {}).get("@type", "")
+    """Filters that a stock Envoy does not have, and that let everything pass; and authorizers, taken to allow it."""
+    return filter_config["name"] in AUTHORIZERS or filter_config["name"].startswith("istio.") or "TypedStruct" in filter_config.get("typed_config", {}).get("@type", "")
 
 
 def is_ip(text):
@@ -114,10 +118,12 @@ def is_ip(text):
 
 class StaticConfig:
     """A proxy's resources as one bootstrap. Endpoints and routes are put where they belong, names that DNS would resolve
-    become addresses, and TLS uses the certificates of `folder`; nothing else changes."""
+    become addresses, TLS uses the certificates of `folder`, and tokens are verified with the proxy's "key_set" where it is
+    given; nothing else changes."""
 
     def __init__(self, resources, folder):
         self.folder = folder
+        self.key_set = resources.get("key_set")
         self.names = {}  # address that stands for a name -> name
         self.routes = {r["name"]: r for r in resources["routes"]}
         self.endpoints = {e["cluster_name"]: e for e in resources["endpoints"]}
@@ -181,6 +187,10 @@ class StaticConfig:
         config["access_log"] = self.log("http")
         config.pop("tracing", None)
         config["http_filters"] = [f for f in config["http_filters"] if not is_ours(f)]
+        for tokens in (f["typed_config"] for f in config["http_filters"] if f["typed_config"]["@type"] == TOKENS):
+            for provider in tokens["providers"].values() if self.key_set else []:
+                provider.pop("remote_jwks", None)
+                provider["local_jwks"] = {"inline_string": self.key_set}
         if "rds" in config:
             config["route_config"] = self.routes[config.pop("rds")["route_config_name"]]
         config["route_config"]["validate_clusters"] = False
@@ -244,8 +254,16 @@ class Envoy:
 
 def http2_request(call):
     """A request's first frames; header fields as literals (RFC 7541, 6.2.2)."""
+    def length(n):  # RFC 7541, 5.1, with a prefix of 7 bits
+        if n < 127:
+            return bytes([n])
+        n, out = n - 127, [127]
+        while n >= 128:
+            n, out = n >> 7, out + [n & 127 | 128]
+        return bytes(out + [n])
+
     def literal(name, value):
-        return b"".join(struct.pack("B", len(t)) + t for t in (name.encode(), value.encode()))
+        return b"".join(length(len(t)) + t for t in (name.encode(), value.encode()))
     fields = [(":method", call["method"]), (":scheme", "http"), (":authority", call["authority"]), (":path", call["path"])]
     fields += [(h["name"], h["value"]) for h in call["headers"]]
     block = b"".join(b"\x00" + literal(*field) for field in fields)
@@ -287,7 +305,7 @@ class Caller:
             if wanted["identity"]:
                 context.load_cert_chain(make_certificate(self.folder, wanted["identity"]))
             else:
-                context.load_cert_chain(self.folder / "peer.pem", self.folder / "peer.key")
+                context.load_cert_chain(self.folder / "nobody.pem", self.folder / "nobody.key")
         return context.wrap_socket(connection, server_hostname=wanted["serverName"] or None)
 
     def call(self, request, application):

@@ -3,8 +3,8 @@
 
   unshare --net python3 -B random_calls.py --cases FOLDER [--filter TEXT] [--seed N] [--calls N]
 
-The calls are made of what a case's text mentions (names, addresses, ports, paths, headers) and of what it does not. Prints
-each difference with the call. SIMULATION_FEED as for envoy_test.py.
+The calls are made of what a case's text mentions (names, addresses, ports, paths, headers, identities, tokens) and of what it
+does not. Prints each difference with the call. SIMULATION_FEED as for envoy_test.py.
 """
 import argparse
 import ipaddress
@@ -20,6 +20,10 @@ import tempfile
 
 import envoy_peer
 import envoy_test
+from random_identities import Identities
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+from issuer import Issuer  # noqa: E402
 
 # What a stand-alone Envoy cannot show: ports of the proxy other than the usual ones.
 OTHER_PORTS = re.compile(r"^proxy(Listen|InboundListen|Http)Port:", re.M)
@@ -59,26 +63,31 @@ class Words:
         self.queries = sorted(found(r"\b(\w+): *\{(?:exact|prefix|regex): \"?(\w+)")) + [("q", "1")]
 
 
-def random_call(words, rnd):
+def random_call(words, identities, rnd):
     kind = rnd.choice(["http"] * 5 + ["tcp", "https", "tls"])
-    flags = []
+    flags, query = [], ""
     if kind == "http":
         flags += [rnd.choice(["--http2", "-X POST", "-X PUT", "--http1.0", "-X OPTIONS"])] * (rnd.random() < 0.3)
     for name, value in rnd.sample(words.headers, min(len(words.headers), rnd.choice([0, 0, 1, 2]))):
         flags.append(f"-H '{name}: {value}'")
-    if rnd.random() < 0.25:
+    if identities.has_policies and kind in ("http", "tcp") and rnd.random() < 0.8:
+        asked, query = identities.flags(rnd, bool({"-X POST", "-X PUT", "-X OPTIONS", "--http1.0"} & set(flags)))
+        flags += ["--inbound"] + asked
+    elif rnd.random() < 0.25:
         flags.append(rnd.choice(["--inbound", "--inbound --mtls"]))
     elif rnd.random() < 0.3:
         flags.append("--destination " + rnd.choice(words.addresses))
     if kind in ("https", "tls") and rnd.random() < 0.5:
         flags.append("--sni " + rnd.choice(words.hosts))
     path = rnd.choice(words.paths) if kind.startswith("http") else ""
-    if path and rnd.random() < 0.2:
+    if path and query:
+        path += query
+    elif path and rnd.random() < 0.2:
         path += "?{}={}".format(*rnd.choice(words.queries))
     return f"{' '.join(flags)} {kind}://{rnd.choice(words.hosts)}:{rnd.choice(words.ports)}{path}"
 
 
-def make_table(case, folder, calls, rnd):
+def make_table(case, folder, calls, issuer, rnd):
     """A table of the case; false where it has no sidecar that this can be tried on."""
     text = (case / "input.yaml").read_text()
     mesh = (case / "mesh.yaml").read_text() if (case / "mesh.yaml").exists() else ""
@@ -89,10 +98,10 @@ def make_table(case, folder, calls, rnd):
     shutil.copy(case / "input.yaml", folder)
     if mesh:
         (folder / "meshConfig").write_text(mesh)
-    words = Words(text)
+    words, identities = Words(text), Identities(text, issuer)
     lines = []
     for proxy in sorted(set(proxies)):
-        lines += [f"[{proxy}]"] + [random_call(words, rnd) + " => anywhere" for _ in range(calls)]
+        lines += [f"[{proxy}]"] + [random_call(words, identities, rnd) + " => anywhere" for _ in range(calls)]
     (folder / "calls").write_text("\n".join(lines) + "\n")
     return True
 
@@ -115,12 +124,17 @@ def main():
         (root / "tests/simulation/base").mkdir(parents=True)
         envoy_peer.make_certificates(root)
         caller = envoy_peer.Caller(root, has_ipv6)
+        issuer = Issuer(root / "issuer")
+        key_set = issuer.key_set()
         for case in cases:
             table = f"{case.parent.name}-{case.name}"
-            if not make_table(case, root / "tests/simulation" / table, a.calls, rnd):
+            if not make_table(case, root / "tests/simulation" / table, a.calls, issuer, rnd):
                 continue
-            done = subprocess.run([feed, table], capture_output=True, text=True, cwd=root, check=True)
+            done = subprocess.run([feed, table], capture_output=True, text=True, cwd=root)
+            if done.returncode:
+                sys.exit(done.stderr)
             for resources in json.loads(done.stdout)[table].values():
+                resources["key_set"] = key_set
                 try:
                     calls, problems = envoy_test.check_proxy(table, resources, root, caller)
                 except envoy_peer.Rejected as e:  # some cases are mistakes on purpose
