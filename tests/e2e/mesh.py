@@ -123,11 +123,11 @@ class Mesh:
     def log(self):
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
-    def start_fairlead(self):
+    def start_fairlead(self, *flags, env=None):
         self.control_plane = self.net.hub.start(
             [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--grpcAddr", f"{HUB}:{XDS}",
              "--httpAddr", f"{HUB}:{HTTP}", "--monitoringAddr", f"{HUB}:{MONITORING}", "--secureGRPCAddr", "",
-             "--httpsAddr", ""], log=self.log_file)
+             "--httpsAddr", "", *map(str, flags)], log=self.log_file, env=env)
         wait_until("Fairlead is ready", self.ready)
 
     def ready(self):
@@ -162,7 +162,8 @@ class Mesh:
             pod.redirect()
         return pod
 
-    def start_sidecar(self, pod):
+    def start_sidecar(self, pod, role="sidecar", env=None):
+        """Starts the agent and its Envoy in the pod; `env` is added to the agent's."""
         work = self.folder / pod.name
         work.mkdir(exist_ok=True)
         os.chown(work, PROXY_UID, PROXY_UID)
@@ -170,10 +171,10 @@ class Mesh:
                         "configPath": str(work), "terminationDrainDuration": "1s"}
         pod.sidecar = pod.start(
             ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
-             "sidecar"], log=work / "agent.log", folder=work,
+             role], log=work / "agent.log", folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
                  "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
-                 "PROXY_CONFIG": json.dumps(proxy_config)})
+                 "PROXY_CONFIG": json.dumps(proxy_config), **(env or {})})
 
     def admin(self, pod, path):
         return in_namespace(pod.namespace, lambda: fetch(f"http://127.0.0.1:{ADMIN}{path}"))
