@@ -179,7 +179,8 @@ class Mesh:
             pod.redirect()
         return pod
 
-    def start_sidecar(self, pod, **environment):
+    def start_sidecar(self, pod, role="sidecar", **environment):
+        """Starts the agent and its Envoy in the pod; `environment` is added to the agent's."""
         work = self.folder / pod.name
         work.mkdir(exist_ok=True)
         token = work / "token"
@@ -190,7 +191,7 @@ class Mesh:
                         "configPath": str(work), "terminationDrainDuration": "1s"}
         pod.sidecar = pod.start(
             ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
-             "sidecar"], log=work / "agent.log", folder=work,
+             role], log=work / "agent.log", folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
                  "SERVICE_ACCOUNT": pod.account, "FAIRLEAD_TOKEN_FILE": str(token), "ISTIOD_SAN": "istiod.istio-system.svc",
                  "XDS_ROOT_CA": str(self.folder / "root-cert.pem"), "ECC_SIGNATURE_ALGORITHM": "ECDSA",

@@ -65,6 +65,7 @@ void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, Fi
   listener::SetRouteDiscovery(http.route_name, &own);
   listener::HttpOptions options = http.options;
   options.port = inputs.port;
+  if (!inputs.quic) AddNetworkPlugins(profile, TrafficClass::kGateway, inputs.port, out);
   AddHttpFilters(profile, options, own.SerializeAsString(), out);
 }
 

@@ -2,6 +2,7 @@
 
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/gateway/gateway_fixture.h"
+#include "istio/extensions/v1alpha1/traffic_extension.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 
 namespace fairlead::gen::gateway {
@@ -76,6 +77,22 @@ TEST_F(GatewayListenersTest, VersionsAndCiphersAreTheServersElseTheMeshs) {
             envoy::extensions::transport_sockets::tls::v3::TlsParameters::TLSv1_3);
   EXPECT_THAT(TlsOf(listener.filter_chains(1)).common_tls_context().tls_params().cipher_suites(),
               ElementsAre("AES256-SHA"));
+}
+
+TEST_F(GatewayListenersTest, NetworkPluginsComeBeforeHttp) {
+  istio::extensions::v1alpha1::TrafficExtension plugin;
+  plugin.mutable_wasm()->set_url("oci://r.example.com/m");
+  plugin.mutable_wasm()->set_type(istio::extensions::v1alpha1::PluginType::NETWORK);
+  Put(config::Kind::kTrafficExtension, "istio-system", "net", plugin);
+  PutGateway("a", "gw", StrCat(kHttp, R"(
+    servers { port { number: 443 protocol: "HTTPS" name: "one" } hosts: "a.com"
+              tls { mode: SIMPLE credential_name: "cert" } })"));
+  for (const auto& [name, listener] : Listeners()) {
+    const FilterChain& chain = listener.filter_chains(0);
+    ASSERT_EQ(chain.filters_size(), 2) << name;
+    EXPECT_EQ(chain.filters(0).name(), "extensions.istio.io/trafficextension/istio-system.net");
+    EXPECT_TRUE(chain.filters(0).has_config_discovery());
+  }
 }
 
 TEST_F(GatewayListenersTest, TcpLeadsWhereTheFirstRouteSays) {

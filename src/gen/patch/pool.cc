@@ -3,9 +3,13 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <compare>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include "base/strings.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/patch/apply.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
@@ -39,11 +43,26 @@ bool MatchesProxy(const Patch& patch, mesh::View& view) {
                      [&](const auto& wanted) { return view.Metadata(wanted.first) == wanted.second; });
 }
 
-// Policies come as the root namespace's before the client's own, the older first.
+// Policies come as the root namespace's before the client's own, which counts among those of one priority.
+// Of one age, names are compared as "name.namespace", as Istio does: "a-b" comes before "a".
 void SortByPriority(std::vector<ConfigPtr>* filters) {
-  std::stable_sort(filters->begin(), filters->end(), [](const ConfigPtr& a, const ConfigPtr& b) {
-    return a->Spec<EnvoyFilter>().priority() < b->Spec<EnvoyFilter>().priority();
-  });
+  struct Place {
+    int32_t priority;
+    bool later_namespace;
+    int64_t creation_time;
+    std::string name;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<std::pair<Place, ConfigPtr>> order;
+  order.reserve(filters->size());
+  for (const ConfigPtr& filter : *filters) {
+    order.push_back({{filter->Spec<EnvoyFilter>().priority(), filter->ns() != filters->front()->ns(),
+                      filter->meta().creation_time, StrCat(filter->name().str(), ".", filter->ns().str())},
+                     filter});
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t i = 0; i < order.size(); ++i) (*filters)[i] = std::move(order[i].second);
 }
 
 }  // namespace

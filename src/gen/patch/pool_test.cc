@@ -50,6 +50,13 @@ TEST_F(PatchPoolTest, Order) {
   EXPECT_EQ(Collected(), (Names{"first", "root-young", "own-old", "own-young", "last"}));
 }
 
+TEST_F(PatchPoolTest, OfOneAgeByNameAndNamespaceWithADot) {
+  PutFilter("default", "lua");
+  PutFilter("default", "lua-2");
+  PutFilter("default", "lua.x");
+  EXPECT_EQ(Collected(), (Names{"lua-2", "lua", "lua.x"}));
+}
+
 TEST_F(PatchPoolTest, Selectors) {
   AddPod("default", "client", "10.0.0.1", {{"app", "a"}});
   PutFilter("default", "mine", R"("workloadSelector": {"labels": {"app": "a"}}, )");

@@ -81,12 +81,13 @@ SplitHosts Split(const mesh::VirtualService& virtual_service, Semantics semantic
   return out;
 }
 
-// An HTTPRoute counts for clients of its own namespace, or for services of it.
+// An HTTPRoute counts for clients of its own namespace, or for services of it; without a service on the port
+// it is for nothing.
 bool MayRoute(const mesh::VirtualService& virtual_service, const std::vector<const RoutedService*>& services,
               const Interned& client_ns) {
   const Interned& ns = virtual_service.object->ns();
-  return ns == client_ns || std::any_of(services.begin(), services.end(),
-                                        [&](const RoutedService* s) { return s->service->ns == ns; });
+  return std::any_of(services.begin(), services.end(),
+                     [&](const RoutedService* s) { return ns == client_ns || s->service->ns == ns; });
 }
 
 // An alias stands for the service that it names; a destination without a port means the service's only one,

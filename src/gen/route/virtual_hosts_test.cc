@@ -97,6 +97,16 @@ TEST(BuildVirtualHosts, OtherPortsHaveNoHostsOutsideTheMesh) {
   EXPECT_TRUE(HostsOf(inputs).empty());
 }
 
+TEST(BuildVirtualHosts, AnHttpRouteNamesNoHostsOutsideTheMesh) {
+  HostInputs inputs = InputsFor(80);
+  const char* spec = "hosts: 'api.default.svc.cluster.local' http { route { destination { host: 'web' } } }";
+  inputs.virtual_services = {
+      TestVirtualService("r", spec, {{"internal.istio.io/route-semantics", "gateway"}})};
+  EXPECT_THAT(HostsOf(inputs), ElementsAre());
+  inputs.virtual_services = {TestVirtualService("r", spec)};
+  EXPECT_THAT(Names(HostsOf(inputs)), ElementsAre("api.default.svc.cluster.local:80"));
+}
+
 TEST(BuildVirtualHosts, TheOlderVirtualServiceWinsAHost) {
   HostInputs inputs = InputsFor(80);
   inputs.services = {TestService("a.com", "10.0.0.1")};
