@@ -215,7 +215,7 @@ TEST(SelfSignedFolderTest, ARenewedRootAndTheOldOneVouchForEachOthersCertificate
   const int64_t later = kNow + 81 * 3600;
   const BundlePtr renewed = *folder.Renew(*old, later);
   EXPECT_EQ(renewed->roots.size(), 2u);
-  Authority before({.now = [later] { return later; }}), after({.now = [later] { return later; }});
+  Authority before({.now = [] { return later; }}), after({.now = [] { return later; }});
   before.Replace(old);
   after.Replace(renewed);
   const CertificatePtr old_leaf = First(before.Sign({NewRequest(), {kWeb}, hours(1)}).chain.front());

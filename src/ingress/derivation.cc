@@ -26,9 +26,6 @@ struct Known {
   std::vector<std::string> hosts;
   ConfigPtr gateway;
   std::vector<config::Diagnostic> problems;
-  friend bool operator==(const Known& a, const Known& b) {
-    return a.object == b.object && a.gateway == b.gateway;
-  }
 };
 using KnownPtr = std::shared_ptr<const Known>;
 

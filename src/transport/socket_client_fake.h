@@ -63,7 +63,8 @@ class SocketClient {
     while (!so()) {
       if (ended_ || std::chrono::steady_clock::now() > end) return so();
       if (greets_) output_ += http2_.Output();
-      if (Write() | Read()) continue;
+      const bool wrote = Write();
+      if (Read() || wrote) continue;
       pollfd file{socket_, static_cast<short>(output_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
       poll(&file, 1, 20);
     }
