@@ -3,11 +3,13 @@
 them with certificates that Fairlead gives.
 
 Sends requests to `reviews`, prints how they were split, then goes on with a trickle of them and prints the split whenever
-it changes, so that an edit of examples/bookinfo/reviews-split.yaml shows at once. Ctrl-C stops all that it started.
+it changes, so that an edit of examples/bookinfo/reviews-split.yaml shows at once; and why an edit was refused. What is
+killed is started again after a while, so that one sees what it does to requests. Ctrl-C stops all that it started.
 """
 import collections
 import pathlib
 import signal
+import subprocess
 import sys
 import time
 
@@ -18,6 +20,16 @@ from mesh import ADMIN, HTTP, HUB, MONITORING, XDS, Mesh  # noqa: E402
 WORKLOADS = {"productpage-v1": 11, "details-v1": 12, "reviews-v1": 13, "reviews-v2": 14, "ratings-v1": 15}
 WINDOW = 200   # requests that a printed split is made of
 TRICKLE = 50   # requests per round while it stays up
+AWAY = 10      # seconds until what was killed is started again
+
+
+def say(text):
+    print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+
+
+def start_workload(mesh, pod):
+    mesh.app(pod, "http", 9080, pod.name)
+    pod.workload = pod.processes[-1]
 
 
 def start(mesh):
@@ -27,13 +39,13 @@ def start(mesh):
     for name, last in WORKLOADS.items():
         app, version = name.split("-")
         pods.append(mesh.pod(name, f"10.77.1.{last}", {"app": app, "version": version}))
-        mesh.app(pods[-1], "http", 9080, name)
+        start_workload(mesh, pods[-1])
     publisher = mesh.pod("publisher", "10.77.1.20", {}, sidecar=False)
     mesh.app(publisher, "http", 8080, "publisher")
     for pod in pods:
         mesh.start_sidecar(pod)
     mesh.wait_sidecars(pods)
-    return client, publisher
+    return client, pods[1:], publisher
 
 
 def reviews(mesh, client, count, *headers):
@@ -55,22 +67,73 @@ def show_traffic(mesh, client, outsider):
     print(f"20 to reviews from outside, plaintext: {refused} refused, as the mesh wants mutual TLS")
 
 
-def show_what_next(mesh, client):
+def simulate(mesh):
+    """What `fairlead simulate` says of the requests above, from the manifests alone."""
+    words = ["simulate", "--configDir", str(mesh.config), "--proxy", "client.bookshop", "http://reviews:9080/"]
+    said = subprocess.run([mesh.fairlead_binary, *words], capture_output=True, text=True).stdout
+    end = next((line.removeprefix("end").strip() for line in said.splitlines() if line.startswith("end ")), said)
+    print(f"fairlead simulate says beforehand:    {end}\n  {mesh.fairlead_binary} {' '.join(words)}")
+
+
+def show_what_next(mesh, client, pods):
+    victim = next(pod for pod in pods if pod.name == "reviews-v2")
     inside = f"ip netns exec {mesh.net.hub.namespace}"
     print(f"""
 Fairlead serves xDS and certificates over TLS on {HUB}:{XDS}, /ready on {HUB}:{HTTP}, /metrics on {HUB}:{MONITORING}, in network namespaces of this demo's own:
   {inside} python3 -c "import urllib.request as u; print(u.urlopen('http://{HUB}:{MONITORING}/metrics').read().decode())"
   ip netns exec {client.namespace} ...      the client's pod; its Envoy's administration port is 127.0.0.1:{ADMIN} there
+  {inside} python3 -c "import urllib.request as u; print(u.urlopen('http://127.0.0.1:{MONITORING}/debug/syncz?pretty').read().decode())"
   {mesh.log_file}      Fairlead's log; each sidecar's is beside it
-Try next: edit the weights in examples/bookinfo/reviews-split.yaml and save; or make a mistake in it and look at the log.
+Try next:
+  edit the weights in examples/bookinfo/reviews-split.yaml and save; or make a mistake in it: this terminal says what is wrong
+  kill -9 {mesh.control_plane.pid}      Fairlead: requests go on, edits wait until it is back in {AWAY} s
+  kill -9 {victim.workload.pid}      the workload of reviews-v2: its share of the requests fails until it is back
 Ctrl-C stops everything.""", flush=True)
 
 
-def watch(mesh, client):
-    """Prints the split of reviews each time that it is clearly another one than was last printed."""
+class Log:
+    """What Fairlead has logged since the last look about objects: what is wrong, and what is no longer."""
+    def __init__(self, mesh):
+        self.mesh = mesh
+        self.seen = len(mesh.log())
+
+    def news(self):
+        text = self.mesh.log()
+        start, self.seen = self.seen, text.rfind("\n") + 1  # a line that is not whole yet is for the next look
+        for line in text[start:self.seen].splitlines():
+            level, scope, said = (line.split("\t", 3) + ["", "", ""])[1:4]
+            if scope == "config" and (level in ("error", "warn") or said.startswith("no longer:")):
+                yield said
+
+
+def bring_back(mesh, pods, gone):
+    """Says what was killed, and starts it again when it was away for some time."""
+    alive = {"Fairlead": mesh.control_plane} | {pod.name: pod.workload for pod in pods}
+    for name, process in alive.items():
+        if process.poll() is None:
+            continue
+        if name not in gone:
+            gone[name] = time.monotonic()
+            say("Fairlead has ended: sidecars go on with what they have" if name == "Fairlead" else
+                f"the workload of {name} has ended: its sidecar answers 503 for it")
+        elif time.monotonic() - gone[name] > AWAY:
+            del gone[name]
+            if name == "Fairlead":
+                mesh.start_fairlead()
+            else:
+                start_workload(mesh, next(pod for pod in pods if pod.name == name))
+            say(f"{name} is back")
+
+
+def watch(mesh, client, pods):
+    """Prints the split of reviews each time that it is clearly another one than was last printed, and other news."""
     last = None
+    log, gone = Log(mesh), {}
     window = collections.deque(maxlen=WINDOW // TRICKLE)
     while True:
+        for text in log.news():
+            say(text)
+        bring_back(mesh, pods, gone)
         window.append(reviews(mesh, client, TRICKLE))
         newest = window[-1]
         total = collections.Counter()
@@ -82,7 +145,7 @@ def watch(mesh, client):
             window.clear()  # a new split: count anew
         elif len(window) == window.maxlen and (
                 last is None or any(abs(share.get(n, 0) - last.get(n, 0)) > 0.15 for n in {*share, *last})):
-            print(f"{time.strftime('%H:%M:%S')}  {shown(total)}", flush=True)
+            say(shown(total))
             last = share
         time.sleep(0.5)
 
@@ -92,10 +155,11 @@ def main():
     print("starting Fairlead, six workloads with a stock Envoy each, and a host outside of the mesh ...", flush=True)
     try:
         with Mesh(ROOT / "examples" / "bookinfo") as mesh:
-            client, outsider = start(mesh)
+            client, pods, outsider = start(mesh)
             show_traffic(mesh, client, outsider)
-            show_what_next(mesh, client)
-            watch(mesh, client)
+            simulate(mesh)
+            show_what_next(mesh, client, pods)
+            watch(mesh, client, pods)
     except KeyboardInterrupt:
         print("\nstopped")
 

@@ -186,6 +186,19 @@ TEST(StartProcess, SaysWhyACommandCannotRun) {
 }
 
 // Envoy's administration port: no HTTP/1.0, and answers of unknown length in chunks.
+TEST(ReadOptions, ItsOwnLogIsAsForDiscovery) {
+  const auto options = ReadOptions({"sidecar", "--log_output_level=sds:debug", "--log_as_json",
+                                    "--log_target", "/a", "--log_target=stderr", "--proxyLogLevel=info"},
+                                   {});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->own_log_level, "sds:debug");
+  EXPECT_TRUE(options->own_log.as_json);
+  EXPECT_EQ(options->own_log.targets, (std::vector<std::string>{"/a", "stderr"}));
+  EXPECT_EQ(options->log_level, "info") << "Envoy's";
+  EXPECT_EQ(ReadOptions({"sidecar"}, {})->own_log.targets, std::vector<std::string>{"stdout"});
+  EXPECT_FALSE(ReadOptions({"--log_as_json=perhaps"}, {}).ok());
+}
+
 class AdminTest : public testing::Test {
  protected:
   AdminTest() {

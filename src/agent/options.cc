@@ -8,6 +8,7 @@
 #include <charconv>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "agent/proxy_config.h"
 #include "base/closest_name.h"
@@ -103,6 +104,7 @@ struct Flag {
   std::string_view name, meaning;
   std::string fallback;
   std::function<absl::Status(std::string_view value, Options*)> set;
+  bool is_switch = false;  // true without a value
 };
 
 Flag Text(std::string_view name, std::string Options::*member, std::string_view meaning) {
@@ -120,8 +122,32 @@ Flag Duration(std::string_view name, std::chrono::milliseconds Options::*member,
           [=](std::string_view value, Options* o) { return ParseMilliseconds(name, value, &(o->*member)); }};
 }
 
-const std::vector<Flag>& Flags() {
-  static const auto* flags = new std::vector<Flag>{
+// Where the agent's own log goes: stdout unless it is given, which may be often.
+Flag LogTarget() {
+  return {"--log_target", "where the agent's log goes: stdout, stderr or a file; may be given often",
+          "stdout", [first = true](std::string_view value, Options* o) mutable {
+            if (std::exchange(first, false)) o->own_log.targets.clear();
+            o->own_log.targets.emplace_back(value);
+            return absl::OkStatus();
+          }};
+}
+Flag LogAsJson() {
+  return {.name = "--log_as_json",
+          .meaning = "write each line of it as a JSON object",
+          .fallback = "false",
+          .set =
+              [](std::string_view value, Options* o) {
+                const auto parsed = ParseBool(value);
+                o->own_log.as_json = parsed.value_or(false);
+                return parsed ? absl::OkStatus()
+                              : InvalidArgumentError(
+                                    StrCat("--log_as_json: '", value, "' is neither true nor false"));
+              },
+          .is_switch = true};
+}
+
+std::vector<Flag> MakeFlags() {
+  return {
       Text("--discoveryAddress", &Options::discovery_address, "the control plane, HOST:PORT"),
       Text("--binaryPath", &Options::binary, "Envoy"),
       Text("--configPath", &Options::config_folder, "folder for the bootstrap"),
@@ -136,8 +162,11 @@ const std::vector<Flag>& Flags() {
       Duration("--terminationDrainDuration", &Options::termination_drain_duration,
                "from SIGTERM to Envoy's end"),
       Number("--baseId", &Options::base_id, "Envoy's base id; -1: a free one"),
+      Text("--log_output_level", &Options::own_log_level, "the agent's log: LEVEL or SCOPE:LEVEL,…"),
+      Text("--log_caller", &Options::own_log_caller, "scopes whose lines say where in the sources they are"),
+      LogTarget(),
+      LogAsJson(),
   };
-  return *flags;
 }
 
 struct Variable {
@@ -177,7 +206,7 @@ void AppendRow(std::string_view name, std::string_view meaning, std::string* tex
 std::string Usage() {
   std::string text =
       "usage: fairlead agent [sidecar|router|bootstrap [sidecar|router]|grpc-bootstrap] [flags]\nflags:\n";
-  for (const Flag& flag : Flags()) {
+  for (const Flag& flag : MakeFlags()) {
     const bool none = flag.fallback.empty() || flag.fallback == "-1";
     AppendRow(flag.name, none ? std::string(flag.meaning) : StrCat(flag.meaning, " [", flag.fallback, "]"),
               &text);
@@ -189,13 +218,14 @@ std::string Usage() {
 
 absl::Status UnknownFlag(const std::string& name) {
   std::vector<std::string> known;
-  for (const Flag& flag : Flags()) known.emplace_back(flag.name);
+  for (const Flag& flag : MakeFlags()) known.emplace_back(flag.name);
   const std::string meant = ClosestName(name, known);
   return InvalidArgumentError(StrCat(name, ": unknown", meant.empty() ? "" : "; did you mean ", meant,
                                      meant.empty() ? "\n" : "?\n", Usage()));
 }
 
 absl::Status ReadArguments(const std::vector<std::string>& arguments, Options* options) {
+  const std::vector<Flag> flags = MakeFlags();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     if (word == "--help" || word == "-h") return absl::UnavailableError(Usage());
@@ -206,10 +236,14 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, Options* o
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     const Flag* flag = nullptr;
-    for (const Flag& one : Flags()) {
+    for (const Flag& one : flags) {
       if (one.name == name) flag = &one;
     }
     if (flag == nullptr) return UnknownFlag(name);
+    if (flag->is_switch && equals == std::string::npos) {
+      if (absl::Status status = flag->set("true", options); !status.ok()) return status;
+      continue;
+    }
     if (equals == std::string::npos && ++i == arguments.size()) {
       return InvalidArgumentError(StrCat(name, ": a value must follow"));
     }

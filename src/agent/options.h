@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/log_output.h"
 #include "nlohmann/json.hpp"
 
 namespace fairlead::agent {
@@ -65,6 +66,10 @@ struct Options {
   std::chrono::milliseconds termination_drain_duration{5'000};
   std::chrono::milliseconds minimum_drain_duration{5'000};  // with exit_on_zero_active_connections
   bool exit_on_zero_active_connections = false;
+  // The agent's own log.
+  std::string own_log_level = "default:info";
+  std::string own_log_caller;
+  LogOutput own_log;
 };
 
 // Reads `fairlead agent`'s command line (without the program's and the subcommand's names) and environment.

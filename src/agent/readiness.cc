@@ -21,6 +21,15 @@ std::string Target(std::string_view name) {
   return std::string(name);
 }
 
+// "init manager Listener-local-init-manager virtualInbound 127…" is a listener's own: a number follows its
+// name.
+std::string Manager(std::string_view name) {
+  constexpr std::string_view kListener = "init manager Listener-local-init-manager ";
+  if (!name.starts_with(kListener)) return std::string(name);
+  name.remove_prefix(kListener.size());
+  return StrCat("listener ", name.substr(0, name.rfind(' ')));
+}
+
 bool Disconnected(std::string_view stats) {
   return stats.find("control_plane.connected_state: 0") != std::string_view::npos;
 }
@@ -45,7 +54,7 @@ std::string WaitingFor(std::string_view stats, std::string_view init_dump, std::
       if (name.is_string()) targets.push_back(Target(name.get<std::string>()));
     }
     if (!targets.empty())
-      reasons.push_back(StrCat(Join(targets, ", "), " (", JsonString(manager, "name"), ")"));
+      reasons.push_back(StrCat(Join(targets, ", "), " (", Manager(JsonString(manager, "name")), ")"));
   }
   return Join(reasons, "; ");
 }

@@ -18,8 +18,7 @@ constexpr char kInitDump[] = R"({"unready_targets_dumps": [
 
 TEST(WaitingFor, NamesTargetsAndSecrets) {
   EXPECT_EQ(WaitingFor("control_plane.connected_state: 1\n", kInitDump, "xds:15010"),
-            "LDS (init manager Server); the secret default, the secret ROOTCA (init manager "
-            "Listener-local-init-manager virtualInbound 1)");
+            "LDS (init manager Server); the secret default, the secret ROOTCA (listener virtualInbound)");
   EXPECT_EQ(WaitingFor("control_plane.connected_state: 0\n", R"({"unready_targets_dumps": []})", "xds:15010"),
             "a connection to the control plane at xds:15010");
 }

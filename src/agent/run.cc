@@ -167,6 +167,12 @@ class Supervisor {
   std::optional<int> ended_;  // wait status of the last Envoy
 };
 
+absl::Status SetUpLog(const Options& options) {
+  if (absl::Status status = SetLogLevels(options.own_log_level); !status.ok()) return status;
+  SetLogCallers(options.own_log_caller);
+  return SetLogOutput(options.own_log);
+}
+
 }  // namespace
 
 int RunAgent(const std::vector<std::string>& arguments) {
@@ -179,6 +185,10 @@ int RunAgent(const std::vector<std::string>& arguments) {
     const bool help = options.status().code() == absl::StatusCode::kUnavailable;
     std::fprintf(help ? stdout : stderr, "%s\n", Message(options.status()).c_str());
     return help ? 0 : 2;
+  }
+  if (const absl::Status status = SetUpLog(*options); !status.ok()) {
+    Say(Message(status));
+    return 2;
   }
   if (print) {
     const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);

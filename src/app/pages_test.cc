@@ -65,11 +65,13 @@ spec: {hosts: [reviews], http: [{route: [{destination: {host: reviews}}]}]}
 ---
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
-metadata: {name: stores, namespace: shop}
-spec:
-  hosts: [one.example.com, two.example.com]
-  ports: [{name: tcp, number: 5432, protocol: TCP}]
-  resolution: DNS
+metadata: {name: store-one, namespace: shop}
+spec: {hosts: [one.example.com], ports: [{name: tcp, number: 5432, protocol: TCP}], resolution: DNS}
+---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: store-two, namespace: shop}
+spec: {hosts: [two.example.com], ports: [{name: tcp, number: 5432, protocol: TCP}], resolution: DNS}
 ---
 apiVersion: networking.istio.io/v1
 kind: Gateway
@@ -171,6 +173,7 @@ TEST_F(PagesTest, WhatIsOddIsCountedAndNamed) {
   Write("rules.yaml", kRules);
   WriteRoute("5s");
   Begin();
+  ASSERT_EQ(Page("diagnostics"), json::array());
   const json status = Page("push_status");
   EXPECT_TRUE(status["pilot_eds_no_instances"].contains("outbound|9080|v9|reviews.shop.svc.cluster.local"));
   EXPECT_THAT(
@@ -178,6 +181,7 @@ TEST_F(PagesTest, WhatIsOddIsCountedAndNamed) {
       HasSubstr("has no effect on it beside"));
   EXPECT_THAT(status["pilot_conflict_inbound_listener"]["client.shop"]["message"].get<std::string>(),
               HasSubstr("port 8080 is HTTP of one.shop.svc.cluster.local, not TCP of two"));
+  EXPECT_TRUE(status["pilot_conflict_outbound_listener_tcp_over_current_tcp"].contains("0.0.0.0:5432"));
   EXPECT_TRUE(status["pilot_total_rejected_configs"].contains("shop/edge spec.servers[1]"));
   const std::string metrics = Metrics();
   for (const char* line : {"\npilot_eds_no_instances 1\n", "\npilot_vservice_dup_domain 1\n",

@@ -80,11 +80,11 @@ void AddUnready(const mesh::MeshSnapshot& snapshot, const Service& service, std:
 }
 
 // Services that listen on all addresses: the listener of a port has one such chain.
-void AddSharedPorts(const mesh::EgressListener& egress, std::vector<Finding>* out) {
+void AddSharedPorts(const mesh::EgressListener& egress, bool dns_capture, std::vector<Finding>* out) {
   std::map<uint32_t, const Service*> taken;
   for (const model::ServicePtr& service : egress.services) {
-    if (service->headless() || service->address != "0.0.0.0" || !service->auto_allocated_ipv4.empty())
-      continue;
+    const bool allocated = dns_capture && !service->auto_allocated_ipv4.empty();
+    if (service->headless() || service->address != "0.0.0.0" || allocated) continue;
     for (const ServicePort& port : service->ports) {
       if (!model::IsTcp(port.protocol) || model::IsTls(port.protocol)) continue;
       const auto [at, first] = taken.emplace(port.port, service.get());
@@ -125,9 +125,10 @@ std::vector<Finding> FindInMesh(const mesh::MeshSnapshot& snapshot) {
   return found;
 }
 
-std::vector<Finding> FindInScope(const mesh::SidecarScope& scope) {
+std::vector<Finding> FindInScope(const mesh::SidecarScope& scope, bool dns_capture) {
   std::vector<Finding> found;
-  for (const mesh::EgressListener& egress : scope.imports->egress) AddSharedPorts(egress, &found);
+  for (const mesh::EgressListener& egress : scope.imports->egress)
+    AddSharedPorts(egress, dns_capture, &found);
   for (const auto& virtual_services : scope.virtual_services) AddSharedHosts(virtual_services, &found);
   std::set<std::string> clusters;
   for (const model::ServicePtr& service : scope.imports->services) {

@@ -19,8 +19,9 @@ struct Finding {
 
 // Of services and their endpoints.
 std::vector<Finding> FindInMesh(const mesh::MeshSnapshot& snapshot);
-// Of what workloads see: ports and hosts that several claim.
-std::vector<Finding> FindInScope(const mesh::SidecarScope& scope);
+// Of what workloads see: ports and hosts that several claim. `dns_capture`: the proxy answers DNS, so that
+// ServiceEntries have the addresses that were allocated to them.
+std::vector<Finding> FindInScope(const mesh::SidecarScope& scope, bool dns_capture);
 // Of a router: servers that are left out.
 std::vector<Finding> FindInGateways(const mesh::MergedGateway& gateways);
 // Of what one workload serves.

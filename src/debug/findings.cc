@@ -55,16 +55,20 @@ std::vector<Finding> Findings::Find(const Sources& sources) {
   std::vector<Finding> all;
   std::lock_guard lock(mutex_);
   Memory<mesh::MeshSnapshot> of_mesh;
-  Memory<mesh::SidecarScope> of_scopes;
+  Memory<mesh::SidecarScope> of_scopes, of_scopes_with_dns;
   Memory<mesh::MergedGateway> of_gateways;
   AddFindings(snapshot, FindInMesh, of_mesh_, &of_mesh, &all);
   for (const push::StreamReport& report : sources.pusher->Report()) {
-    AddFindings(report.scope->sidecar, FindInScope, of_scopes_, &of_scopes, &all);
+    const bool dns = report.scope->proxy->metadata.dns_capture;
+    AddFindings(
+        report.scope->sidecar, [dns](const mesh::SidecarScope& scope) { return FindInScope(scope, dns); },
+        dns ? of_scopes_with_dns_ : of_scopes_, dns ? &of_scopes_with_dns : &of_scopes, &all);
     AddFindings(report.scope->gateways, FindInGateways, of_gateways_, &of_gateways, &all);
     for (Finding& finding : FindInTargets(*report.scope)) all.push_back(std::move(finding));
   }
   of_mesh_ = std::move(of_mesh);
   of_scopes_ = std::move(of_scopes);
+  of_scopes_with_dns_ = std::move(of_scopes_with_dns);
   of_gateways_ = std::move(of_gateways);
   AddDuplicateSubsets(sources, &all);
   return all;

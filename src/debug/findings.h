@@ -29,8 +29,9 @@ class Findings {
       std::map<std::weak_ptr<const Part>, std::vector<Finding>, std::owner_less<std::weak_ptr<const Part>>>;
 
   std::mutex mutex_;
-  Memory<mesh::MeshSnapshot> of_mesh_;    // guarded by mutex_, as the others are
-  Memory<mesh::SidecarScope> of_scopes_;  // what workloads of a kind see
+  Memory<mesh::MeshSnapshot> of_mesh_;  // guarded by mutex_, as the others are
+  // What workloads of a kind see, those whose proxies answer DNS apart.
+  Memory<mesh::SidecarScope> of_scopes_, of_scopes_with_dns_;
   Memory<mesh::MergedGateway> of_gateways_;
 };
 
