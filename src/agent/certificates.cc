@@ -62,6 +62,7 @@ absl::Status Certificates::Start() {
     return absl::OkStatus();
   }
   if (!UseMountedFiles() && options_.tls && !options_.only_mounted) AskAuthority();
+  files_.WatchRevocations(options_.crl_file);
   files_.Start();
   const absl::Status started = server_.Start();
   // An Envoy that needs no certificates runs without the socket, too.

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include "base/strings.h"
 #include "ca/certificate.h"
 #include "ca/issue.h"
+#include "ca/openssl.h"
 #include "ca/secret_file.h"
 #include "ca/signing_request.h"
 #include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
@@ -216,6 +219,47 @@ TEST_F(FileSecretsTest, FilesThatComeLaterAreTakenThen) {
   WritePair("r", "k");
   files_.Look();
   EXPECT_NE(store_.Find(name), nullptr);
+}
+
+// A list of the authority that names no certificate.
+std::string EmptyList() {
+  const ca::KeyPtr key = *ca::MakeKey(ca::KeyType::kEcdsaP256);
+  const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> list(X509_CRL_new(), X509_CRL_free);
+  X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
+  const std::unique_ptr<ASN1_TIME, decltype(&ASN1_TIME_free)> time(ASN1_TIME_set(nullptr, kNow),
+                                                                   ASN1_TIME_free);
+  X509_CRL_set1_lastUpdate(list.get(), time.get());
+  X509_CRL_sign(list.get(), key.get(), EVP_sha256());
+  const ca::OwnedBio out(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509_CRL(out.get(), list.get());
+  return ca::Written(out.get());
+}
+
+std::string CrlOf(const cache::ResourcePtr& resource) {
+  google::protobuf::Any any;
+  tls::Secret secret;
+  EXPECT_TRUE(any.ParseFromString(resource->any.Unpacked()) && any.UnpackTo(&secret));
+  return secret.validation_context().crl().inline_bytes();
+}
+
+TEST_F(FileSecretsTest, RevocationsGoAlongWithTheRootsAsLongAsTheirFileIsThere) {
+  store_.Set("ROOTCA", {{}, {}, "roots"});
+  const std::string file = folder_ + "/crl", list = EmptyList();
+  files_.WatchRevocations(file);
+  EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), "");
+  ASSERT_TRUE(ca::WriteSecretFile(file, list).ok());
+  files_.Look();
+  EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list);
+  store_.Set("ROOTCA", {{}, {}, "other roots"});
+  EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list) << "of new roots, too";
+  for (const char* bad : {"", "no list"}) {
+    ASSERT_TRUE(ca::WriteSecretFile(file, bad).ok());
+    files_.Look();
+    EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list) << "the last good one stays";
+  }
+  ASSERT_EQ(unlink(file.c_str()), 0);
+  files_.Look();
+  EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), "");
 }
 
 class SdsServerTest : public testing::Test {

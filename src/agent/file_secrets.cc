@@ -1,5 +1,7 @@
 #include "agent/file_secrets.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "base/log.h"
@@ -97,16 +99,31 @@ void FileSecrets::Look() {
     files = files_;
   }
   for (const auto& [name, of_name] : files) Read(name, of_name);
+  if (!revocations_.empty()) ReadRevocations();
+}
+
+void FileSecrets::WatchRevocations(std::string file) {
+  revocations_ = std::move(file);
+  ReadRevocations();
+}
+
+void FileSecrets::ReadRevocations() {
+  if (access(revocations_.c_str(), F_OK) != 0) return store_->SetRevocations("");
+  auto text = ca::ReadSecretFile(revocations_);
+  const absl::Status status = text.ok() ? ca::CheckRevocations(*text) : text.status();
+  NoteBroken(revocations_, std::string(status.message()));
+  if (status.ok()) store_->SetRevocations(*std::move(text));
+}
+
+void FileSecrets::NoteBroken(const std::string& name, const std::string& why) {
+  std::lock_guard lock(mutex_);
+  if (!why.empty() && broken_[name] != why) cache_log.Warn("{}: {}", name, why);
+  broken_[name] = why;
 }
 
 void FileSecrets::Read(const std::string& name, const SecretFiles& files) {
   auto secret = ReadFiles(files);
-  const std::string why(secret.status().message());
-  {
-    std::lock_guard lock(mutex_);
-    if (!secret.ok() && broken_[name] != why) cache_log.Warn("{}: {}", name, why);
-    broken_[name] = why;
-  }
+  NoteBroken(name, std::string(secret.status().message()));
   if (secret.ok()) store_->Set(name, *std::move(secret));
 }
 

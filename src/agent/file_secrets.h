@@ -33,14 +33,20 @@ class FileSecrets {
   void Stop();
   // Under that name from now on; reads it at once.
   void Add(const std::string& name, SecretFiles files);
+  // The file of the revocation lists that go along with "ROOTCA", whenever it is there. To be called before
+  // Start.
+  void WatchRevocations(std::string file);
   // One look at all files, as the thread takes it; for tests.
   void Look();
 
  private:
   void Read(const std::string& name, const SecretFiles& files);
+  void ReadRevocations();
+  void NoteBroken(const std::string& name, const std::string& why);
 
   SecretStore* const store_;
   const std::chrono::milliseconds poll_;
+  std::string revocations_;
   std::mutex mutex_;
   std::condition_variable stop_;
   std::map<std::string, SecretFiles> files_;   // guarded by mutex_

@@ -185,6 +185,7 @@ constexpr Variable kVariables[] = {
     {"ISTIOD_SAN", "the name that the control plane's certificate has; else the address's host"},
     {"XDS_ROOT_CA", "file of the roots that vouch for it [./var/run/secrets/istio/root-cert.pem]"},
     {"FAIRLEAD_TOKEN_FILE", "file of the workload's token [./var/run/secrets/tokens/istio-token]"},
+    {"FAIRLEAD_CRL_FILE", "file of revocation lists, watched [./var/run/secrets/istio/crl/ca-crl.pem]"},
     {"PROV_CERT", "folder of a certificate that proves who the workload is, in place of a token"},
     {"FILE_MOUNTED_CERTS", "true: certificates are the files in ./etc/certs alone"},
     {"TRUST_DOMAIN", "of the workload's identity; cluster.local unless it is set"},
@@ -292,6 +293,7 @@ absl::Status ReadCertificates(const Environment& environment, Options* options) 
   options->roots_file = Value(environment, "XDS_ROOT_CA", options->roots_file);
   options->token_file = Value(environment, "FAIRLEAD_TOKEN_FILE", options->token_file);
   options->provided_certificates = Value(environment, "PROV_CERT");
+  options->crl_file = Value(environment, "FAIRLEAD_CRL_FILE", options->crl_file);
   options->only_mounted = ParseBool(Value(environment, "FILE_MOUNTED_CERTS")).value_or(false);
   options->trust_domain = Value(environment, "TRUST_DOMAIN", options->trust_domain);
   options->service_account = Value(environment, "SERVICE_ACCOUNT", options->service_account);

@@ -44,9 +44,10 @@ struct Options {
   bool only_mounted = false;                         // FILE_MOUNTED_CERTS: ask no authority
   std::string trust_domain = "cluster.local", service_account = "default";
   std::chrono::milliseconds secret_lifetime = std::chrono::hours(24);  // SECRET_TTL
-  double grace_ratio = 0.5, grace_jitter = 0.01;  // SECRET_GRACE_PERIOD_RATIO, …_JITTER
-  int rsa_bits = 2048;                            // WORKLOAD_RSA_KEY_SIZE
-  bool ecdsa = false;                             // ECC_SIGNATURE_ALGORITHM is ECDSA
+  double grace_ratio = 0.5, grace_jitter = 0.01;                    // SECRET_GRACE_PERIOD_RATIO, …_JITTER
+  int rsa_bits = 2048;                                              // WORKLOAD_RSA_KEY_SIZE
+  std::string crl_file = "./var/run/secrets/istio/crl/ca-crl.pem";  // FAIRLEAD_CRL_FILE; need not be there
+  bool ecdsa = false;                                               // ECC_SIGNATURE_ALGORITHM is ECDSA
   std::string secret_socket = "./var/run/secrets/workload-spiffe-uds/socket";
 
   // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.

@@ -13,7 +13,9 @@ namespace {
 
 namespace tls = envoy::extensions::transport_sockets::tls::v3;
 
-cache::ResourcePtr Encode(const std::string& name, const Secret& secret) {
+constexpr char kRoots[] = "ROOTCA";
+
+cache::ResourcePtr Encode(const std::string& name, const Secret& secret, const std::string& crl) {
   tls::Secret message;
   message.set_name(name);
   if (secret.roots.empty()) {
@@ -22,6 +24,7 @@ cache::ResourcePtr Encode(const std::string& name, const Secret& secret) {
     pair->mutable_private_key()->set_inline_bytes(secret.key);
   } else {
     message.mutable_validation_context()->mutable_trusted_ca()->set_inline_bytes(secret.roots);
+    if (!crl.empty()) message.mutable_validation_context()->mutable_crl()->set_inline_bytes(crl);
   }
   google::protobuf::Any any;
   any.PackFrom(message);
@@ -39,12 +42,32 @@ void SecretStore::Set(const std::string& name, Secret secret) {
   std::vector<std::function<void(const std::string&, const Secret&)>> followers;
   {
     std::lock_guard lock(mutex_);
-    Entry& entry = entries_[name];
+    const Entry& entry = entries_[name];
     if (entry.resource != nullptr && entry.secret == secret) return;
-    entry = {secret, Encode(name, secret)};
-    followers = followers_;
+    followers = Put(name, secret);
   }
   for (const auto& changed : followers) changed(name, secret);
+}
+
+std::vector<std::function<void(const std::string&, const Secret&)>> SecretStore::Put(const std::string& name,
+                                                                                     const Secret& secret) {
+  entries_[name] = {secret, Encode(name, secret, name == kRoots ? crl_ : "")};
+  return followers_;
+}
+
+void SecretStore::SetRevocations(std::string crl) {
+  std::vector<std::function<void(const std::string&, const Secret&)>> followers;
+  Secret roots;
+  {
+    std::lock_guard lock(mutex_);
+    if (crl == crl_) return;
+    crl_ = std::move(crl);
+    const auto it = entries_.find(kRoots);
+    if (it == entries_.end() || it->second.resource == nullptr) return;
+    roots = it->second.secret;
+    followers = Put(kRoots, roots);
+  }
+  for (const auto& changed : followers) changed(kRoots, roots);
 }
 
 cache::ResourcePtr SecretStore::Find(std::string_view name) const {

@@ -25,6 +25,9 @@ class SecretStore {
  public:
   // Tells those who follow, on the calling thread, if it differs from what there was.
   void Set(const std::string& name, Secret secret);
+  // Lists (PEM, "" for none) that go along with "ROOTCA" from now on: its proxy believes no certificate that
+  // they name.
+  void SetRevocations(std::string crl);
   // As an encoded envoy.extensions.transport_sockets.tls.v3.Secret; null: not there (yet).
   cache::ResourcePtr Find(std::string_view name) const;
   // `changed` is called after each change, for good.
@@ -38,7 +41,12 @@ class SecretStore {
     Secret secret;
     cache::ResourcePtr resource;
   };
+  // Encodes the entry and gives those who follow. REQUIRES: mutex_ held.
+  std::vector<std::function<void(const std::string&, const Secret&)>> Put(const std::string& name,
+                                                                          const Secret& secret);
+
   mutable std::mutex mutex_;
+  std::string crl_;                                                                // guarded by mutex_
   std::map<std::string, Entry, std::less<>> entries_;                              // guarded by mutex_
   std::vector<std::function<void(const std::string&, const Secret&)>> followers_;  // guarded by mutex_
   std::function<void(const std::string&)> wanted_;                                 // guarded by mutex_

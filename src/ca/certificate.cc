@@ -131,6 +131,12 @@ KeyPtr PublicKey(const CertificatePtr& certificate) {
   return {X509_get_pubkey(certificate.get()), EVP_PKEY_free};
 }
 
+absl::Status CheckRevocations(std::string_view pem) {
+  if (Trim(pem).empty()) return absl::InvalidArgumentError("there is no revocation list");
+  const Owned<X509_STORE, X509_STORE_free> store(X509_STORE_new());
+  return AddRevocations(pem, store.get());
+}
+
 absl::Status VerifyChain(const CertificatePtr& leaf, const Certificates& between, const Certificates& roots,
                          std::string_view crl, int64_t now, bool client) {
   const Owned<X509_STORE, X509_STORE_free> store(X509_STORE_new());

@@ -38,6 +38,9 @@ std::vector<std::string> DnsNames(const CertificatePtr& certificate);
 bool IsForUrisAlone(const CertificatePtr& certificate, std::vector<std::string> uris);
 KeyPtr PublicKey(const CertificatePtr& certificate);
 
+// InvalidArgument unless the text is one or more revocation lists (RFC 5280, 5), PEM.
+absl::Status CheckRevocations(std::string_view pem);
+
 // Whether `leaf` leads to one of `roots` by way of `between` and holds at `now`; with `crl` (PEM, may be "")
 // none of them revoked. Unauthenticated with the reason. `client`: the leaf must be one for clients.
 absl::Status VerifyChain(const CertificatePtr& leaf, const Certificates& between, const Certificates& roots,

@@ -187,8 +187,9 @@ class StaticConfig:
         config["access_log"] = self.log("http")
         config.pop("tracing", None)
         config["http_filters"] = [f for f in config["http_filters"] if not is_ours(f)]
-        for tokens in (f["typed_config"] for f in config["http_filters"] if f["typed_config"]["@type"] == TOKENS):
-            for provider in tokens["providers"].values() if self.key_set else []:
+        typed = [f["typed_config"] for f in config["http_filters"] if "typed_config" in f]
+        for tokens in (one for one in typed if one["@type"] == TOKENS and self.key_set):
+            for provider in tokens.get("providers", {}).values():
                 provider.pop("remote_jwks", None)
                 provider["local_jwks"] = {"inline_string": self.key_set}
         if "rds" in config:

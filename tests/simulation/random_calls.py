@@ -133,7 +133,8 @@ def main():
             done = subprocess.run([feed, table], capture_output=True, text=True, cwd=root)
             if done.returncode:
                 sys.exit(done.stderr)
-            for resources in json.loads(done.stdout)[table].values():
+            # Logs go before: of what is wrong with a case.
+            for resources in json.loads(done.stdout.splitlines()[-1])[table].values():
                 resources["key_set"] = key_set
                 try:
                     calls, problems = envoy_test.check_proxy(table, resources, root, caller)
