@@ -44,9 +44,9 @@ void AddFlags(Options* o, CLI::App* command) {
       ->capture_default_str();
   command->add_option("-n,--namespace", o->files.system_namespace, "namespace of the control plane")
       ->capture_default_str();
-  auto* name =
-      command->add_option("--proxy", o->proxy.name,
-                          "POD.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+  auto* name = command->add_option(
+      "--proxy", o->proxy.name,
+      "POD.NAMESPACE, GATEWAY.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
   auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
   name->excludes(file);
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
