@@ -150,6 +150,77 @@ TEST(SimulateCommand, FollowsToTheServersSidecar) {
                         "matches\n"));
 }
 
+constexpr char kGateway[] = R"(
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: front, namespace: edge}
+spec:
+  selector: {gateway: front}
+  servers:
+  - port: {number: 80, name: http, protocol: HTTP}
+    hosts: [a.example.com]
+    tls: {httpsRedirect: true}
+  - port: {number: 443, name: a, protocol: HTTPS}
+    hosts: [a.example.com]
+    tls: {mode: SIMPLE, credentialName: a}
+  - port: {number: 443, name: b, protocol: HTTPS}
+    hosts: [b.example.com]
+    tls: {mode: MUTUAL, credentialName: b}
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: sites, namespace: edge}
+spec:
+  hosts: [a.example.com, b.example.com]
+  gateways: [front]
+  http:
+  - route: [{destination: {host: api.shop.svc.cluster.local, port: {number: 80}}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: front, namespace: edge}
+spec:
+  clusterIP: 10.1.0.3
+  selector: {gateway: front}
+  ports: [{name: http, port: 80, targetPort: 8080}, {name: https, port: 443, targetPort: 8443}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: front-1, namespace: edge, labels: {gateway: front}}
+status: {phase: Running, podIP: 10.0.0.3, podIPs: [{ip: 10.0.0.3}]}
+)";
+
+TEST(SimulateCommand, AGatewayByItsNameOrItsPods) {
+  const auto folder = std::filesystem::temp_directory_path() / StrCat("fairlead-gateway-", getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "mesh.yaml") << kStrictServer;
+  std::ofstream(folder / "gateway.yaml") << kGateway;
+  const auto ask = [&](std::vector<std::string> call) {
+    call.insert(call.begin(), {"--configDir", folder.string(), "--proxy"});
+    return Simulate(call);
+  };
+  const Printed by_pod = ask({"front-1.edge", "https://a.example.com/x"});
+  const Printed by_gateway = ask({"front.edge", "https://a.example.com/x"});
+  const Printed plain = ask({"front.edge", "http://a.example.com/x"});
+  const Printed alone = ask({"front.edge", "https://b.example.com/"});
+  const Printed mutual = ask({"front.edge", "--mtls", "https://b.example.com/"});
+  const Printed unknown = ask({"front.edge", "https://c.example.com/"});
+  const Printed nobody = ask({"back.edge", "https://c.example.com/"});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(by_pod.status, 0) << by_pod.error;
+  EXPECT_THAT(by_pod.out, HasSubstr("GET a.example.com/x over TLS at the gateway to 10.0.0.3:8443\n"));
+  EXPECT_THAT(by_pod.out, HasSubstr("filter chain        a.example.com\n"));
+  EXPECT_THAT(by_pod.out, HasSubstr("outbound|80||api.shop.svc.cluster.local\n"));
+  EXPECT_THAT(by_pod.out, HasSubstr("  Gateway edge/front  "));
+  EXPECT_EQ(by_gateway.out, by_pod.out);
+  EXPECT_THAT(plain.out, HasSubstr("https://a.example.com/x")) << "redirected";
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_THAT(alone.out, HasSubstr("filter chain b.example.com requires a client certificate\n"));
+  EXPECT_EQ(mutual.status, 0) << mutual.out;
+  EXPECT_THAT(unknown.out, HasSubstr("no filter chain of listener 0.0.0.0_8443 matches"));
+  EXPECT_THAT(nobody.error, HasSubstr("no Gateway of the name with a Pod"));
+}
+
 TEST(SimulateCommand, SaysThatThereIsNobodyToFollowTo) {
   const Printed printed = Simulate({"--proxy", "client.bookshop", "--follow", "http://reviews:9080/"});
   EXPECT_EQ(printed.status, 0) << printed.error;

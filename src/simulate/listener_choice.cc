@@ -141,8 +141,9 @@ absl::StatusOr<Connection> ConnectionOf(const Request& request) {
 }
 
 ChosenListener ChooseListener(const Listeners& listeners, Direction direction, const Connection& connection) {
+  // What comes to a gateway is on its way out of it: its listeners say so.
   const TrafficDirection wanted =
-      direction == Direction::kOutbound ? TrafficDirection::OUTBOUND : TrafficDirection::INBOUND;
+      direction == Direction::kInbound ? TrafficDirection::INBOUND : TrafficDirection::OUTBOUND;
   const auto binds = [&](const Listener& one) {
     return one.traffic_direction() == wanted && BindsToPort(one) && !RestoresDestination(one);
   };
@@ -152,7 +153,8 @@ ChosenListener ChooseListener(const Listeners& listeners, Direction direction, c
   };
   const auto catcher = std::find_if(listeners.begin(), listeners.end(), catches);
   // What stays on the workload's loopback is not redirected: it arrives where a listener binds.
-  const bool redirected = direction == Direction::kInbound || !connection.destination.is_loopback();
+  const bool redirected = direction == Direction::kInbound ||
+                          (direction == Direction::kOutbound && !connection.destination.is_loopback());
   if (catcher == listeners.end() || !redirected) {
     const Listener* bound = BestFit(listeners, connection, binds);
     return {bound, bound};

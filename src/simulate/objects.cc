@@ -124,6 +124,16 @@ void AddDelegates(const mesh::ProxyScope& scope, Outcome* outcome) {
   for (const config::ConfigPtr& one : delegates) Add(*one, outcome);
 }
 
+// The Gateways whose hosts the chosen route configuration is for.
+void AddGateways(const mesh::ProxyScope& scope, Outcome* outcome) {
+  if (scope.gateways == nullptr) return;
+  for (const std::string& name : outcome->Values("route configuration")) {
+    const auto route = scope.gateways->routes.find(Interned(name));
+    if (route == scope.gateways->routes.end()) continue;
+    for (const mesh::GatewayServerPtr& server : route->second->servers) Add(*server->gateway, outcome);
+  }
+}
+
 }  // namespace
 
 void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome) {
@@ -140,6 +150,7 @@ void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& 
                     const std::vector<config::ConfigPtr>& policies, const Request& request,
                     Outcome* outcome) {
   AddDelegates(scope, outcome);
+  AddGateways(scope, outcome);
   for (const Destination& one : outcome->destinations) AddServicesOf(one.cluster, snapshot, scope, outcome);
   if (scope.sidecar != nullptr && scope.sidecar->imports->object != nullptr)
     Add(*scope.sidecar->imports->object, outcome);

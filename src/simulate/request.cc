@@ -4,6 +4,18 @@
 
 namespace fairlead::simulate {
 
+std::string_view NameOf(Direction direction) {
+  switch (direction) {
+    case Direction::kOutbound:
+      return "outbound";
+    case Direction::kInbound:
+      return "inbound";
+    case Direction::kGateway:
+      return "gateway";
+  }
+  return "";
+}
+
 std::optional<std::string> Request::Header(std::string_view name) const {
   if (name == ":method") return method;
   if (name == ":path") return path;

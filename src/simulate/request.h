@@ -6,13 +6,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace fairlead::simulate {
 
 // Which way a connection crosses the proxy: from the workload beside it, or to it.
-enum class Direction : uint8_t { kOutbound, kInbound };
+// kGateway: it comes to a router, whose listeners bind to their ports.
+enum class Direction : uint8_t { kOutbound, kInbound, kGateway };
+
+std::string_view NameOf(Direction direction);  // "outbound", "inbound", "gateway"
 
 // What the connection carries, inside of TLS where there is TLS.
 enum class Application : uint8_t { kHttp10, kHttp11, kHttp2, kTcp };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "gen/gateway/generators.h"
 #include "gen/generator.h"
 #include "google/protobuf/any.pb.h"
 #include "xds/referred_names.h"
@@ -48,7 +49,8 @@ absl::Status ProxyResources::Add(const google::protobuf::Any& resource) {
 ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope) {
   using xds::TypeId;
   const auto clusters = gen::GenerateFor(*gen::NewClusterGenerator(), snapshot, scope, nullptr);
-  const auto listeners = gen::GenerateFor(*gen::NewListenerGenerator(), snapshot, scope, nullptr);
+  const auto listeners = gen::GenerateFor(*gen::NewGatewayListenerGenerator(gen::NewListenerGenerator()),
+                                          snapshot, scope, nullptr);
   const auto endpoints = xds::ReferredNames(clusters, TypeId::kEndpoint);
   const auto routes = xds::ReferredNames(listeners, TypeId::kRoute);
   ProxyResources out;
@@ -56,7 +58,10 @@ ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::Proxy
   AddAll(listeners, &out);
   if (!endpoints.empty())
     AddAll(gen::GenerateFor(*gen::NewEndpointGenerator(), snapshot, scope, &endpoints), &out);
-  if (!routes.empty()) AddAll(gen::GenerateFor(*gen::NewRouteGenerator(), snapshot, scope, &routes), &out);
+  if (!routes.empty()) {
+    const auto generator = gen::NewGatewayRouteGenerator(gen::NewRouteGenerator());
+    AddAll(gen::GenerateFor(*generator, snapshot, scope, &routes), &out);
+  }
   return out;
 }
 

@@ -51,6 +51,13 @@ void PassTls(const Request& request, Outcome* outcome) {
   }
 }
 
+// A gateway's chains have no names: the servers' names stand for them.
+std::string TitleOf(const FilterChain& chain) {
+  const auto& servers = chain.filter_chain_match().server_names();
+  return chain.name().empty() ? Join(std::vector<std::string>(servers.begin(), servers.end()), ", ")
+                              : chain.name();
+}
+
 // The TLS handshake, where the filter chain has one; false where it fails. `request` is then what is inside.
 bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
   DownstreamTlsContext tls;
@@ -62,11 +69,13 @@ bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
     return true;
   }
   if (!request->tls) {
-    Close(StrCat("filter chain ", chain.name(), " expects TLS, the connection is plaintext"), outcome);
+    Close(StrCat("filter chain ", TitleOf(chain), " expects TLS, the connection is plaintext"), outcome);
     return false;
   }
   if (tls.require_client_certificate().value() && !request->tls->client_certificate) {
-    Close(StrCat("filter chain ", chain.name(), " requires a client certificate of the mesh"), outcome);
+    Close(StrCat("filter chain ", TitleOf(chain), " requires a client certificate",
+                 request->direction == Direction::kGateway ? "" : " of the mesh"),
+          outcome);
     return false;
   }
   if (!tls.require_client_certificate().value() || !request->tls->client_certificate)
@@ -163,7 +172,7 @@ absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request&
     Close(StrCat("no filter chain of listener ", listener.name(), " matches"), &outcome);
     return outcome;
   }
-  outcome.steps.push_back({"filter chain", chain->name()});
+  outcome.steps.push_back({"filter chain", TitleOf(*chain)});
   AddObjects(chain->metadata(), &outcome);
   if (Handshake(*chain, &now, &outcome)) RunFilters(*chain, resources, now, &outcome);
   if (request.tls && !TerminatesTls(*chain)) PassTls(request, &outcome);

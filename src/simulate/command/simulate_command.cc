@@ -36,7 +36,8 @@ void AddFlags(Options* o, CLI::App* command) {
   AddMeshFlags(&o->files, command);
   auto* name = command->add_option("--proxy", o->proxy.name,
                                    "POD.NAMESPACE (where there are no Pods the name of a Deployment and its "
-                                   "like), or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+                                   "like), GATEWAY.NAMESPACE, or a node id: "
+                                   "sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
   auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
   name->excludes(file);
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")

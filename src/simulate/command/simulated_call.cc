@@ -109,7 +109,7 @@ void SetTls(const CallOptions& options, const Url& url, Request* request) {
   // There is no SNI for an address.
   request->tls->server_name = IsIpAddress(url.host) ? "" : url.host;
   if (!options.server_name.empty()) request->tls->server_name = options.server_name;
-  if (mutual) {
+  if (mutual && request->direction != Direction::kGateway) {
     request->tls->alpn = MeshProtocols(request->application);
   } else if (request->is_http()) {
     request->tls->alpn = {"h2", "http/1.1"};
@@ -123,11 +123,13 @@ Application ApplicationOf(const CallOptions& options, const Url& url) {
   return options.http10 ? Application::kHttp10 : Application::kHttp11;
 }
 
-// Where the workload itself listens: the container's port where the URL names a service of it.
-uint32_t TargetPort(const Url& url, const mesh::ProxyScope& scope) {
+// Where the workload itself listens: the container's port where the URL names a service of it. A gateway is
+// called by other names than its service's.
+uint32_t TargetPort(const Url& url, const mesh::ProxyScope& scope, Direction direction) {
   for (const mesh::ServiceTarget& target : *scope.targets) {
     const std::string_view host = target.service->hostname.str();
-    const bool named = host == url.host || (host.starts_with(url.host) && host[url.host.size()] == '.');
+    const bool named = direction == Direction::kGateway || host == url.host ||
+                       (host.starts_with(url.host) && host[url.host.size()] == '.');
     if (named && target.port->port == url.port) return target.target_port;
   }
   return url.port;
@@ -145,9 +147,9 @@ const std::string& OwnAddress(const model::Proxy& proxy, std::string_view other)
 absl::Status SetDestination(const CallOptions& options, const Url& url, const mesh::MeshSnapshot& snapshot,
                             const mesh::ProxyScope& scope, SimulatedCall* call) {
   Request& request = call->request;
-  if (request.direction == Direction::kInbound) {
+  if (request.direction != Direction::kOutbound) {
     request.destination_address = scope.proxy->ip_addresses.front();
-    request.destination_port = TargetPort(url, scope);
+    request.destination_port = TargetPort(url, scope, request.direction);
   } else {
     request.destination_port = url.port;
   }
@@ -177,7 +179,7 @@ absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& s
     request->identity = model::SpiffeId(trust_domain, scope.proxy->ns, account.empty() ? "default" : account);
   }
   if (options.identity.empty()) {
-    if (options.mutual_tls && request->direction == Direction::kInbound)
+    if (options.mutual_tls && request->direction != Direction::kOutbound)
       notes->emplace_back("who the peer is is not given (--as): it meets no policy that names identities");
     return absl::OkStatus();
   }
@@ -249,6 +251,7 @@ absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::M
   SimulatedCall call;
   Request& request = call.request;
   request.direction = options.inbound ? Direction::kInbound : Direction::kOutbound;
+  if (scope.proxy->type == model::ProxyType::kRouter) request.direction = Direction::kGateway;
   request.application = ApplicationOf(options, *url);
   request.authority = AuthorityOf(*url);
   request.path = url->path;

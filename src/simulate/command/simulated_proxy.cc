@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "base/closest_name.h"
+#include "base/labels.h"
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
 #include "config/proto_reader.h"
 #include "config/report.h"
 #include "config/yaml.h"
 #include "envoy/config/core/v3/base.pb.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/workload_entry.pb.h"
 #include "proto/messages.h"
 #include "source/file/read_file.h"
@@ -21,23 +23,45 @@ namespace {
 using config::Kind;
 using envoy::config::core::v3::Node;
 
+constexpr std::string_view kGatewayLabel = "gateway.networking.k8s.io/gateway-name";
+constexpr std::string_view kTemplates = "inject.istio.io/templates";
+
 // A workload's addresses and labels, by "NAME.NAMESPACE".
 struct Workload {
   std::vector<std::string> addresses;
   LabelMap labels;
   std::string service_account;
+  bool router = false;
 };
+
+bool Selects(const config::ConfigObject& gateway, const LabelMap& labels) {
+  const auto& selector = gateway.Spec<istio::networking::v1alpha3::Gateway>().selector();
+  return !selector.empty() && std::all_of(selector.begin(), selector.end(), [&](const auto& wanted) {
+    return LabelOr(labels, wanted.first) == wanted.second;
+  });
+}
+
+// What injection by the gateway template, a Gateway of the Gateway API, or a Gateway that selects it says of
+// a pod.
+bool IsRouter(const LoadedMesh& mesh, const config::ObjectMeta& pod) {
+  if (LabelOr(pod.annotations, kTemplates) == "gateway" || !LabelOr(pod.labels, kGatewayLabel).empty())
+    return true;
+  const auto gateways = mesh.Of(Kind::kGateway);
+  return std::any_of(gateways.begin(), gateways.end(),
+                     [&](const config::ConfigPtr& one) { return Selects(*one, pod.labels); });
+}
 
 std::optional<Workload> FindWorkload(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
   if (const auto pod = mesh.objects.find({Kind::kPod, ns, name}); pod != mesh.objects.end()) {
     const auto& spec = pod->second->Spec<config::PodSpec>();
     std::vector<std::string> addresses = spec.pod_ips;
     if (addresses.empty() && !spec.pod_ip.empty()) addresses.push_back(spec.pod_ip);
-    return Workload{std::move(addresses), pod->second->meta().labels, spec.service_account};
+    return Workload{std::move(addresses), pod->second->meta().labels, spec.service_account,
+                    IsRouter(mesh, pod->second->meta())};
   }
   if (const auto entry = mesh.objects.find({Kind::kWorkloadEntry, ns, name}); entry != mesh.objects.end()) {
     const auto& spec = entry->second->Spec<istio::networking::v1alpha3::WorkloadEntry>();
-    Workload workload{{spec.address()}, entry->second->meta().labels, spec.service_account()};
+    Workload workload{{spec.address()}, entry->second->meta().labels, spec.service_account(), false};
     for (const auto& [key, value] : spec.labels()) workload.labels[key] = value;
     return workload;
   }
@@ -51,23 +75,42 @@ std::string NoWorkload(const LoadedMesh& mesh, const std::string& name) {
       known.push_back(StrCat(key.name.str(), ".", key.ns.str()));
   }
   const std::string meant = ClosestName(name, known);
-  return StrCat("the mesh has no Pod, WorkloadEntry or template of a workload ", name,
+  return StrCat("the mesh has no Pod, WorkloadEntry, Gateway with a Pod, or template of a workload ", name,
                 meant.empty() ? "" : StrCat("; did you mean ", meant, "?"));
 }
 
+// The first pod that serves a Gateway of either API; null where there is none.
+config::ConfigPtr PodOfGateway(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
+  const auto gateway = mesh.objects.find({Kind::kGateway, ns, name});
+  const bool of_gateway_api = mesh.objects.contains({Kind::kKubernetesGateway, ns, name});
+  for (const config::ConfigPtr& pod : mesh.Of(Kind::kPod)) {
+    const LabelMap& labels = pod->meta().labels;
+    if (of_gateway_api && pod->ns() == ns && LabelOr(labels, kGatewayLabel) == name.str()) return pod;
+    if (gateway != mesh.objects.end() && Selects(*gateway->second, labels)) return pod;
+  }
+  return nullptr;
+}
+
 // What the injector makes of a pod.
-absl::StatusOr<Node> NodeOfWorkload(const LoadedMesh& mesh, const std::string& name) {
+absl::StatusOr<Node> NodeOfWorkload(const LoadedMesh& mesh, std::string name) {
   // A pod's name may have dots, a namespace's cannot.
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos)
     return absl::InvalidArgumentError(StrCat("\"", name, "\" is neither POD.NAMESPACE nor a node id"));
-  const std::string ns = name.substr(dot + 1);
-  const auto workload = FindWorkload(mesh, Interned(ns), Interned(name.substr(0, dot)));
-  if (!workload) return absl::NotFoundError(NoWorkload(mesh, name));
+  std::string ns = name.substr(dot + 1);
+  auto workload = FindWorkload(mesh, Interned(ns), Interned(name.substr(0, dot)));
+  if (!workload) {
+    const config::ConfigPtr pod = PodOfGateway(mesh, Interned(ns), Interned(name.substr(0, dot)));
+    if (pod == nullptr) return absl::NotFoundError(NoWorkload(mesh, name));
+    workload = FindWorkload(mesh, pod->ns(), pod->name());
+    ns = pod->ns().str();
+    name = StrCat(pod->name().str(), ".", ns);
+  }
   if (workload->addresses.empty()) return absl::NotFoundError(StrCat(name, " has no IP address"));
   const model::Settings& settings = *mesh.snapshot->settings;
   Node node;
-  node.set_id(StrCat("sidecar~", workload->addresses.front(), "~", name, "~", ns, ".svc.", settings.domain));
+  node.set_id(StrCat(workload->router ? "router~" : "sidecar~", workload->addresses.front(), "~", name, "~",
+                     ns, ".svc.", settings.domain));
   proto::SetString("NAMESPACE", ns, node.mutable_metadata());
   proto::SetString("CLUSTER_ID", settings.cluster_id, node.mutable_metadata());
   proto::SetString("INSTANCE_IPS", Join(workload->addresses, ","), node.mutable_metadata());

@@ -25,7 +25,9 @@ std::string RequestText(const Request& request) {
   const std::string tls = !request.tls                      ? ""
                           : request.tls->client_certificate ? " over mutual TLS"
                                                             : " over TLS";
-  return StrCat(what, tls, request.direction == Direction::kInbound ? " inbound" : " outbound", " to ",
+  const std::string_view where =
+      request.direction == Direction::kGateway ? "at the gateway" : NameOf(request.direction);
+  return StrCat(what, tls, " ", where, " to ",
                 AddressText(request.destination_address, request.destination_port));
 }
 
@@ -128,7 +130,7 @@ json ToJson(const LoadedMesh& mesh, const Destination& destination) {
 json ToJson(const Request& request) {
   json headers = json::array();
   for (const auto& [name, value] : request.headers) headers.push_back({{"name", name}, {"value", value}});
-  json out = {{"direction", request.direction == Direction::kInbound ? "inbound" : "outbound"},
+  json out = {{"direction", NameOf(request.direction)},
               {"source", request.source_address},
               {"destination", AddressText(request.destination_address, request.destination_port)}};
   if (request.is_http()) {
