@@ -218,7 +218,7 @@ TEST(SimulateCommand, AGatewayByItsNameOrItsPods) {
   EXPECT_THAT(alone.out, HasSubstr("filter chain b.example.com requires a client certificate\n"));
   EXPECT_EQ(mutual.status, 0) << mutual.out;
   EXPECT_THAT(unknown.out, HasSubstr("no filter chain of listener 0.0.0.0_8443 matches"));
-  EXPECT_THAT(nobody.error, HasSubstr("no Gateway of the name with a Pod"));
+  EXPECT_THAT(nobody.error, HasSubstr("Gateway with a Pod, or template of a workload"));
 }
 
 TEST(SimulateCommand, SaysThatThereIsNobodyToFollowTo) {

@@ -142,9 +142,9 @@ status: {phase: Running, podIP: 10.0.0.1, podIPs: [{ip: 10.0.0.1}]}
   const Printed printed = Call({"--proxy", "nightly.shop", "http://reviews:9080/"});
   EXPECT_THAT(printed.out, Not(HasSubstr("Deployment"))) << "it has a Pod";
   EXPECT_EQ(Call({"--proxy", "reviews-v1.shop", "http://reviews:9080/"}).status, 2);
-  EXPECT_THAT(
-      Call({"--proxy", "nightlie.shop", "http://reviews:9080/"}).error,
-      HasSubstr("no Pod, WorkloadEntry or template of a workload nightlie.shop; did you mean nightly.shop?"));
+  EXPECT_THAT(Call({"--proxy", "nightlie.shop", "http://reviews:9080/"}).error,
+              HasSubstr("no Pod, WorkloadEntry, Gateway with a Pod, or template of a workload nightlie.shop; "
+                        "did you mean nightly.shop?"));
 }
 
 TEST_F(SimulateRepository, APortThatNobodyHasIsNoSuccess) {
