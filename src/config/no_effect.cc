@@ -42,17 +42,6 @@ constexpr NoEffect kTable[] = {
     {Kind::kGrpcRoute, "spec.useDefaultGateways", kNeither},
 };
 
-// The name of a field of Istio's messages, which may be written in its other form: "source_subnet".
-std::string SnakeCase(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper) text.push_back('_');
-    text.push_back(upper ? static_cast<char>(c - 'A' + 'a') : c);
-  }
-  return text;
-}
-
 struct Place {
   Node node;
   std::string path;
@@ -81,8 +70,7 @@ std::optional<Place> FindFirst(Node node, std::string_view rest, std::string pat
   rest = dot == std::string_view::npos ? "" : rest.substr(dot + 1);
   const bool list = name.ends_with("[]");
   if (list) name.remove_suffix(2);
-  Node next = node.Find(name);
-  if (!next) next = node.Find(SnakeCase(name));
+  const Node next = node.Find(name);
   if (!path.empty()) path.push_back('.');
   StrAppend(&path, name);
   return list ? FindInList(next, rest, path, value) : FindFirst(next, rest, std::move(path), value);

@@ -31,8 +31,9 @@ TEST(NoEffectTest, AKind) {
                   "sidecars, which Fairlead does not do (not-acted-on)"));
 }
 
-TEST(NoEffectTest, AFieldInEitherSpellingOnceAnObject) {
-  for (const std::string name : {"sourceSubnet", "source_subnet"}) {
+TEST(NoEffectTest, AFieldOnceAnObject) {
+  {
+    const std::string name = "sourceSubnet";
     EXPECT_THAT(
         Said("apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: r, namespace: ns}\n"
              "spec:\n  hosts: [a.example.com]\n  tcp:\n  - match: [{port: 80}]\n"
@@ -47,7 +48,7 @@ TEST(NoEffectTest, AFieldInEitherSpellingOnceAnObject) {
 TEST(NoEffectTest, AValue) {
   const std::string head =
       "apiVersion: networking.istio.io/v1alpha3\nkind: EnvoyFilter\nmetadata: {name: e, namespace: "
-      "n}\nspec:\n"
+      "ns}\nspec:\n"
       "  configPatches:\n";
   const std::string cluster = "  - applyTo: CLUSTER\n    patch: {operation: MERGE, value: {}}\n";
   EXPECT_THAT(Said(head + cluster), IsEmpty());

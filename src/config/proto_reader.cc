@@ -49,7 +49,7 @@ bool SetMapKey(const FieldDescriptor* key, std::string_view text, Node at, const
     return true;
   }
   if (key->cpp_type() != FieldDescriptor::CPPTYPE_BOOL && !IsPlainInteger(text)) {
-    reading.report.Error("wrong-type", at, path, StrCat("expected an integer as key, got \"", text, "\""));
+    reading.report.Error("wrong-type", at, path, StrCat("expected an integer, got string \"", text, "\""));
     return false;
   }
   const Node::Data data{text.data(), static_cast<uint32_t>(text.size()), static_cast<uint32_t>(at.line()), 1,
