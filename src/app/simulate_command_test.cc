@@ -40,7 +40,8 @@ TEST(SimulateCommand, SaysWhereARequestGoesAndWhy) {
   EXPECT_EQ(printed.status, 0) << printed.error;
   EXPECT_THAT(printed.out, HasSubstr("end      outbound|9080|v1|reviews.bookshop.svc.cluster.local 75%, "
                                      "outbound|9080|v2|reviews.bookshop.svc.cluster.local 25%\n"));
-  EXPECT_THAT(printed.out, HasSubstr("    10.77.1.14:9080  plaintext\n"));
+  EXPECT_THAT(printed.out, HasSubstr("    10.77.1.14:9080  mutual TLS (SNI "
+                                     "outbound_.9080_.v2_.reviews.bookshop.svc.cluster.local)\n"));
   EXPECT_THAT(printed.out,
               HasSubstr("  VirtualService bookshop/reviews  examples/bookinfo/reviews-split.yaml:2\n"));
 }
@@ -209,7 +210,7 @@ TEST(SimulateCommand, AGatewayByItsNameOrItsPods) {
   std::filesystem::remove_all(folder);
   EXPECT_EQ(by_pod.status, 0) << by_pod.error;
   EXPECT_THAT(by_pod.out, HasSubstr("GET a.example.com/x over TLS at the gateway to 10.0.0.3:8443\n"));
-  EXPECT_THAT(by_pod.out, HasSubstr("filter chain        a.example.com\n"));
+  EXPECT_THAT(by_pod.out, HasSubstr("server names        a.example.com\n"));
   EXPECT_THAT(by_pod.out, HasSubstr("outbound|80||api.shop.svc.cluster.local\n"));
   EXPECT_THAT(by_pod.out, HasSubstr("  Gateway edge/front  "));
   EXPECT_EQ(by_gateway.out, by_pod.out);
@@ -222,7 +223,8 @@ TEST(SimulateCommand, AGatewayByItsNameOrItsPods) {
 }
 
 TEST(SimulateCommand, SaysThatThereIsNobodyToFollowTo) {
-  const Printed printed = Simulate({"--proxy", "client.bookshop", "--follow", "http://reviews:9080/"});
+  const Printed printed =
+      Simulate({"--proxy", "client.bookshop", "--follow", "http://publisher.example.com/"});
   EXPECT_EQ(printed.status, 0) << printed.error;
   EXPECT_THAT(printed.out, HasSubstr("no endpoint is a workload with a sidecar"));
 }

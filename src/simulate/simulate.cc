@@ -172,7 +172,9 @@ absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request&
     Close(StrCat("no filter chain of listener ", listener.name(), " matches"), &outcome);
     return outcome;
   }
-  outcome.steps.push_back({"filter chain", TitleOf(*chain)});
+  outcome.steps.push_back({"filter chain", chain->name()});
+  if (chain->name().empty() && chain->filter_chain_match().server_names_size() > 0)
+    outcome.steps.push_back({"server names", TitleOf(*chain)});
   AddObjects(chain->metadata(), &outcome);
   if (Handshake(*chain, &now, &outcome)) RunFilters(*chain, resources, now, &outcome);
   if (request.tls && !TerminatesTls(*chain)) PassTls(request, &outcome);

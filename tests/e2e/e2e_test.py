@@ -20,6 +20,14 @@ from mesh import APPS, HERE, ROOT, Mesh, in_namespace, replace_atomically, wait_
 SPLIT = "reviews-split.yaml"
 V2 = "outbound|9080|v2|reviews.bookshop.svc.cluster.local"
 
+SLOW = """apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: {name: slow, namespace: bookshop}
+spec:
+  selector: {matchLabels: {app: slow}}
+  mtls: {mode: PERMISSIVE}
+"""
+
 
 class EndToEnd(unittest.TestCase):
     @classmethod
@@ -177,6 +185,8 @@ class EndToEnd(unittest.TestCase):
         wait_until("the repair takes effect", lambda: set(self.reviews(40)) == {"reviews-v2"}, 60)
 
     def test_a_long_request_outlives_the_end_of_its_servers_sidecar(self):
+        # The mesh knows of no such workload, so that clients send it plaintext.
+        replace_atomically(self.config / "slow.yaml", SLOW)
         pod = self.mesh.pod("slow-v1", "10.77.1.17", {"app": "slow", "version": "v1"})
         self.mesh.app(pod, "http", 9080, "slow-v1")
         self.mesh.start_sidecar(pod, EXIT_ON_ZERO_ACTIVE_CONNECTIONS="true", MINIMUM_DRAIN_DURATION="1s")

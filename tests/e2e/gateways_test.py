@@ -104,7 +104,7 @@ class Gateways(unittest.TestCase):
     def setUpClass(cls):
         cls.config = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-gateways-"))
         cls.addClassCleanup(shutil.rmtree, cls.config, ignore_errors=True)
-        cls.mesh = Mesh(cls.config)
+        cls.mesh = Mesh(cls.config, secure=False)
         cls.mesh.__enter__()
         cls.addClassCleanup(cls.mesh.__exit__, None, None, None)
         (cls.mesh.folder / "keys").mkdir()

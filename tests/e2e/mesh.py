@@ -25,7 +25,7 @@ from podnet import PROXY_UID, PodNetwork
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 HUB = "10.77.0.1"
-XDS, HTTP, MONITORING, ADMIN = 15012, 8080, 15014, 15000
+XDS, PLAINTEXT_XDS, HTTP, MONITORING, ADMIN = 15012, 15010, 8080, 15014, 15000
 APPS = [sys.executable, str(HERE / "apps.py")]
 
 
@@ -99,15 +99,17 @@ class Mesh:
     """Everything that runs. Use as a context; leaving it stops all that it started.
 
     `authority`: folder of an operator's authority; without one Fairlead makes a root of its own. `lifetime`: seconds, of
-    workloads' certificates, which are renewed after a fifth of it.
+    workloads' certificates, which are renewed after a fifth of it. `secure`: proxies come over TLS and prove who they are;
+    else over plaintext, and are who they say.
     """
 
-    def __init__(self, manifests, fairlead=None, authority=None, lifetime=3600, mesh_config=""):
+    def __init__(self, manifests, fairlead=None, authority=None, lifetime=3600, mesh_config="", secure=True):
         self.fairlead_binary = fairlead or os.environ.get("FAIRLEAD") or str(ROOT / "build" / "fairlead")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-mesh-"))
         self.folder.chmod(0o755)
         self.config = pathlib.Path(manifests)
         self.authority, self.lifetime, self.mesh_config = authority, lifetime, mesh_config
+        self.secure, self.xds = secure, f"{HUB}:{XDS if secure else PLAINTEXT_XDS}"
         self.issuer = Issuer(self.folder / "issuer")
         self.net = PodNetwork(f"{HUB}/16")
         self.control_plane = None
@@ -135,12 +137,14 @@ class Mesh:
         own_root = self.folder / "ca" / "root-cert.pem"
         self.control_plane = self.net.hub.start(
             [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--meshConfig", str(self.mesh_config),
-             "--grpcAddr", "", "--secureGRPCAddr", f"{HUB}:{XDS}", "--httpAddr", f":{HTTP}",
+             "--grpcAddr", "" if self.secure else self.xds, "--secureGRPCAddr", self.xds if self.secure else "", "--httpAddr", f":{HTTP}",
              "--monitoringAddr", f":{MONITORING}", "--httpsAddr", "", "--stateDir="], log=self.log_file,
             env={"TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
-                 "FAIRLEAD_CA_DIR": str(own_root.parent), "ROOT_CA_DIR": str(self.authority or self.folder / "none")})
+                 "FAIRLEAD_CA_DIR": str(own_root.parent), "ROOT_CA_DIR": str(self.authority or self.folder / "none"),
+                 **({} if self.secure else {"FAIRLEAD_PLAINTEXT_IDENTITY": "node"})})
         wait_until("Fairlead is ready", self.ready)
-        self.publish_roots((pathlib.Path(self.authority) / "root-cert.pem" if self.authority else own_root).read_text())
+        if self.secure:
+            self.publish_roots((pathlib.Path(self.authority) / "root-cert.pem" if self.authority else own_root).read_text())
 
     def publish_roots(self, roots):
         """What agents believe the control plane by, as Istio's ConfigMap istio-ca-root-cert."""
@@ -187,7 +191,7 @@ class Mesh:
         token.write_text(self.issuer.workload_token(pod.kube_namespace, pod.account))
         for path in (work, token):
             os.chown(path, PROXY_UID, PROXY_UID)
-        proxy_config = {"discoveryAddress": f"{HUB}:{XDS}", "concurrency": 1, "binaryPath": envoy_binary(),
+        proxy_config = {"discoveryAddress": self.xds, "concurrency": 1, "binaryPath": envoy_binary(),
                         "configPath": str(work), "terminationDrainDuration": "1s"}
         pod.sidecar = pod.start(
             ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",

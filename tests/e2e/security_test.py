@@ -197,7 +197,7 @@ class Security(unittest.TestCase):
             taken, left = ("/new", "/old") if one is new else ("/old", "/new")
             self.mesh.wait_answer("web", self.mesh.client, taken)
             self.mesh.wait_answer(DENIED, self.mesh.client, left)
-        self.finish(load, 300)
+        self.finish(load, 100)
 
     def start_load(self, path="/"):
         return self.mesh.start_load(100, 100, path)
@@ -231,7 +231,7 @@ class Security(unittest.TestCase):
         self.assertEqual(mesh.get(mesh.stranger, count=40), {"web": 40})
         mesh.start_fairlead()
         mesh.wait_renewed()
-        self.finish(load, 300)
+        self.finish(load, 100)
         self.assertGreater(mesh.handshakes() - before, 50)
 
     def in_vain(self, pod):
