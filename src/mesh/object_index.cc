@@ -1,8 +1,7 @@
-#include "mesh/object_index_builder.h"
-
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "mesh/object_index_builder.h"
 
 namespace fairlead::mesh {
 

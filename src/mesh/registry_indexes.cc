@@ -1,10 +1,9 @@
-#include "mesh/registry_index_builders.h"
-
 #include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "istio/mesh/v1alpha1/network.pb.h"
+#include "mesh/registry_index_builders.h"
 
 namespace fairlead::mesh {
 namespace {

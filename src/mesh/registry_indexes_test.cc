@@ -1,8 +1,7 @@
-#include "mesh/registry_index_builders.h"
-
 #include <gmock/gmock.h>
 
 #include "mesh/mesh_fixture.h"
+#include "mesh/registry_index_builders.h"
 
 namespace fairlead::mesh {
 namespace {

@@ -1,5 +1,3 @@
-#include "mesh/service_index_builder.h"
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "mesh/service_index_builder.h"
 
 namespace fairlead::mesh {
 namespace {

@@ -1,8 +1,7 @@
-#include "mesh/service_index_builder.h"
-
 #include <gmock/gmock.h>
 
 #include "mesh/mesh_fixture.h"
+#include "mesh/service_index_builder.h"
 
 namespace fairlead::mesh {
 namespace {

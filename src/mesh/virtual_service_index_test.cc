@@ -1,8 +1,7 @@
-#include "mesh/virtual_service_index_builder.h"
-
 #include <gmock/gmock.h>
 
 #include "mesh/mesh_fixture.h"
+#include "mesh/virtual_service_index_builder.h"
 #include "mesh/virtual_service_names.h"
 
 namespace fairlead::mesh {

@@ -34,8 +34,7 @@ Interned CutDown(const istio::mesh::v1alpha1::ProxyConfig& config) {
   if (config.has_proxy_headers()) *kept.mutable_proxy_headers() = config.proxy_headers();
   if (config.has_tracing()) *kept.mutable_tracing() = config.tracing();
   if (config.has_connection_settings()) *kept.mutable_connection_settings() = config.connection_settings();
-  if (config.has_private_key_provider())
-    *kept.mutable_private_key_provider() = config.private_key_provider();
+  if (config.has_private_key_provider()) *kept.mutable_private_key_provider() = config.private_key_provider();
   if (config.has_gateway_topology()) *kept.mutable_gateway_topology() = config.gateway_topology();
   return proto::DeterministicBytes(kept);
 }

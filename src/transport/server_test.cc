@@ -256,8 +256,8 @@ class TlsServers : public Servers {
   }
   void Replace(const std::string& name, bool clients, bool required = false) {
     const Issued own = authority_.Issue(name, "spiffe://cluster.local/ns/istio-system/sa/istiod");
-    const absl::Status status =
-        credentials_->Replace({own.certificate, own.key, clients ? authority_.certificate() : "", "", required});
+    const absl::Status status = credentials_->Replace(
+        {own.certificate, own.key, clients ? authority_.certificate() : "", "", required});
     ASSERT_TRUE(status.ok()) << status;
   }
 

@@ -25,7 +25,8 @@ bool AskedFor(const Names* names, const std::string& name) {
 std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& view) {
   const model::ProxyClass& proxy = view.proxy_class();
   if (proxy.cluster_id.empty()) return service.cluster_vips;
-  return model::AllAddresses(service, model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id));
+  return model::AllAddresses(
+      service, model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id));
 }
 
 // Two parts: the objects, and, of ServiceEntries, those that stand for the services of other registries.

@@ -74,8 +74,8 @@ absl::Status Build(const Inputs& inputs, tls::Secret* out) {
   if (!roots.ok()) return roots.status();
   auto* context = out->mutable_validation_context();
   std::string_view certificates = roots->certificates;
-  // A line end after the last certificate says nothing, and comes and goes with the way in which a manifest was
-  // written: what is meant for everybody is the same for all of them.
+  // A line end after the last certificate says nothing, and comes and goes with the way in which a manifest
+  // was written: what is meant for everybody is the same for all of them.
   if (map && certificates.ends_with('\n')) certificates.remove_suffix(1);
   context->mutable_trusted_ca()->set_inline_bytes(std::string(certificates));
   if (!roots->crl.empty()) context->mutable_crl()->set_inline_bytes(std::string(roots->crl));
