@@ -23,8 +23,8 @@ constexpr size_t kBytesPerTurn = 2 << 20;
 // should be few.
 constexpr size_t kBatch = 512 << 10, kEncryptedBatch = 64 << 10;
 constexpr size_t kPiecesPerCall = 256;
-// For a peer to read why it is sent away.
-constexpr std::chrono::seconds kLinger{2};
+// For a peer to read why it is sent away; less where the whole server ends, which waits for all.
+constexpr std::chrono::milliseconds kLinger{2000}, kLingerAtEnd{100};
 
 }  // namespace
 
@@ -224,7 +224,7 @@ bool Connection::WriteEncrypted(size_t plain, Clock::time_point now) {
 void Connection::Linger(Clock::time_point now) {
   if (lingering_) return;
   lingering_ = true;
-  linger_end_ = now + kLinger;
+  linger_end_ = now + (ending_ ? kLingerAtEnd : kLinger);
   shutdown(socket_.get(), SHUT_WR);
   loop_->Enqueue(this);
 }
@@ -240,9 +240,10 @@ void Connection::SendAway(std::string_view reason) {
   loop_->Enqueue(this);
 }
 
-void Connection::Drain(std::string_view reason, Clock::time_point now, Clock::time_point end) {
-  if (session_ == nullptr) return SendAway(reason);
-  session_->Drain(reason, now, end);
+void Connection::EndWithServer(Clock::time_point now, Clock::time_point end) {
+  if (session_ == nullptr) return SendAway("shutdown");
+  ending_ = true;
+  session_->End(now, end);
 }
 
 Clock::time_point Connection::Check(Clock::time_point now) {

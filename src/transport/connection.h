@@ -47,7 +47,8 @@ class Connection {
   bool Turn(Clock::time_point now);
   // Does what is due, and says when to be called again.
   Clock::time_point Check(Clock::time_point now);
-  void Drain(std::string_view reason, Clock::time_point now, Clock::time_point end);
+  // Tells the peer to go elsewhere, and ends what still runs at `end`.
+  void EndWithServer(Clock::time_point now, Clock::time_point end);
   void SendAway(std::string_view reason);  // without a word
   bool Done() const { return done_; }
   bool established() const { return session_ != nullptr && session_->greeted(); }
@@ -86,6 +87,7 @@ class Connection {
   bool readable_ = true, writable_ = true;
   bool hung_up_ = false;  // the peer says no more; what it said may wait to be read
   bool lingering_ = false, done_ = false;
+  bool ending_ = false;  // with the server
   bool more_ = false;    // to write, though the turn is over
   Unwritten unwritten_;  // of plaintext
   std::string records_;  // of TLS, that the system did not take, from a position on

@@ -262,7 +262,7 @@ void Loop::Drain(Clock::time_point end) {
     std::vector<Connection*> all;
     for (const auto& [connection, owned] : connections_) all.push_back(connection);
     for (Connection* connection : all) {
-      connection->Drain("shutdown", now_, end);
+      connection->EndWithServer(now_, end);
       Enqueue(connection);
     }
   });

@@ -348,7 +348,9 @@ void Session::CheckDrain(Clock::time_point now, Clock::time_point* next) {
     if (idle.count() > 0 && stream_count_ == 0 && Due(last_streams_ + idle, now, next))
       Drain("idle", now, now + kDrainStep);
   }
-  if (draining_ == Draining::kNoticed && Due(std::min(drain_step_, drain_end_), now, next)) {
+  const bool nothing_open = ending_ && stream_count_ == 0;
+  if (draining_ == Draining::kNoticed &&
+      (nothing_open || Due(std::min(drain_step_, drain_end_), now, next))) {
     draining_ = Draining::kGoing;
     nghttp2_submit_goaway(http2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(http2_),
                           NGHTTP2_NO_ERROR, nullptr, 0);
@@ -375,6 +377,11 @@ void Session::Drain(std::string_view reason, Clock::time_point now, Clock::time_
   nghttp2_submit_shutdown_notice(http2_);
   nghttp2_submit_ping(http2_, NGHTTP2_FLAG_NONE, kDrainPing);
   touch_();
+}
+
+void Session::End(Clock::time_point now, Clock::time_point end) {
+  ending_ = true;
+  Drain("shutdown", now, end);
 }
 
 void Session::EndStreams(const absl::Status& status) {

@@ -46,6 +46,9 @@ class Session {
   Clock::time_point Check(Clock::time_point now);
   // Tells the peer to go elsewhere; what still runs at `end` ends with UNAVAILABLE.
   void Drain(std::string_view reason, Clock::time_point now, Clock::time_point end);
+  // The same for the end of the server, which waits for all: without streams no time is left for one that may
+  // be under way. Its client tries elsewhere, as it is told that the stream was not looked at.
+  void End(Clock::time_point now, Clock::time_point end);
 
   // Nothing will be received or produced any more.
   bool Done() const;
@@ -126,6 +129,7 @@ class Session {
   Clock::time_point old_at_;  // by its age
   enum class Draining { kNo, kNoticed, kGoing, kEnded } draining_ = Draining::kNo;
   Clock::time_point drain_step_{}, drain_end_{};
+  bool ending_ = false;  // with the server
   std::array<RateLimit, kKinds> used_;
   std::string failure_;
   bool failed_ = false;       // nothing is taken any more; the last GOAWAY says why

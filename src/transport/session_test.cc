@@ -278,6 +278,20 @@ TEST(Session, AnOldConnectionTakesNoNewStreamsAndEndsAfterTheGrace) {
   EXPECT_TRUE(fake.session->Done());
 }
 
+TEST(Session, TheEndWaitsForStreamsAlone) {
+  SessionFake idle({}), busy({});
+  idle.Talk();
+  busy.client.Call(kEcho);
+  busy.Talk();
+  for (SessionFake* fake : {&idle, &busy}) {
+    fake->session->End(fake->now, fake->now + seconds(60));
+    fake->session->Check(fake->now);
+    fake->Output();
+  }
+  EXPECT_TRUE(idle.session->Done()) << "though its client has answered nothing";
+  EXPECT_FALSE(busy.session->Done());
+}
+
 TEST(Session, ADrainEndsWithTheLastStream) {
   SessionFake fake({});
   const int32_t call = fake.client.Call(kEcho);
