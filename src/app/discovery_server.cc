@@ -126,6 +126,29 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
   debug_sources_.diagnostics = [this] { return mesh_thread_->Diagnostics(); };
   debug_sources_.findings = std::make_shared<debug::Findings>();
   debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
+  debug_sources_.transport = [this] { return TransportConnections(); };
+}
+
+nlohmann::ordered_json DiscoveryServer::TransportConnections() const {
+  const rpc::GrpcServer* server = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    server = grpc_.get();
+  }
+  if (server == nullptr) return nullptr;
+  auto list = nlohmann::ordered_json::array();
+  for (const transport::ConnectionInfo& one : server->Connections()) {
+    list.push_back({{"listener", one.listener},
+                    {"peer", one.peer},
+                    {"names", one.names},
+                    {"tls", one.tls},
+                    {"ageSeconds", static_cast<double>(one.age.count()) / 1000},
+                    {"streams", one.streams},
+                    {"receivedBytes", one.received},
+                    {"sentBytes", one.sent},
+                    {"unreadBytes", one.held}});
+  }
+  return list;
 }
 
 // Where the fetcher has settled without any key, nothing but another publication opens the listener.

@@ -54,6 +54,7 @@ class DiscoveryServer {
   push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeStatuses(const StoreMeshModel* model);
+  nlohmann::ordered_json TransportConnections() const;
   absl::Status StartStatusFiles(const StoreMeshModel* model);
   void MakeSources();
   absl::Status CheckAddresses() const;

@@ -257,6 +257,16 @@ TEST_F(PagesTest, AnOperatorMayEndAStream) {
   EXPECT_EQ(Page("connections")["totalClients"], 1);
 }
 
+TEST_F(PagesTest, ConnectionsOfTheListeners) {
+  Begin();
+  const json connections = Page("transportz");
+  ASSERT_FALSE(connections.empty());
+  EXPECT_THAT(connections[0]["peer"], testing::StartsWith("ipv4:127.0.0.1:"));
+  EXPECT_EQ(connections[0]["tls"], false);
+  EXPECT_GT(connections[0]["streams"], 0);
+  EXPECT_GT(connections[0]["receivedBytes"], 0);
+}
+
 TEST_F(PagesTest, TheProcessItself) {
   Begin();
   EXPECT_GT(Page("pprof/heap")["allocatedBytes"], 0);

@@ -70,6 +70,8 @@ const std::vector<PageInfo>& Pages() {
       {"sidecarz", "What the proxy of ?proxyID= may see: services, routes, rules", SidecarPage},
       {"syncz", "What connected proxies were sent, and whether they took it", SyncPage},
       {"telemetryz", "Telemetries by namespace; those of the proxy of ?proxyID=", TelemetryPage},
+      {"transportz", "Connections of the gRPC listeners: peers, their names, calls and bytes", TransportPage,
+       true},
   };
   return *pages;
 }

@@ -38,6 +38,8 @@ struct Sources {
   std::function<push::DiagnosticList()> diagnostics;
   // What is odd in the mesh as it is served.
   std::shared_ptr<Findings> findings;
+  // The connections of the gRPC listeners, as a list; null before they listen.
+  std::function<nlohmann::ordered_json()> transport;
   // Sends everything again to all proxies; returns at once.
   std::function<void()> push_all;
 };

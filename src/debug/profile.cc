@@ -51,4 +51,8 @@ Page HeapPage(const Sources&, const Query& query) {
   return page;
 }
 
+Page TransportPage(const Sources& sources, const Query& query) {
+  return JsonPage(sources.transport(), query);
+}
+
 }  // namespace fairlead::debug

@@ -46,6 +46,7 @@ Page AmbientPage(const Sources& sources, const Query& query);
 // profile.cc
 Page CpuProfilePage(const Sources& sources, const Query& query);
 Page HeapPage(const Sources& sources, const Query& query);
+Page TransportPage(const Sources& sources, const Query& query);
 
 }  // namespace fairlead::debug
 

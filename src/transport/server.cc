@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -63,8 +64,11 @@ class Server::Impl {
       std::unique_lock lock(fleet_.mutex);
       fleet_.gone.wait_until(lock, end + kLastWords, [this] { return fleet_.connections == 0; });
     }
-    for (const auto& loop : loops_) loop->Stop();
-    loops_.clear();
+    {
+      std::lock_guard lock(asking_);
+      for (const auto& loop : loops_) loop->Stop();
+      loops_.clear();
+    }
     sockets_.clear();
     for (const Listener& listener : fleet_.service.options().listeners) {
       if (!listener.path.empty()) unlink(listener.path.c_str());
@@ -75,6 +79,7 @@ class Server::Impl {
 
   std::vector<ConnectionInfo> Connections() const {
     std::vector<ConnectionInfo> all;
+    std::lock_guard lock(asking_);
     for (const auto& loop : loops_) {
       auto infos = std::make_shared<std::promise<std::vector<ConnectionInfo>>>();
       loop->Ask([infos, loop = loop.get()] { infos->set_value(loop->Infos()); });
@@ -108,6 +113,7 @@ class Server::Impl {
   std::vector<int> ports_;
   std::vector<File> sockets_;
   std::vector<std::unique_ptr<Loop>> loops_;
+  mutable std::mutex asking_;  // held while loops are asked, so that they answer: they stop under it
 };
 
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

@@ -39,7 +39,7 @@ class Server {
   void Stop(std::chrono::milliseconds grace);
   // The ports listened on, in the order of the listeners; 0: a unix socket.
   const std::vector<int>& ports() const;
-  // Waits for the loops' next turns.
+  // Waits for the loops' next turns. None after Stop.
   std::vector<ConnectionInfo> Connections() const;
 
  private:
