@@ -27,6 +27,7 @@ TEST(StartThread, IsAStatusWhereTheSystemHasNone) {
 }
 
 TEST(RequireThread, EndsTheProcessWithAMessage) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the log's threads are there
   const auto start = [] {
     const NoMoreThreads none;
     RequireThread([] {}).join();

@@ -40,7 +40,8 @@ void AddFindings(const PartPtr& part, const Find& find, const Memory& before, Me
 }
 
 void AddDuplicateSubsets(const Sources& sources, std::vector<Finding>* all) {
-  for (const config::Diagnostic& one : *sources.diagnostics()) {
+  const push::DiagnosticList diagnostics = sources.diagnostics();
+  for (const config::Diagnostic& one : *diagnostics) {
     if (one.code != "duplicate-subset") continue;
     all->push_back({"pilot_destrule_subsets",
                     StrCat(one.object ? Describe(*one.object) : one.file, " ", one.path), one.message});

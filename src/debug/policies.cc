@@ -60,7 +60,8 @@ Json DiagnosticJson(const config::Diagnostic& one) {
 Page DiagnosticsPage(const Sources& sources, const Query& query) {
   const std::string severity = Value(query, "severity"), ns = Value(query, "namespace");
   Json out = Json::array();
-  for (const config::Diagnostic& one : *sources.diagnostics()) {
+  const push::DiagnosticList diagnostics = sources.diagnostics();
+  for (const config::Diagnostic& one : *diagnostics) {
     Json json = DiagnosticJson(one);
     if (!severity.empty() && json["severity"] != severity) continue;
     if (!ns.empty() && (!one.object || one.object->ns.str() != ns)) continue;
