@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "agent/ca_client.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -105,7 +106,7 @@ void Certificates::AskAuthority() {
 
 void Certificates::WriteOut(const std::string& name, const Secret& secret) {
   const auto write = [this](const char* file, const std::string& text) {
-    const absl::Status status = ca::WriteSecretFile(StrCat(options_.certificate_folder, "/", file), text);
+    const absl::Status status = WritePrivateFile(StrCat(options_.certificate_folder, "/", file), text);
     if (!status.ok()) sds_log.Error("{}", std::string(status.message()));
   };
   if (name == "ROOTCA") write("root-cert.pem", secret.roots);

@@ -16,6 +16,7 @@
 #include "agent/sds_server.h"
 #include "agent/secret_store.h"
 #include "agent/workload_certificate.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "ca/certificate.h"
@@ -182,7 +183,7 @@ class FileSecretsTest : public testing::Test {
     Write(key, ca::PrivateKeyPem(made));
   }
   void Write(const std::string& name, const std::string& text) {
-    ASSERT_TRUE(ca::WriteSecretFile(folder_ + "/" + name, text).ok());
+    ASSERT_TRUE(WritePrivateFile(folder_ + "/" + name, text).ok());
   }
   const std::string folder_ = StrCat(testing::TempDir(), "/agent-", getpid());
   SecretStore store_;
@@ -247,13 +248,13 @@ TEST_F(FileSecretsTest, RevocationsGoAlongWithTheRootsAsLongAsTheirFileIsThere) 
   const std::string file = folder_ + "/crl", list = EmptyList();
   files_.WatchRevocations(file);
   EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), "");
-  ASSERT_TRUE(ca::WriteSecretFile(file, list).ok());
+  ASSERT_TRUE(WritePrivateFile(file, list).ok());
   files_.Look();
   EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list);
   store_.Set("ROOTCA", {{}, {}, "other roots"});
   EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list) << "of new roots, too";
   for (const char* bad : {"", "no list"}) {
-    ASSERT_TRUE(ca::WriteSecretFile(file, bad).ok());
+    ASSERT_TRUE(WritePrivateFile(file, bad).ok());
     files_.Look();
     EXPECT_EQ(CrlOf(store_.Find("ROOTCA")), list) << "the last good one stays";
   }

@@ -17,6 +17,7 @@
 
 #include "agent/ca_client.h"
 #include "app/server_fixture.h"
+#include "base/files.h"
 #include "ca/authority.h"
 #include "ca/certificate.h"
 #include "ca/issue.h"
@@ -76,7 +77,7 @@ class SecureTest : public ServerTest {
     EXPECT_TRUE(ca::MakePrivateFolder(state_).ok());
     const ca::OwnedBio out(BIO_new(BIO_s_mem()));
     PEM_write_bio_PUBKEY(out.get(), issuer_.get());
-    EXPECT_TRUE(ca::WriteSecretFile(state_ + "/keys.pem", ca::Written(out.get())).ok());
+    EXPECT_TRUE(WritePrivateFile(state_ + "/keys.pem", ca::Written(out.get())).ok());
     options_.secure_grpc_addr = "127.0.0.1:0";
     options_.environment.ca_dir = state_ + "/ca";
     options_.environment.root_ca_dir = state_ + "/none";
@@ -97,7 +98,7 @@ class SecureTest : public ServerTest {
   absl::StatusOr<agent::Secret> Certificate(const std::string& subject, int64_t expires = ca::UnixNow() + 60,
                                             const agent::Secret& earlier = {}) {
     std::string token = subject.empty() ? "" : Token(issuer_, subject, expires);
-    EXPECT_TRUE(ca::WriteSecretFile(state_ + "/token", token).ok());
+    EXPECT_TRUE(WritePrivateFile(state_ + "/token", token).ok());
     agent::CaClientOptions options;
     options.address = address_;
     options.roots_file = state_ + "/ca/root-cert.pem";

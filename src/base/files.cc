@@ -1,11 +1,16 @@
 #include "base/files.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 
 namespace fairlead {
@@ -18,6 +23,25 @@ absl::Status StatusOf(const std::error_code& error, std::string_view what, const
   const std::string message = StrCat("cannot ", what, " ", path, ": ", error.message());
   if (error == std::errc::no_such_file_or_directory) return absl::NotFoundError(message);
   return absl::UnavailableError(message);
+}
+
+bool WriteAll(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return fsync(descriptor) == 0;
+}
+
+// A name is on disk when its folder is.
+void SyncFolderOf(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path();
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
 }
 
 }  // namespace
@@ -61,6 +85,18 @@ absl::Status WriteFileAtomically(const std::string& path, const std::string& tex
     if (!out) return absl::UnavailableError(StrCat("cannot write ", fresh));
   }
   return RenameFile(fresh, path);
+}
+
+absl::Status WritePrivateFile(const std::string& path, std::string_view text) {
+  const std::string fresh = path + ".new";
+  if (absl::Status status = RemoveFile(fresh); !status.ok()) return status;
+  const int descriptor = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int error = descriptor >= 0 && WriteAll(descriptor, text) ? 0 : errno;
+  if (descriptor >= 0 && close(descriptor) != 0 && error == 0) error = errno;
+  if (error != 0) return absl::UnavailableError(StrCat("cannot write ", fresh, ": ", ErrnoText(error)));
+  absl::Status status = RenameFile(fresh, path);
+  if (status.ok()) SyncFolderOf(path);
+  return status;
 }
 
 absl::Status RemoveFile(const std::string& path) {

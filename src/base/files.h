@@ -2,6 +2,7 @@
 #define FAIRLEAD_BASE_FILES_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +22,8 @@ absl::Status CreateFolders(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 // Writes a file beside its place, then puts it there: readers see the old text or the new one, whole.
 absl::Status WriteFileAtomically(const std::string& path, const std::string& text);
+// The same for its owner alone (0600), and on disk when it returns. Links are not followed.
+absl::Status WritePrivateFile(const std::string& path, std::string_view text);
 // No error where there is no such file.
 absl::Status RemoveFile(const std::string& path);
 // "/srv/out" for "out", "./out" and "../srv/out/"; the path itself where the current folder is not known.

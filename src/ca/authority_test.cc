@@ -53,7 +53,7 @@ class Folder {
   ~Folder() { std::system(("rm -rf " + path_).c_str()); }
   const std::string& path() const { return path_; }
   void Write(const std::string& name, const std::string& text) const {
-    ASSERT_TRUE(WriteSecretFile(StrCat(path_, "/", name), text).ok());
+    ASSERT_TRUE(WritePrivateFile(StrCat(path_, "/", name), text).ok());
   }
 
  private:

@@ -104,9 +104,9 @@ absl::StatusOr<BundlePtr> SelfSignedFolder::Make(int64_t now) const {
 
 // The key last: without it nothing counts as kept.
 absl::Status SelfSignedFolder::Keep(const Bundle& bundle, bool with_key) const {
-  absl::Status status = WriteSecretFile(Path(kRoots), CertificatePems(bundle.roots));
-  if (status.ok()) status = WriteSecretFile(Path(kCertificate), CertificatePem(bundle.certificate));
-  if (status.ok() && with_key) status = WriteSecretFile(Path(kKey), PrivateKeyPem(bundle.key));
+  absl::Status status = WritePrivateFile(Path(kRoots), CertificatePems(bundle.roots));
+  if (status.ok()) status = WritePrivateFile(Path(kCertificate), CertificatePem(bundle.certificate));
+  if (status.ok() && with_key) status = WritePrivateFile(Path(kKey), PrivateKeyPem(bundle.key));
   return status;
 }
 

@@ -1,15 +1,14 @@
 #include "ca/external_signer.h"
 
-#include <curl/curl.h>
 #include <sys/stat.h>
 
-#include <memory>
 #include <utility>
 
 #include "base/json.h"
 #include "base/strings.h"
 #include "ca/secret_file.h"
 #include "ca/signing_request.h"
+#include "ca/web_request.h"
 
 namespace fairlead::ca {
 namespace {
@@ -17,23 +16,11 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostAnswer = 256 << 10;
-constexpr long kConnectMilliseconds = 3000, kMilliseconds = 9000;
+constexpr std::chrono::seconds kPatience{9};
 constexpr int64_t kClockSkew = 300;  // seconds that a signer's clock may be ahead
-constexpr long kOk = 200;
+constexpr int kOk = 200;
 
 Signed Failed(Signed::Error error, std::string message) { return {error, std::move(message), {}, {}}; }
-
-bool IsOfThisMachine(std::string_view url) {
-  return url.starts_with("http://127.0.0.1:") || url.starts_with("http://localhost:") ||
-         url.starts_with("http://[::1]:");
-}
-
-size_t Take(char* data, size_t size, size_t count, void* out) {
-  auto* text = static_cast<std::string*>(out);
-  if (text->size() + size * count > kMostAnswer) return 0;  // ends the transfer
-  text->append(data, size * count);
-  return size * count;
-}
 
 bool Exists(const std::string& path) {
   struct stat found {};
@@ -82,35 +69,23 @@ absl::StatusOr<ExternalSigner::Trusted> ExternalSigner::ReadTrusted() const {
 }
 
 absl::StatusOr<std::string> ExternalSigner::Ask(const std::string& body) const {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
-  if (ready != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl cannot be used");
-  curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  WebRequest request{.url = options_.url,
+                     .headers = {"Content-Type: application/json"},
+                     .body = body,
+                     .roots_file = options_.tls_roots,
+                     .most_bytes = kMostAnswer,
+                     .timeout = kPatience};
   if (!options_.token_file.empty()) {
     const auto token = ReadSecretFile(options_.token_file);
-    if (token.ok())
-      headers = curl_slist_append(headers, StrCat("Authorization: Bearer ", Trim(*token)).c_str());
+    if (token.ok()) request.headers.push_back(StrCat("Authorization: Bearer ", Trim(*token)));
   }
-  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> owned(headers, curl_slist_free_all);
-  std::string answer;
-  curl_easy_setopt(curl.get(), CURLOPT_URL, options_.url.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, IsOfThisMachine(options_.url) ? "http" : "https");
-  if (!options_.tls_roots.empty()) curl_easy_setopt(curl.get(), CURLOPT_CAINFO, options_.tls_roots.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, body.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, kMilliseconds);
-  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, Take);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &answer);
-  const CURLcode code = curl_easy_perform(curl.get());
-  if (code != CURLE_OK)
-    return absl::UnavailableError(StrCat("the signer cannot be asked: ", curl_easy_strerror(code)));
-  long status = 0;
-  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-  if (status != kOk) return absl::InternalError(StrCat("the signer answers with status ", status));
-  return answer;
+  auto answer = ca::Ask(request);
+  if (!answer.ok())
+    return absl::Status(answer.status().code(),
+                        StrCat("the signer cannot be asked: ", FromAbsl(answer.status().message())));
+  if (answer->status != kOk)
+    return absl::InternalError(StrCat("the signer answers with status ", answer->status));
+  return std::move(answer->body);
 }
 
 absl::Status ExternalSigner::CheckGiven(const Certificates& given, const KeyPtr& key,

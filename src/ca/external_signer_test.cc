@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "ca/issue.h"
@@ -32,8 +33,8 @@ class ExternalSignerTest : public testing::Test {
  protected:
   ExternalSignerTest() {
     EXPECT_TRUE(MakePrivateFolder(folder_).ok());
-    EXPECT_TRUE(WriteSecretFile(folder_ + "/root-cert.pem", CertificatePem(root_.certificate)).ok());
-    EXPECT_TRUE(WriteSecretFile(folder_ + "/token", "secret\n").ok());
+    EXPECT_TRUE(WritePrivateFile(folder_ + "/root-cert.pem", CertificatePem(root_.certificate)).ok());
+    EXPECT_TRUE(WritePrivateFile(folder_ + "/token", "secret\n").ok());
     server_.Post("/sign", [this](const rpc::HttpRequest& request) {
       asked_ = *ParseJson(request.body);
       headers_ = request.headers;
@@ -131,7 +132,7 @@ TEST_F(ExternalSignerTest, WhatLeadsToARootGoesAlong) {
   EXPECT_THAT(Sign().chain, testing::ElementsAre(leaf, between));
   Answer(leaf);
   EXPECT_EQ(Sign().error, Signed::Error::kFailed);
-  ASSERT_TRUE(WriteSecretFile(folder_ + "/cert-chain.pem", between).ok());
+  ASSERT_TRUE(WritePrivateFile(folder_ + "/cert-chain.pem", between).ok());
   EXPECT_THAT(Sign().chain, testing::ElementsAre(leaf, between));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/strings.h"
 #include "ca/issue.h"
 #include "ca/secret_file.h"
@@ -75,8 +76,8 @@ TEST_F(ListenerCertificateTest, ItIsRenewedAtHalfOfItsLifetimeAndWithTheAuthorit
 TEST_F(ListenerCertificateTest, AnOperatorsFilesAreWatched) {
   const std::string folder = StrCat(testing::TempDir(), "/listener-", getpid());
   ASSERT_TRUE(MakePrivateFolder(folder).ok());
-  ASSERT_TRUE(WriteSecretFile(folder + "/c", "chain").ok());
-  ASSERT_TRUE(WriteSecretFile(folder + "/k", "key").ok());
+  ASSERT_TRUE(WritePrivateFile(folder + "/c", "chain").ok());
+  ASSERT_TRUE(WritePrivateFile(folder + "/k", "key").ok());
   ListenerCertificateOptions options;
   options.chain_file = folder + "/c";
   options.key_file = folder + "/k";
@@ -85,7 +86,7 @@ TEST_F(ListenerCertificateTest, AnOperatorsFilesAreWatched) {
   EXPECT_EQ(shown_.at(0).certificate_chain, "chain");
   EXPECT_TRUE(certificate_->Look().ok());
   EXPECT_EQ(shown_.size(), 1u);
-  ASSERT_TRUE(WriteSecretFile(folder + "/c", "other").ok());
+  ASSERT_TRUE(WritePrivateFile(folder + "/c", "other").ok());
   refuses_ = true;
   EXPECT_FALSE(certificate_->Look().ok());
   refuses_ = false;

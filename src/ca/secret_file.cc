@@ -33,15 +33,6 @@ class File {
   const int descriptor_;
 };
 
-bool WriteAll(int file, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = write(file, content.data(), content.size());
-    if (written <= 0) return false;
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return fsync(file) == 0;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
@@ -56,16 +47,6 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
     content.append(buffer, static_cast<size_t>(got));
     if (content.size() > kMost) return absl::InvalidArgumentError(StrCat(path, ": larger than 1 MiB"));
   }
-}
-
-absl::Status WriteSecretFile(const std::string& path, std::string_view content) {
-  const std::string next = StrCat(path, ".new");
-  if (absl::Status status = RemoveFile(next); !status.ok()) return status;
-  {
-    const File file(open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (file.get() < 0 || !WriteAll(file.get(), content)) return Unavailable(next);
-  }
-  return RenameFile(next, path);
 }
 
 absl::Status MakePrivateFolder(const std::string& path) {

@@ -12,8 +12,6 @@ namespace fairlead::ca {
 
 // Unavailable where it cannot be read, InvalidArgument beyond 1 MiB.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
-// For its owner alone (0600), whole or not at all: a reader sees the old content or the new.
-absl::Status WriteSecretFile(const std::string& path, std::string_view content);
 // With those above it; the folder itself for its owner alone (0700).
 absl::Status MakePrivateFolder(const std::string& path);
 // FailedPrecondition where others than the owner may read or change it.

@@ -1,9 +1,6 @@
 #include "ca/token_key_source.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
-#include <memory>
 #include <random>
 
 #include "base/json.h"
@@ -11,26 +8,14 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/secret_file.h"
+#include "ca/web_request.h"
 
 namespace fairlead::ca {
 namespace {
 
 LogScope jwt_log("jwks");
 
-constexpr size_t kMostDocument = 1 << 20;
-constexpr long kMostRedirects = 3, kConnectMilliseconds = 3000, kMilliseconds = 5000;
-
-size_t Take(char* data, size_t size, size_t count, void* out) {
-  auto* text = static_cast<std::string*>(out);
-  if (text->size() + size * count > kMostDocument) return 0;  // ends the transfer
-  text->append(data, size * count);
-  return size * count;
-}
-
-bool IsOfThisMachine(std::string_view url) {
-  return url.starts_with("http://127.0.0.1:") || url.starts_with("http://localhost:") ||
-         url.starts_with("http://[::1]:");
-}
+constexpr int kMostRedirects = 3;
 
 std::chrono::milliseconds WithJitter(std::chrono::milliseconds wait) {
   thread_local std::mt19937 random{std::random_device{}()};
@@ -41,27 +26,14 @@ std::chrono::milliseconds WithJitter(std::chrono::milliseconds wait) {
 }  // namespace
 
 absl::StatusOr<std::string> FetchDocument(const std::string& url) {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
-  if (ready != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl cannot be used");
-  const bool local = IsOfThisMachine(url);
-  if (!local && !url.starts_with("https://"))
+  if (!IsOfThisMachine(url) && !url.starts_with("https://"))
     return absl::InvalidArgumentError(StrCat(url, ": only https is fetched"));
-  std::string text;
-  curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, local ? "http" : "https");
-  curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, local ? "http" : "https");
-  curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_MAXREDIRS, kMostRedirects);
-  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, kMilliseconds);
-  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, Take);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &text);
-  const CURLcode code = curl_easy_perform(curl.get());
-  if (code != CURLE_OK) return absl::UnavailableError(StrCat(url, ": ", curl_easy_strerror(code)));
-  return text;
+  auto answer = Ask({.url = url, .most_redirects = kMostRedirects});
+  if (!answer.ok())
+    return absl::Status(answer.status().code(), StrCat(url, ": ", FromAbsl(answer.status().message())));
+  if (answer->status >= 400)
+    return absl::UnavailableError(StrCat(url, ": the answer is status ", answer->status));
+  return std::move(answer->body);
 }
 
 TokenKeySource::~TokenKeySource() { Stop(); }

@@ -73,35 +73,6 @@ absl::Status Failed(std::string_view what, const std::string& path) {
   return absl::UnavailableError(StrCat("cannot ", what, " ", path, ": ", ErrnoText(errno)));
 }
 
-absl::Status WriteAll(int descriptor, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed("write", path);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return fsync(descriptor) == 0 ? absl::OkStatus() : Failed("sync", path);
-}
-
-// The name is on disk when its folder is.
-void SyncFolder(const std::string& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
-}
-
-absl::Status WriteSynced(const std::string& folder, const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  const int descriptor = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) return Failed("write", fresh);
-  absl::Status status = WriteAll(descriptor, text, fresh);
-  if (close(descriptor) != 0 && status.ok()) status = Failed("write", fresh);
-  if (status.ok()) status = RenameFile(fresh, path);
-  if (status.ok()) SyncFolder(folder);
-  return status;
-}
-
 std::optional<GoodFile> Read(const std::string& name) {
   const absl::StatusOr<std::string> text = ReadFile(name);
   if (absl::IsNotFound(text.status())) return std::nullopt;
@@ -179,7 +150,7 @@ void LastGood::Write(const GoodFile& file) {
   const std::string name = NameOf(file.path);
   const std::string text = ToText(file, AbsolutePath(file.path));
   absl::Status status = text.size() <= kMostBytes
-                            ? WriteSynced(folder_, name, text)
+                            ? WritePrivateFile(name, text)
                             : absl::ResourceExhaustedError(StrCat(file.path, " is too large to be kept"));
   if (!status.ok()) {
     WriteErrors().Add();
