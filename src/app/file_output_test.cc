@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/server_fixture.h"
+#include "push/config_source.h"
 #include "source/file/read_file.h"
 #include "transports/node_list.h"
 
@@ -14,7 +15,7 @@
 namespace fairlead::app {
 namespace {
 
-using transports::FileNameOf;
+using push::FileNameOf;
 using transports::ParseNodes;
 
 using nlohmann::json;

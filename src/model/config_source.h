@@ -8,17 +8,17 @@
 
 namespace fairlead::model {
 
-// Where a proxy is told to get what its resources refer to: over the aggregated stream, or over a transport
-// of its own through a cluster of its bootstrap that leads to the control plane.
+// Where a proxy is told to get what its resources refer to: over the aggregated stream, over a transport of
+// its own through a cluster of its bootstrap that leads to the control plane, or from files that it watches.
 struct ConfigSource {
-  enum class Kind : uint8_t { kAds, kGrpc, kDeltaGrpc, kRest };
+  enum class Kind : uint8_t { kAds, kGrpc, kDeltaGrpc, kRest, kFiles };
   Kind kind = Kind::kAds;
-  Interned cluster;  // "" with kAds
+  Interned where;  // the cluster; with kFiles the folder; "" with kAds
 
   friend bool operator==(const ConfigSource&, const ConfigSource&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ConfigSource& source) {
-    return H::combine(std::move(h), source.kind, source.cluster);
+    return H::combine(std::move(h), source.kind, source.where);
   }
 };
 

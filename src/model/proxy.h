@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "base/interned.h"
 #include "base/labels.h"
+#include "model/config_source.h"
 #include "model/endpoint.h"
 #include "model/peer_identity.h"
 
@@ -112,7 +113,8 @@ struct Proxy {
   // Who it has proven to be, by a certificate or a token: the only member that is not its own word. Nothing
   // for a proxy that has proven nothing.
   std::optional<PeerIdentity> identity;
-  ProxyClassPtr cls;  // what of all this matters to what it is sent; set by ParseProxy
+  ConfigSource source;  // of what its resources refer to; ADS unless the stream that it came over has another
+  ProxyClassPtr cls;    // what of all this matters to what it is sent; set by ParseProxy
 };
 using ProxyPtr = std::shared_ptr<const Proxy>;
 

@@ -4,19 +4,20 @@
 #include <google/protobuf/message.h>
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/strings.h"
 #include "envoy/config/core/v3/config_source.pb.h"
-#include "gen/naming/config_source.h"
 #include "proto/messages.h"
 
 namespace fairlead::push {
 namespace {
 
-using envoy::config::core::v3::ConfigSource;
+namespace core = envoy::config::core::v3;
+using core::ConfigSource;
+using Kind = model::ConfigSource::Kind;
 using google::protobuf::Any;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
@@ -38,6 +39,35 @@ constexpr Holder kHolders[] = {
     {"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", xds::TypeId::kSecret, "name"},
 };
 
+constexpr size_t kLongestName = 200;  // of a file, in bytes
+
+void SetRest(std::string_view cluster, core::ApiConfigSource* out) {
+  out->set_api_type(core::ApiConfigSource::REST);
+  out->add_cluster_names(std::string(cluster));
+  out->mutable_refresh_delay()->set_seconds(1);
+  out->mutable_request_timeout()->set_seconds(30);
+}
+
+void SetGrpc(std::string_view cluster, core::ApiConfigSource::ApiType type, core::ApiConfigSource* out) {
+  out->set_api_type(type);
+  out->set_set_node_on_first_message_only(true);
+  out->add_grpc_services()->mutable_envoy_grpc()->set_cluster_name(std::string(cluster));
+}
+
+// The source of the resource of this type and name, as Envoy reads it. What says how long to wait stays as it
+// is.
+void SetSource(const model::ConfigSource& source, xds::TypeId type, std::string_view name,
+               ConfigSource* out) {
+  out->set_resource_api_version(core::V3);
+  if (source.kind == Kind::kFiles)
+    return out->mutable_path_config_source()->set_path(ResourcePath(source.where.str(), type, name));
+  core::ApiConfigSource* api = out->mutable_api_config_source();
+  api->set_transport_api_version(core::V3);
+  if (source.kind == Kind::kRest) return SetRest(source.where.str(), api);
+  SetGrpc(source.where.str(),
+          source.kind == Kind::kGrpc ? core::ApiConfigSource::GRPC : core::ApiConfigSource::DELTA_GRPC, api);
+}
+
 const Holder* FindHolder(const Descriptor* message) {
   for (const Holder& holder : kHolders) {
     if (message->full_name() == holder.message) return &holder;
@@ -55,7 +85,7 @@ std::string TextOf(const Message& message, const char* name) {
 // Walks a message and what is packed into it.
 class Walk {
  public:
-  explicit Walk(const SourceOf& source_of) : source_of_(source_of) {}
+  explicit Walk(const model::ConfigSource& source) : source_(source) {}
 
   // `name`: that of the closest message around that has one. True where something was changed.
   bool Visit(Message* message, const std::string& name) {
@@ -101,52 +131,66 @@ class Walk {
       auto* source = static_cast<ConfigSource*>(reflection->MutableMessage(message, field));
       if (!source->has_ads()) continue;
       const std::string own = holder.name_field == nullptr ? "" : TextOf(*message, holder.name_field);
-      source_of_(holder.type, own.empty() ? around : own, source);
+      SetSource(source_, holder.type, own.empty() ? around : own, source);
       return true;
     }
     return false;
   }
 
-  const SourceOf& source_of_;
+  const model::ConfigSource& source_;
 };
 
 }  // namespace
 
-xds::ResourcePtr SourceRewriter::Rewritten(const xds::ResourcePtr& resource) const {
+std::string FileNameOf(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '~' || (c == '.' && !out.empty());
+    if (plain) {
+      out.push_back(c);
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  if (out.size() <= kLongestName) return out;
+  return StrCat(std::string_view(out).substr(0, kLongestName), "%", ToHex(StableHash(name)));
+}
+
+std::string ResourcePath(std::string_view folder, xds::TypeId type, std::string_view name) {
+  const std::string_view label = xds::InfoOf(type).metric;
+  return name.empty() ? StrCat(folder, "/", label, ".json")
+                      : StrCat(folder, "/", label, "/", FileNameOf(name), ".json");
+}
+
+xds::ResourcePtr ConfigSources::Make(const Key& key) {
+  const cache::Resource& resource = *key.resource;
   Any any;
-  if (!any.ParseFromString(resource->any.Unpacked()) || !Walk(source_of_).Visit(&any, "")) return resource;
+  if (!any.ParseFromString(resource.any.Unpacked()) || !Walk(key.source).Visit(&any, "")) return nullptr;
   auto changed = std::make_shared<cache::Resource>();
-  changed->name = resource->name;
+  changed->name = resource.name;
   const std::string bytes = any.SerializeAsString();
   changed->any = bytes;
   changed->hash = StableHash(bytes);
-  changed->references = resource->references;
-  changed->origins = resource->origins;
+  changed->references = resource.references;
+  changed->origins = resource.origins;
   return changed;
 }
 
-xds::ResourceSetPtr SourceRewriter::Rewrite(const xds::ResourceSetPtr& resources) {
-  // Calls for the types alternate: what was made for the others is kept for a round.
-  if (known_.size() > 2 * (before_.size() + resources->size())) before_ = std::exchange(known_, {});
-  std::vector<xds::ResourceListPtr> parts;
-  for (const xds::ResourceListPtr& part : resources->parts()) {
-    std::vector<xds::ResourcePtr> list;
-    for (const xds::ResourcePtr& resource : part->resources()) {
-      xds::ResourcePtr& made = known_[resource];
-      if (made == nullptr) {
-        const auto earlier = before_.find(resource);
-        made = earlier == before_.end() ? Rewritten(resource) : earlier->second;
-      }
-      list.push_back(made);
+xds::ResourceListPtr ConfigSources::Apply(const model::ConfigSource& source,
+                                          const xds::ResourceListPtr& list) {
+  if (source.kind == Kind::kAds) return list;
+  std::vector<xds::ResourcePtr> applied = list->resources();
+  bool changed = false;
+  for (xds::ResourcePtr& resource : applied) {
+    if (const xds::ResourcePtr made = made_.GetOrBuild({resource, source}, &Make)) {
+      resource = made;
+      changed = true;
     }
-    parts.push_back(xds::ResourceList::Of(std::move(list)));
   }
-  return std::make_shared<xds::ResourceSet>(std::move(parts));
-}
-
-SourceOf SourceThrough(std::string_view cluster, Transport transport) {
-  const model::ConfigSource source{transport, cluster};
-  return [source](xds::TypeId, std::string_view, ConfigSource* out) { gen::SetConfigSource(source, out); };
+  return changed ? xds::ResourceList::Of(std::move(applied)) : list;
 }
 
 }  // namespace fairlead::push

@@ -1,45 +1,48 @@
 #ifndef FAIRLEAD_PUSH_CONFIG_SOURCE_H_
 #define FAIRLEAD_PUSH_CONFIG_SOURCE_H_
 
-#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "cache/byte_cache.h"
 #include "model/config_source.h"
 #include "xds/resource_set.h"
 
-namespace envoy::config::core::v3 {
-class ConfigSource;
-}
-
 namespace fairlead::push {
 
-// Fills in where a proxy gets the resource of this type and name.
-using SourceOf =
-    std::function<void(xds::TypeId type, std::string_view name, envoy::config::core::v3::ConfigSource* out)>;
+// The file of a folder of resources that has what a type names so; without a name the type's one file.
+// "/out/node/eds/outbound%7C80%7C%7Ca.json"
+std::string ResourcePath(std::string_view folder, xds::TypeId type, std::string_view name);
+// A resource's or a node's name as a file's: letters, digits and ".-_~" stay, other bytes become "%7C"; a
+// name that would be too long or hidden is cut or escaped, and stays unique.
+std::string FileNameOf(std::string_view name);
 
-// Resources refer to others "over ADS": clusters to their endpoints, listeners to routes. A proxy without an
-// aggregated stream needs another source there, that of its own transport. Resources that did not change
-// since the last call keep their pointers. Not thread-safe.
-class SourceRewriter {
+// Generators refer to other resources "over ADS": clusters to their endpoints, listeners to routes. For a
+// proxy with another source this is the last stage of what it is sent: the same resource, with its source in
+// place. One copy is made for all proxies of one source, and stays the same object as long as its original
+// does. Thread-safe.
+class ConfigSources {
  public:
-  explicit SourceRewriter(SourceOf source_of) : source_of_(std::move(source_of)) {}
-  xds::ResourceSetPtr Rewrite(const xds::ResourceSetPtr& resources);
+  // `list` itself where the source is ADS or nothing in it refers to anything.
+  xds::ResourceListPtr Apply(const model::ConfigSource& source, const xds::ResourceListPtr& list);
+  // Forgets what was not used lately. To be called every few seconds.
+  void Sweep(Clock::time_point now) { made_.Sweep(now); }
 
  private:
-  using Known = absl::flat_hash_map<xds::ResourcePtr, xds::ResourcePtr>;
-  xds::ResourcePtr Rewritten(const xds::ResourcePtr& resource) const;
+  struct Key {
+    xds::ResourcePtr resource;
+    model::ConfigSource source;
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.resource, key.source);
+    }
+  };
+  static xds::ResourcePtr Make(const Key& key);
 
-  const SourceOf source_of_;
-  Known known_;  // of the last two calls, by what they were made from
-  Known before_;
+  cache::ByteCache<Key> made_;  // null: the resource as it is
 };
-
-// The source of a proxy that asks over streams of one type, or by REST, through the cluster of its bootstrap
-// that leads to the control plane.
-using Transport = model::ConfigSource::Kind;
-SourceOf SourceThrough(std::string_view cluster, Transport transport);
 
 }  // namespace fairlead::push
 

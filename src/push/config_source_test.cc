@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "base/hash.h"
-#include "base/strings.h"
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
@@ -16,11 +15,10 @@ namespace {
 
 using envoy::config::cluster::v3::Cluster;
 using envoy::config::core::v3::ApiConfigSource;
-using envoy::config::core::v3::ConfigSource;
 using envoy::config::listener::v3::Listener;
 using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 using testing::ElementsAre;
-using xds::TypeId;
+using Kind = model::ConfigSource::Kind;
 
 xds::ResourcePtr Pack(const std::string& name, const google::protobuf::Message& message) {
   google::protobuf::Any any;
@@ -50,26 +48,36 @@ xds::ResourcePtr EdsCluster(const std::string& name, const std::string& service_
   return Pack(name, cluster);
 }
 
-// Notes what it is asked, and names it in the path.
-class Sources : public testing::Test {
- protected:
-  SourceRewriter rewriter{[this](TypeId type, std::string_view name, ConfigSource* out) {
-    asked.push_back(StrCat(xds::InfoOf(type).name, " ", name));
-    out->mutable_path_config_source()->set_path(std::string(name));
-  }};
-  std::vector<std::string> asked;
-};
-
-TEST_F(Sources, OfAClustersEndpointsAreReplaced) {
-  const auto made = rewriter.Rewrite(xds::ResourceSet::Of({EdsCluster("a"), EdsCluster("b", "service")}));
-  EXPECT_THAT(asked, ElementsAre("EDS a", "EDS service"));
-  const auto config = Unpack<Cluster>(made->Find("b")).eds_cluster_config().eds_config();
-  EXPECT_EQ(config.path_config_source().path(), "service");
-  EXPECT_EQ(config.initial_fetch_timeout().seconds(), 3) << "the rest stays";
-  EXPECT_NE(made->hash(), xds::ResourceSet::Of({EdsCluster("a"), EdsCluster("b", "service")})->hash());
+xds::ResourceListPtr ListOf(std::vector<xds::ResourcePtr> resources) {
+  return xds::ResourceList::Of(std::move(resources));
 }
 
-TEST_F(Sources, DeepInsideAListenerAreReplaced) {
+xds::ResourcePtr Find(const xds::ResourceListPtr& list, std::string_view name) {
+  for (const xds::ResourcePtr& resource : list->resources()) {
+    if (resource->name.str() == name) return resource;
+  }
+  return nullptr;
+}
+
+class ConfigSourcesTest : public testing::Test {
+ protected:
+  const model::ConfigSource files_{Kind::kFiles, "/out"};
+  ConfigSources sources_;
+};
+
+TEST_F(ConfigSourcesTest, OfAClustersEndpointsAreReplaced) {
+  const auto before = ListOf({EdsCluster("a"), EdsCluster("b", "service|1")});
+  const auto made = sources_.Apply(files_, before);
+  const auto of = [&](const char* name) {
+    return Unpack<Cluster>(Find(made, name)).eds_cluster_config().eds_config();
+  };
+  EXPECT_EQ(of("a").path_config_source().path(), "/out/eds/a.json");
+  EXPECT_EQ(of("b").path_config_source().path(), "/out/eds/service%7C1.json");
+  EXPECT_EQ(of("b").initial_fetch_timeout().seconds(), 3) << "the rest stays";
+  EXPECT_NE(made->hash(), before->hash());
+}
+
+TEST_F(ConfigSourcesTest, DeepInsideAListenerAreReplaced) {
   HttpConnectionManager manager;
   manager.mutable_rds()->set_route_config_name("9080");
   manager.mutable_rds()->mutable_config_source()->mutable_ads();
@@ -78,43 +86,56 @@ TEST_F(Sources, DeepInsideAListenerAreReplaced) {
   filter->mutable_config_discovery()->mutable_config_source()->mutable_ads();
   envoy::extensions::transport_sockets::tls::v3::DownstreamTlsContext tls;
   auto* secret = tls.mutable_common_tls_context()->add_tls_certificate_sds_secret_configs();
-  secret->set_name("kubernetes://cert");
+  secret->set_name("cert");
   secret->mutable_sds_config()->mutable_ads();
   Listener listener;
   listener.set_name("l");
   auto* chain = listener.add_filter_chains();
   chain->add_filters()->mutable_typed_config()->PackFrom(manager);
   chain->mutable_transport_socket()->mutable_typed_config()->PackFrom(tls);
-  const auto made = rewriter.Rewrite(xds::ResourceSet::Of({Pack("l", listener)}));
-  EXPECT_THAT(asked, testing::UnorderedElementsAre("RDS 9080", "ECDS wasm", "SDS kubernetes://cert"));
+  const auto made = Unpack<Listener>(Find(sources_.Apply(files_, ListOf({Pack("l", listener)})), "l"));
   HttpConnectionManager read;
-  ASSERT_TRUE(Unpack<Listener>(made->Find("l")).filter_chains(0).filters(0).typed_config().UnpackTo(&read));
-  EXPECT_EQ(read.rds().config_source().path_config_source().path(), "9080");
+  ASSERT_TRUE(made.filter_chains(0).filters(0).typed_config().UnpackTo(&read));
+  EXPECT_EQ(read.rds().config_source().path_config_source().path(), "/out/rds/9080.json");
+  EXPECT_EQ(read.http_filters(0).config_discovery().config_source().path_config_source().path(),
+            "/out/ecds/wasm.json");
+  ASSERT_TRUE(made.filter_chains(0).transport_socket().typed_config().UnpackTo(&tls));
+  EXPECT_EQ(
+      tls.common_tls_context().tls_certificate_sds_secret_configs(0).sds_config().path_config_source().path(),
+      "/out/sds/cert.json");
 }
 
-TEST_F(Sources, OfOtherKindsStayAndUnchangedResourcesKeepTheirPointers) {
+TEST_F(ConfigSourcesTest, OfOtherKindsStayAndUnchangedResourcesKeepTheirPointers) {
   Cluster other;
   other.set_name("sds");
   other.mutable_eds_cluster_config()->mutable_eds_config()->mutable_path_config_source()->set_path("/x");
   const xds::ResourcePtr kept = Pack("sds", other), cluster = EdsCluster("a");
-  const auto first = rewriter.Rewrite(xds::ResourceSet::Of({kept, cluster}));
-  EXPECT_EQ(first->Find("sds"), kept);
-  for (int i = 0; i < 5; ++i) {
-    const auto again = rewriter.Rewrite(xds::ResourceSet::Of({kept, cluster, EdsCluster(StrCat("n", i))}));
-    EXPECT_EQ(again->Find("a"), first->Find("a"));
-  }
+  const auto first = sources_.Apply(files_, ListOf({kept, cluster}));
+  EXPECT_EQ(Find(first, "sds"), kept);
+  EXPECT_EQ(sources_.Apply(files_, ListOf({kept}))->resources().front(), kept);
+  const auto again = sources_.Apply(files_, ListOf({kept, cluster, EdsCluster("new")}));
+  EXPECT_EQ(Find(again, "a"), Find(first, "a"));
 }
 
-TEST(SourcesThrough, NameTheTransport) {
-  ConfigSource grpc, rest;
-  grpc.mutable_ads();
-  SourceThrough("xds", Transport::kDeltaGrpc)(TypeId::kEndpoint, "a", &grpc);
-  EXPECT_EQ(grpc.api_config_source().api_type(), ApiConfigSource::DELTA_GRPC);
-  EXPECT_EQ(grpc.api_config_source().grpc_services(0).envoy_grpc().cluster_name(), "xds");
-  SourceThrough("xds", Transport::kRest)(TypeId::kEndpoint, "a", &rest);
-  EXPECT_EQ(rest.api_config_source().api_type(), ApiConfigSource::REST);
-  EXPECT_THAT(rest.api_config_source().cluster_names(), ElementsAre("xds"));
-  EXPECT_GT(rest.api_config_source().request_timeout().seconds(), 1) << "a poll is held";
+TEST_F(ConfigSourcesTest, AreKeptApart) {
+  const auto list = ListOf({EdsCluster("a")});
+  EXPECT_EQ(sources_.Apply({}, list), list) << "ADS";
+  const auto files = sources_.Apply(files_, list);
+  EXPECT_NE(sources_.Apply({Kind::kFiles, "/other"}, list)->hash(), files->hash());
+  EXPECT_EQ(sources_.Apply(files_, list)->hash(), files->hash());
+}
+
+TEST_F(ConfigSourcesTest, NameTheTransport) {
+  const auto of = [&](Kind kind) {
+    const auto made = sources_.Apply({kind, "xds"}, ListOf({EdsCluster("a")}));
+    return Unpack<Cluster>(made->resources().front()).eds_cluster_config().eds_config().api_config_source();
+  };
+  EXPECT_EQ(of(Kind::kGrpc).api_type(), ApiConfigSource::GRPC);
+  EXPECT_EQ(of(Kind::kDeltaGrpc).api_type(), ApiConfigSource::DELTA_GRPC);
+  EXPECT_EQ(of(Kind::kDeltaGrpc).grpc_services(0).envoy_grpc().cluster_name(), "xds");
+  EXPECT_EQ(of(Kind::kRest).api_type(), ApiConfigSource::REST);
+  EXPECT_THAT(of(Kind::kRest).cluster_names(), ElementsAre("xds"));
+  EXPECT_GT(of(Kind::kRest).request_timeout().seconds(), 1) << "a poll is held";
 }
 
 }  // namespace

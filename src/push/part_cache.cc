@@ -36,6 +36,7 @@ PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World
 
 xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World& world,
                                     const xds::NameSetPtr& names, Made* last) {
+  const model::ConfigSource& source = world.client->proxy->source;
   const size_t count = generator.PartCount();
   const bool comparable = last->set != nullptr && last->names == names && last->reads.size() == count;
   last->names = names;
@@ -50,6 +51,7 @@ xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World
       continue;
     }
     Part made = MakePart(generator, world, names, part);
+    made.value = sources_.Apply(source, made.value);
     if (holds && !generator.IsShared(part) && !SameList(*made.value, *before))
       mesh::ReportMismatch(world.client->proxy->id);
     last->reads[part] = std::move(made.reads);
@@ -62,14 +64,16 @@ xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World
 }
 
 xds::ResourceSetPtr PartCache::MakeSome(gen::Generator& generator, const mesh::World& world,
-                                        const xds::NameSet& names, Made* last) const {
+                                        const xds::NameSet& names, Made* last) {
   mesh::View view(world);
-  auto set = xds::ResourceSet::Of(gen::GenerateAll(generator, view, &names.names()));
+  auto list = xds::ResourceList::Of(gen::GenerateAll(generator, view, &names.names()));
   // Who adds many names one by one is told of every change.
   constexpr size_t kMost = 64;
   if (last->more_reads.size() == kMost) view.MarkUnrepeatable();
   if (last->more_reads.size() <= kMost) last->more_reads.push_back(view.Take());
-  return set;
+  const model::ConfigSource& source = world.client->proxy->source;
+  return std::make_shared<xds::ResourceSet>(
+      std::vector<xds::ResourceListPtr>{sources_.Apply(source, std::move(list))});
 }
 
 }  // namespace fairlead::push

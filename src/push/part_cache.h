@@ -13,6 +13,7 @@
 #include "cache/recorded.h"
 #include "gen/generator.h"
 #include "mesh/reads.h"
+#include "push/config_source.h"
 #include "xds/name_set.h"
 #include "xds/resource_set.h"
 #include "xds/types.h"
@@ -45,9 +46,12 @@ class PartCache {
                            Made* last);
   // Those of some names alone, which were added to what `last` was made for.
   xds::ResourceSetPtr MakeSome(gen::Generator& generator, const mesh::World& world, const xds::NameSet& names,
-                               Made* last) const;
+                               Made* last);
   // Forgets what was not used lately. To be called every few seconds.
-  void Sweep(Clock::time_point now) { parts_.Sweep(now); }
+  void Sweep(Clock::time_point now) {
+    parts_.Sweep(now);
+    sources_.Sweep(now);
+  }
   size_t size() const { return parts_.size(); }
 
  private:
@@ -68,6 +72,7 @@ class PartCache {
     }
   };
   cache::RecordedCache<Key, xds::ResourceList, mesh::Reads> parts_;
+  ConfigSources sources_;
 };
 
 }  // namespace fairlead::push

@@ -280,10 +280,9 @@ bool Stream::Step() {
   gen::Generator& generator = pusher_->maker_.GeneratorFor(wanted->type, *proxy_);
   const mesh::World world = World();
   Made& made = made_[static_cast<size_t>(wanted->type)];
-  xds::ResourceSetPtr now = wanted->part
-                                ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
-                                : pusher_->maker_.parts().Make(generator, world, wanted->names, &made);
-  if (rewriter_ != nullptr) now = rewriter_->Rewrite(now);
+  const xds::ResourceSetPtr now =
+      wanted->part ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
+                   : pusher_->maker_.parts().Make(generator, world, wanted->names, &made);
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,
          {xds::InfoOf(wanted->type).name, Metrics().Of(wanted->type),

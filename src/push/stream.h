@@ -15,7 +15,6 @@
 #include "mesh/proxy_scope.h"
 #include "model/proxy.h"
 #include "push/authorizer.h"
-#include "push/config_source.h"
 #include "push/inspection.h"
 #include "push/object_subscriptions.h"
 #include "push/part_cache.h"
@@ -117,7 +116,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void AnswerUnknown(const xds::Request& request);
   void SendAnswer();
   bool Identify(const xds::Request& request);
-  void ChooseSources();
+  void ChooseSource();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
   void Refuse(std::string_view type_url, const std::string& excess);
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
@@ -170,7 +169,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   PlainAnswers answers_;
   bool read_later_ = false;                       // the next request is read when an answer is sent
   std::unique_ptr<ObjectSubscriptions> objects_;  // null: the client asked for none
-  std::unique_ptr<SourceRewriter> rewriter_;      // of a proxy without an aggregated stream that asks for it
   std::string inspected_;  // what was last asked for, so that an ACK is told from a question
 };
 using StreamPtr = std::shared_ptr<Stream>;

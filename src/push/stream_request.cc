@@ -131,7 +131,7 @@ bool Stream::Identify(const xds::Request& request) {
   }
   proxy_ = *std::move(proxy);
   name_ = StrCat(proxy_->id, "-", number_);
-  ChooseSources();
+  ChooseSource();
   position_.Start();
   FindScope();
   const std::string& version = proxy_->metadata.istio_version;
@@ -149,15 +149,18 @@ bool Stream::Identify(const xds::Request& request) {
 
 // A proxy that speaks over streams of one type, or by REST, names the cluster of its bootstrap that leads
 // here.
-void Stream::ChooseSources() {
+void Stream::ChooseSource() {
+  using Kind = model::ConfigSource::Kind;
   if (!options_.only || proxy_->metadata.raw == nullptr) return;
   const auto& fields = proxy_->metadata.raw->fields();
   const auto cluster = fields.find("FAIRLEAD_XDS_CLUSTER");
   if (cluster == fields.end() || cluster->second.string_value().empty()) return;
-  const Transport transport = options_.exchange == Exchange::kPoll      ? Transport::kRest
-                              : core_.framing() == xds::Framing::kDelta ? Transport::kDeltaGrpc
-                                                                        : Transport::kGrpc;
-  rewriter_ = std::make_unique<SourceRewriter>(SourceThrough(cluster->second.string_value(), transport));
+  auto proxy = std::make_shared<model::Proxy>(*proxy_);
+  proxy->source = {options_.exchange == Exchange::kPoll      ? Kind::kRest
+                   : core_.framing() == xds::Framing::kDelta ? Kind::kDeltaGrpc
+                                                             : Kind::kGrpc,
+                   cluster->second.string_value()};
+  proxy_ = std::move(proxy);
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
-#include "envoy/config/core/v3/config_source.pb.h"
 #include "proto/json.h"
 #include "push/config_source.h"
 #include "source/file/folder_scanner.h"
@@ -20,14 +18,12 @@
 namespace fairlead::transports {
 namespace {
 
-using envoy::config::core::v3::ConfigSource;
 using xds::TypeId;
 
 LogScope files_log("files");
 
 // The node list is looked at this often.
 constexpr std::chrono::seconds kNodesEvery{2};
-constexpr size_t kLongestName = 200;
 constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
 
 // The types that a proxy asks for as a whole, and those that are named by the former.
@@ -41,35 +37,11 @@ std::string Flatten(const xds::Frame& frame) {
 
 }  // namespace
 
-std::string FileNameOf(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '~' || (c == '.' && !out.empty());
-    if (plain) {
-      out.push_back(c);
-    } else {
-      constexpr char kHex[] = "0123456789ABCDEF";
-      const auto byte = static_cast<unsigned char>(c);
-      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
-    }
-  }
-  if (out.size() <= kLongestName) return out;
-  return StrCat(std::string_view(out).substr(0, kLongestName), "%", ToHex(StableHash(name)));
-}
-
 // The files of one node.
 class FileOutput::NodeFolder {
  public:
-  NodeFolder(std::string folder, model::ProxyPtr proxy)
-      : folder_(std::move(folder)),
-        proxy_(std::move(proxy)),
-        rewriter_([this](TypeId type, std::string_view name, ConfigSource* out) {
-          out->mutable_path_config_source()->set_path(PathOf(type, name));
-          out->set_resource_api_version(envoy::config::core::v3::V3);
-        }) {}
-
-  const model::ProxyPtr& proxy() const { return proxy_; }
+  NodeFolder(std::string folder, const model::ProxyPtr& proxy)
+      : folder_(std::move(folder)), proxy_(ReadingFrom(folder_, *proxy)) {}
 
   // Whether every file is as it should be. What could not be written is written at the next call.
   bool Write(const push::Pusher& pusher) {
@@ -82,7 +54,7 @@ class FileOutput::NodeFolder {
       if (!view->Serves(root)) continue;
       const xds::ResourceSetPtr resources = view->Make(root, nullptr);
       WriteChildren(*view, *resources, &written);
-      WriteResponse(root, "", rewriter_.Rewrite(resources), &written);
+      WriteResponse(root, "", resources, &written);
     }
     RemoveOthers(written);
     if (failed_before && !failed_) files_log.Info("{}: all files are written again", folder_);
@@ -90,11 +62,14 @@ class FileOutput::NodeFolder {
   }
 
  private:
-  // "/out/node/eds/outbound%7C80%7C%7Ca.json"; without a name the type's one file.
+  static model::ProxyPtr ReadingFrom(const std::string& folder, const model::Proxy& proxy) {
+    auto reading = std::make_shared<model::Proxy>(proxy);
+    reading->source = {model::ConfigSource::Kind::kFiles, folder};
+    return reading;
+  }
+
   std::string PathOf(TypeId type, std::string_view name) const {
-    const std::string_view label = xds::InfoOf(type).metric;
-    return name.empty() ? StrCat(folder_, "/", label, ".json")
-                        : StrCat(folder_, "/", label, "/", FileNameOf(name), ".json");
+    return push::ResourcePath(folder_, type, name);
   }
 
   void WriteChildren(const push::ProxyView& view, const xds::ResourceSet& resources,
@@ -153,7 +128,6 @@ class FileOutput::NodeFolder {
 
   const std::string folder_;
   const model::ProxyPtr proxy_;
-  push::SourceRewriter rewriter_;
   mesh::ProxyScopePtr scope_;
   std::map<std::string, Hash128> hashes_;  // of the resources, by path
   bool failed_ = false;                    // something could not be written in the last round
@@ -209,7 +183,7 @@ void FileOutput::ReadNodes() {
   const std::string root = AbsolutePath(options_.folder);
   std::map<std::string, std::unique_ptr<NodeFolder>> folders;
   for (const auto& [id, proxy] : nodes_.nodes())
-    folders[id] = std::make_unique<NodeFolder>(StrCat(root, "/", FileNameOf(id)), proxy);
+    folders[id] = std::make_unique<NodeFolder>(StrCat(root, "/", push::FileNameOf(id)), proxy);
   folders_ = std::move(folders);
 }
 

@@ -60,10 +60,6 @@ class FileOutput {
   std::map<std::string, std::unique_ptr<NodeFolder>> folders_;  // by node id
 };
 
-// A resource's or a node's name as a file's: letters, digits and ".-_~" stay, other bytes become "%7C"; a
-// name that would be too long or hidden is cut or escaped, and stays unique.
-std::string FileNameOf(std::string_view name);
-
 }  // namespace fairlead::transports
 
 #endif  // FAIRLEAD_TRANSPORTS_FILE_OUTPUT_H_
