@@ -213,6 +213,11 @@ TEST_F(PagesTest, AProxysViewOfTheMesh) {
   EXPECT_EQ(scope["sidecar"], nullptr);
   EXPECT_EQ(scope["destinationRules"]["reviews.shop.svc.cluster.local"][0]["name"], "reviews");
   EXPECT_EQ(scope["egressListeners"][0]["virtualServices"].size(), 2u);
+  const json origins = Page("originz?proxyID=client.shop");
+  const json service = "Service/shop/reviews", rule = "DestinationRule/shop/reviews";
+  EXPECT_EQ(origins["CDS"]["outbound|9080||reviews.shop.svc.cluster.local"], json::array({rule, service}));
+  EXPECT_EQ(origins["CDS"]["PassthroughCluster"], json::array());
+  EXPECT_EQ(Get("originz")->status, 400);
   EXPECT_EQ(Get("sidecarz")->status, 400);
   EXPECT_EQ(Get("sidecarz?proxyID=nobody")->status, 404);
   const json instances = Page("instancesz");

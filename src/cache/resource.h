@@ -28,7 +28,8 @@ struct Reference {
 };
 
 // The keys of the config objects that a resource was made from, "VirtualService/default/reviews"; sorted,
-// unique. Empty where its generator does not say.
+// unique. Of what many have in common, the services behind routes and listeners and the workloads behind
+// endpoints are left out.
 using Origins = std::vector<Interned>;
 
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.

@@ -61,6 +61,7 @@ const std::vector<PageInfo>& Pages() {
       {"mesh", "The MeshConfig that holds", MeshPage},
       {"ndsz", "The name table that the proxy of ?proxyID= was sent", NameTableDumpPage},
       {"networkz", "Gateways of other networks", NetworksPage},
+      {"originz", "The objects that each resource of the proxy of ?proxyID= was made from", OriginsPage},
       {"pprof/heap", "Memory of the allocator; ?arenas for all it tells", HeapPage, true},
       {"pprof/profile", "Where CPU time goes for ?seconds=30, for `go tool pprof`", CpuProfilePage, true},
       {"push_status", "What is odd in the mesh as it is served", PushStatusPage},

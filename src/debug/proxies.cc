@@ -99,6 +99,25 @@ Page SidecarPage(const Sources& sources, const Query& query) {
   return report ? JsonPage(ScopeJson(*report->scope->sidecar), query) : NotConnected();
 }
 
+Page OriginsPage(const Sources& sources, const Query& query) {
+  if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
+  const auto report = FindConnection(sources, query);
+  if (!report) return NotConnected();
+  Json out = Json::object();
+  for (const xds::TypeInfo& type : xds::kTypes) {
+    const auto& sent = report->Of(type.id).status.sent;
+    if (sent == nullptr) continue;
+    Json& of_type = out[std::string(type.name)] = Json::object();
+    for (const xds::ResourceListPtr& list : sent->parts()) {
+      for (const xds::ResourcePtr& resource : list->resources()) {
+        Json& origins = of_type[resource->name.str()] = Json::array();
+        for (const Interned& origin : resource->origins) origins.push_back(origin.str());
+      }
+    }
+  }
+  return JsonPage(out, query);
+}
+
 Page InstancesPage(const Sources& sources, const Query& query) {
   Json out = Json::object();
   const std::string ns = Value(query, "namespace");

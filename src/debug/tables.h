@@ -27,6 +27,7 @@ Page KindsPage(const Sources& sources, const Query& query);
 
 // proxies.cc
 Page SidecarPage(const Sources& sources, const Query& query);
+Page OriginsPage(const Sources& sources, const Query& query);
 Page InstancesPage(const Sources& sources, const Query& query);
 Page CachePage(const Sources& sources, const Query& query);
 Page DisconnectPage(const Sources& sources, const Query& query);

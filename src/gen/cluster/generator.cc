@@ -23,7 +23,22 @@ namespace {
 using envoy::config::cluster::v3::Cluster;
 using patch::PatchSetPtr;
 
-cache::ResourcePtr EncodeCluster(const Cluster& cluster) { return Encode(cluster.name(), cluster); }
+cache::ResourcePtr EncodeCluster(const Cluster& cluster, OriginList origins) {
+  return Encode(cluster.name(), cluster, Audience::kMany, origins.Take());
+}
+
+OriginList OriginsOf(const OutboundInputs& inputs) {
+  OriginList origins;
+  origins.Add(inputs.service).Add(inputs.rule);
+  return origins;
+}
+OriginList OriginsOf(const InboundInputs& inputs) {
+  OriginList origins;
+  for (const InboundTarget& target : inputs.targets) origins.Add(target.service);
+  origins.Add(inputs.rule).Add(inputs.sidecar);
+  return origins;
+}
+OriginList OriginsOf(const FixedInputs& /*inputs*/) { return {}; }
 
 // Clusters by what they are made from, with and without patches. `Build`: Inputs -> std::optional<Cluster>.
 template <typename Inputs>
@@ -37,11 +52,11 @@ class ClusterCache {
     if (patches == nullptr) {
       return plain_.GetOrBuild(inputs, [&](const Inputs& in) -> cache::ResourcePtr {
         const std::optional<Cluster> cluster = build(in);
-        return cluster ? EncodeCluster(*cluster) : nullptr;
+        return cluster ? EncodeCluster(*cluster, OriginsOf(in)) : nullptr;
       });
     }
     return patched_.GetOrBuild({inputs, patches}, [&](const patch::Patched<Inputs>& in) {
-      return Patch(build(in.inputs), *in.patches, hosts);
+      return Patch(build(in.inputs), *in.patches, hosts, OriginsOf(in.inputs));
     });
   }
 
@@ -52,11 +67,12 @@ class ClusterCache {
 
  private:
   static cache::ResourcePtr Patch(std::optional<Cluster> cluster, const patch::PatchSet& patches,
-                                  const std::vector<std::string_view>& hosts) {
+                                  const std::vector<std::string_view>& hosts, OriginList origins) {
     patch::Outcome outcome;
     const bool kept = cluster && patch::PatchCluster(patches, hosts, &*cluster, &outcome);
     outcome.Report();
-    return kept ? EncodeCluster(*cluster) : nullptr;
+    patch::AddOrigins(patches, &origins);
+    return kept ? EncodeCluster(*cluster, std::move(origins)) : nullptr;
   }
 
   cache::ByteCache<Inputs> plain_;
@@ -198,7 +214,7 @@ class ClusterGenerator final : public Generator {
       const bool outbound = ParseClusterName(cluster->name()).direction == Direction::kOutbound;
       if (cluster->name().empty() || outbound != (part == kOutbound)) continue;
       const std::shared_ptr<const Cluster> held(patches, cluster);
-      all->push_back(added_.GetOrBuild(held, [](const auto& added) { return EncodeCluster(*added); }));
+      all->push_back(added_.GetOrBuild(held, [](const auto& added) { return EncodeCluster(*added, {}); }));
     }
     outcome.Report();
   }

@@ -12,6 +12,7 @@
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/collect.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/origins.h"
 #include "gen/naming/unknown_answer.h"
 
 namespace fairlead::gen {
@@ -76,7 +77,8 @@ class EndpointGenerator final : public Generator {
 
   cache::ResourcePtr Make(mesh::View& view, const std::string& name) {
     return cache_.GetOrBuild(CollectEndpoints(view, name), [](const EndpointInputs& in) {
-      return Encode(in.cluster_name, BuildLoadAssignment(in));
+      return Encode(in.cluster_name, BuildLoadAssignment(in), Audience::kMany,
+                    OriginList().Add(in.service).Add(in.rule).Take());
     });
   }
 

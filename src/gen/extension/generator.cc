@@ -56,12 +56,12 @@ class ExtensionGenerator final : public Generator {
     if (object == nullptr) return nullptr;
     const PluginSpec spec(*object);
     if (!spec.IsValid() || spec.IsLua()) return nullptr;
-    return plugins_.GetOrBuild({object, view.proxy_class().HasExtension(kHttpWasm)},
-                               [&](const Inputs& inputs) {
-                                 TypedExtensionConfig config;
-                                 BuildExtension(inputs, name, &config);
-                                 return Encode(name, config);
-                               });
+    return plugins_.GetOrBuild(
+        {object, view.proxy_class().HasExtension(kHttpWasm)}, [&](const Inputs& inputs) {
+          TypedExtensionConfig config;
+          BuildExtension(inputs, name, &config);
+          return Encode(name, config, Audience::kMany, OriginList().Add(inputs.object).Take());
+        });
   }
 
   // Whether or not it selects the client, as in Istio.

@@ -84,7 +84,7 @@ class Collector {
       EncodedRoutesPtr routes = RoutesOf(server, virtual_service);
       if (routes->empty()) continue;
       for (std::string& host : hosts) host = AsciiLower(host);
-      inputs_.bindings.push_back({index, std::move(hosts), std::move(routes)});
+      inputs_.bindings.push_back({index, std::move(hosts), std::move(routes), virtual_service});
     }
   }
 

@@ -67,6 +67,15 @@ struct GatewayListenerInputs {
   }
 };
 
+// The Gateways whose servers decrypt, and what is in the profile.
+inline OriginList OriginsOf(const GatewayListenerInputs& inputs) {
+  OriginList origins = OriginsOf(inputs.profile);
+  for (const GatewayChain& chain : inputs.chains) {
+    if (chain.termination.server != nullptr) origins.Add(chain.termination.server->gateway);
+  }
+  return origins;
+}
+
 }  // namespace fairlead::gen::gateway
 
 #endif  // FAIRLEAD_GEN_GATEWAY_LISTENER_INPUTS_H_

@@ -74,7 +74,8 @@ class RouteGenerator final : public Generator {
       return patched_.GetOrBuild({inputs, std::move(patches)}, Patched);
     }
     return routes_.GetOrBuild(inputs, [](const GatewayRouteInputs& in) {
-      return EncodeBytes(in.name, kType, BuildGatewayRouteConfiguration(in));
+      return EncodeBytes(in.name, kType, BuildGatewayRouteConfiguration(in), Audience::kMany,
+                         OriginsOf(in).Take());
     });
   }
 
@@ -87,7 +88,16 @@ class RouteGenerator final : public Generator {
     patch::Outcome outcome;
     patch::PatchRoutes(*in.patches, &ports, routes, &outcome);
     outcome.Report();
-    return Encode(in.inputs.name, *routes);
+    OriginList origins = OriginsOf(in.inputs);
+    patch::AddOrigins(*in.patches, &origins);
+    return Encode(in.inputs.name, *routes, Audience::kMany, origins.Take());
+  }
+
+  static OriginList OriginsOf(const GatewayRouteInputs& inputs) {
+    OriginList origins;
+    for (const mesh::GatewayServerPtr& server : inputs.route->servers) origins.Add(server->gateway);
+    for (const HostBinding& binding : inputs.bindings) origins.Add(binding.virtual_service);
+    return origins;
   }
 
   // The ports of the servers, as Gateways number them.

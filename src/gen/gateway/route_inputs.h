@@ -58,6 +58,7 @@ struct HostBinding {
   size_t server = 0;               // in `route->servers`
   std::vector<std::string> hosts;  // in lower case
   EncodedRoutesPtr routes;
+  mesh::VirtualServicePtr virtual_service;  // that they are of
   friend bool operator==(const HostBinding&, const HostBinding&) = default;
 };
 

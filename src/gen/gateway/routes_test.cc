@@ -119,5 +119,13 @@ TEST_F(GatewayRoutesTest, AnotherVirtualServiceLeavesUnconcernedRoutesAlone) {
   EXPECT_EQ(after[1], before[1]);
 }
 
+TEST_F(GatewayRoutesTest, SayWhichObjectsTheyAreMadeFrom) {
+  PutRoutes("a", "one", "x.com", To("x"));
+  PutRoutes("a", "elsewhere", "z.org", To("z"));
+  const Names names{"http.80"};
+  EXPECT_THAT(Generate(*route_generator_, &names).at(0)->origins,
+              ElementsAre(OriginKey("Gateway", "a", "gw"), OriginKey("VirtualService", "a", "one")));
+}
+
 }  // namespace
 }  // namespace fairlead::gen::gateway

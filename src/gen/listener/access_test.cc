@@ -114,5 +114,17 @@ TEST_F(AccessTest, AStockEnvoyEnforcesThemToo) {
   EXPECT_THAT(listener.SerializeAsString(), Not(HasSubstr("istio.metadata_exchange")));
 }
 
+TEST_F(AccessTest, ListenersSayWhichPoliciesTheyAreMadeFrom) {
+  PutAll();
+  for (const cache::ResourcePtr& listener : Generate(Build(), Client())) {
+    if (listener->name == "virtualInbound") {
+      EXPECT_THAT(listener->origins, Contains(OriginKey("AuthorizationPolicy", "default", "deny")));
+      EXPECT_THAT(listener->origins, Contains(OriginKey("RequestAuthentication", "default", "jwt")));
+    } else {
+      EXPECT_THAT(listener->origins, testing::IsEmpty()) << "policies are for what comes in";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::gen::listener

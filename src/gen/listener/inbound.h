@@ -52,6 +52,8 @@ struct InboundInputs {
   }
 };
 
+inline OriginList OriginsOf(const InboundInputs& inputs) { return OriginsOf(inputs.profile); }
+
 // The inbound listeners of a sidecar: the virtual one (unless traffic is not intercepted), and those of a
 // Sidecar's ingress that bind to a port. Source: Istio's buildInboundListeners.
 std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile);

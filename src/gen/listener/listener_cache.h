@@ -15,7 +15,7 @@
 
 namespace fairlead::gen::listener {
 
-// Listeners by what they are made from, with and without patches. Thread-safe.
+// Listeners by what they are made from, with and without patches. `Inputs` has OriginsOf. Thread-safe.
 template <typename Inputs>
 class ListenerCache {
  public:
@@ -62,7 +62,9 @@ class ListenerCache {
     auto* listener = google::protobuf::Arena::CreateMessage<Listener>(&arena);
     build(inputs, listener);
     if (patches != nullptr && !patch::PatchListener(*patches, listener, outcome)) return nullptr;
-    return Encode(listener->name(), *listener, audience_);
+    OriginList origins = OriginsOf(inputs);
+    if (patches != nullptr) patch::AddOrigins(*patches, &origins);
+    return Encode(listener->name(), *listener, audience_, origins.Take());
   }
 
   const Audience audience_;

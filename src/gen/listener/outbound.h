@@ -33,6 +33,8 @@ struct OutboundInputs {
   }
 };
 
+inline OriginList OriginsOf(const OutboundInputs& inputs) { return OriginsOf(inputs.profile); }
+
 // Pure. Source: Istio's buildListenerFromEntry.
 void BuildOutboundListener(const OutboundInputs& inputs, envoy::config::listener::v3::Listener* out);
 

@@ -109,4 +109,16 @@ void ProfilePool::Sweep() {
   absl::erase_if(profiles_, [](const auto& entry) { return entry.second.expired(); });
 }
 
+OriginList OriginsOf(const ProfilePtr& profile) {
+  const ProxyTraits& traits = profile->traits();
+  const security::Authorization& authorization = traits.access.authorization;
+  OriginList origins;
+  for (const auto* objects :
+       {&traits.telemetry.objects, &traits.plugins, &authorization.custom, &authorization.audit,
+        &authorization.deny, &authorization.allow, &traits.access.authentication.policies}) {
+    for (const config::ConfigPtr& object : *objects) origins.Add(object);
+  }
+  return origins;
+}
+
 }  // namespace fairlead::gen::listener

@@ -10,6 +10,7 @@
 #include "gen/listener/connection_manager.h"
 #include "gen/listener/tls_context.h"
 #include "gen/listener/traits.h"
+#include "gen/naming/origins.h"
 
 namespace fairlead::gen::listener {
 
@@ -56,6 +57,8 @@ class Profile {
   std::string http_tls_, tcp_tls_;
 };
 using ProfilePtr = std::shared_ptr<const Profile>;
+// The Telemetry objects, plugins and policies in it.
+OriginList OriginsOf(const ProfilePtr& profile);
 
 // One profile for equal traits, as long as anyone holds it: profiles may be compared by pointer. Thread-safe.
 class ProfilePool {

@@ -179,4 +179,8 @@ PatchSet::PatchSet(Side side, PatchList all) : side_(side), all_(std::move(all))
   }
 }
 
+void AddOrigins(const PatchSet& patches, OriginList* out) {
+  for (const PatchPtr& patch : patches.all()) out->Add(patch->object);
+}
+
 }  // namespace fairlead::gen::patch

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/object.h"
+#include "gen/naming/origins.h"
 
 namespace google::protobuf {
 class Message;
@@ -97,6 +98,8 @@ class PatchSet {
   bool renames_ = false;
 };
 using PatchSetPtr = std::shared_ptr<const PatchSet>;  // null: no patches
+// The EnvoyFilters that the patches are of.
+void AddOrigins(const PatchSet& patches, OriginList* out);
 
 }  // namespace fairlead::gen::patch
 

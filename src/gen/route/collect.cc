@@ -135,4 +135,9 @@ HostInputsPtr CollectHosts(mesh::View& view, uint32_t port, std::string_view nam
   return out;
 }
 
+void AddOrigins(const HostInputs& inputs, OriginList* out) {
+  for (const mesh::VirtualServicePtr& virtual_service : inputs.virtual_services) out->Add(virtual_service);
+  for (const auto& [host, rule] : inputs.hash_rules) out->Add(rule);
+}
+
 }  // namespace fairlead::gen::route

@@ -53,16 +53,26 @@ class RouteGenerator final : public Generator {
                          [&] { return EncodeBytes(name, kType, BuildUnknownRouteConfiguration(name)); });
   }
 
+  static OriginList OriginsOf(const Inputs& inputs) {
+    OriginList origins;
+    if (inputs.hosts != nullptr) AddOrigins(*inputs.hosts, &origins);
+    return origins;
+  }
+
   cache::ResourcePtr Make(mesh::View& view, const std::string& name) {
     const Inputs inputs = CollectInputs(view, name);
     if (patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kOutbound)) {
       return patched_.GetOrBuild({inputs, std::move(patches)}, [&](const patch::Patched<Inputs>& in) {
         google::protobuf::Arena arena;
-        return Encode(name, *PatchedRouteConfiguration(in, *hosts_.Get(in.inputs.hosts), &arena));
+        OriginList origins = OriginsOf(in.inputs);
+        patch::AddOrigins(*in.patches, &origins);
+        return Encode(name, *PatchedRouteConfiguration(in, *hosts_.Get(in.inputs.hosts), &arena),
+                      Audience::kMany, origins.Take());
       });
     }
     return cache_.GetOrBuild(inputs, [&](const Inputs& in) {
-      return EncodeBytes(in.name, kType, BuildOutboundRouteConfiguration(in, *hosts_.Get(in.hosts)));
+      return EncodeBytes(in.name, kType, BuildOutboundRouteConfiguration(in, *hosts_.Get(in.hosts)),
+                         Audience::kMany, OriginsOf(in).Take());
     });
   }
 

@@ -75,5 +75,14 @@ TEST_F(RouteGeneratorTest, AskingForAllIsAskingForNothing) {
   EXPECT_TRUE(GenerateFor(*generator_, snapshot, scope, nullptr).empty());
 }
 
+TEST_F(RouteGeneratorTest, SayWhichRulesTheyAreMadeFrom) {
+  virtual_services.back().push_back(
+      TestVirtualService("v", "hosts: 'a.com' http { route { destination { host: 'b.com' } } }"));
+  const auto answer = Ask(Workload("a"), {"80"}).at(0);
+  ASSERT_EQ(answer->origins.size(), 1u);
+  EXPECT_TRUE(answer->origins[0].str().starts_with("VirtualService/")) << answer->origins[0].str();
+  EXPECT_TRUE(answer->origins[0].str().ends_with("/v")) << answer->origins[0].str();
+}
+
 }  // namespace
 }  // namespace fairlead::gen::route

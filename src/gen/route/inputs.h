@@ -9,6 +9,7 @@
 
 #include "base/interned.h"
 #include "base/labels.h"
+#include "gen/naming/origins.h"
 #include "gen/route/catch_all.h"
 #include "gen/route/hash_rules.h"
 #include "mesh/routing_objects.h"
@@ -58,6 +59,8 @@ struct HostInputs {
   }
 };
 using HostInputsPtr = std::shared_ptr<const HostInputs>;
+// Its VirtualServices and DestinationRules. Services are not named: most configurations have them all.
+void AddOrigins(const HostInputs& inputs, OriginList* out);
 
 // Everything that one route configuration is made from.
 struct Inputs {
