@@ -54,7 +54,8 @@ Connection::~Connection() {
 void Connection::StartSession(std::shared_ptr<const TlsPeer> tls, Clock::time_point now) {
   auto peer = std::make_shared<const Peer>(Peer{origin_.peer, std::move(tls)});
   session_ = std::make_unique<Session>(
-      service_, loop_->mailbox(), std::move(peer), counts_, [this] { loop_->Enqueue(this); }, now);
+      service_, loop_->mailbox(), std::move(peer), counts_, &loop_->read_budget(),
+      [this] { loop_->Enqueue(this); }, now);
 }
 
 void Connection::OnEvents(uint32_t events) {

@@ -133,14 +133,37 @@ void GrpcStream::Pump(std::string_view bytes) {
     session_->NoteMessageReceived();
     handler_->OnMessage(reader_.message());
     reader_.Release();
+    if (session_ != nullptr) EndClaim();
   }
   pumping_ = false;
   if (session_ == nullptr) return;
   if (closing_) return session_->Consume(id_, all);
   unread_ = bytes;
-  session_->Consume(id_, all - bytes.size());
+  Consume(all - bytes.size());
   NoteHeld();
   if (ended_) FinishReading();
+}
+
+// Opens the client's window by what was taken, unless the rest of a large message has to wait.
+void GrpcStream::Consume(size_t bytes) {
+  ReadBudget& budget = session_->budget();
+  const size_t partial = reader_.PartialSize();
+  if (partial > session_->window() && !budget.Claims(*this)) budget.Claim(this, partial, session_->now());
+  if (budget.Waits(*this)) {
+    owed_ += bytes;
+  } else {
+    session_->Consume(id_, bytes + std::exchange(owed_, 0));
+  }
+}
+
+void GrpcStream::OnAdmitted() {
+  session_->Consume(id_, std::exchange(owed_, 0));
+  session_->Touch();
+}
+
+// What is owed stays so until more is consumed. REQUIRES: attached.
+void GrpcStream::EndClaim() {
+  if (session_->budget().Claims(*this)) session_->budget().Release(this);
 }
 
 // At the end of what the client says, a handler that waits for more learns so by the stream's end.
@@ -153,7 +176,8 @@ void GrpcStream::DropUnread() {
   const size_t dropped = unread_.size();
   std::string().swap(unread_);
   reader_.Release();
-  if (!pumping_) session_->Consume(id_, dropped);
+  EndClaim();
+  session_->Consume(id_, (pumping_ ? 0 : dropped) + std::exchange(owed_, 0));
   NoteHeld();
 }
 
@@ -267,6 +291,7 @@ void GrpcStream::OnWritten(bool ok) {
 
 void GrpcStream::Detach() {
   if (held_ > 0) session_->NoteHeld(std::exchange(held_, 0), 0);
+  EndClaim();
   const bool framed = sending_ && left_ == 0;
   if (sending_ && !framed) {
     // A part of the message may lie in what is not yet written.

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "transport/mailbox.h"
 #include "transport/message_reader.h"
+#include "transport/read_budget.h"
 #include "transport/request.h"
 #include "transport/stream.h"
 
@@ -29,7 +30,9 @@ struct Peer {
 
 // A call on a session: the interface's calls go through the loop's mailbox, all else happens on the loop's
 // thread. It is attached to its session until it is closed; handlers may hold it for longer.
-class GrpcStream final : public ServerStream, public std::enable_shared_from_this<GrpcStream> {
+class GrpcStream final : public ServerStream,
+                         public ReadBudget::Claimant,
+                         public std::enable_shared_from_this<GrpcStream> {
  public:
   GrpcStream(Session* session, int32_t id, std::shared_ptr<Mailbox> mailbox,
              std::shared_ptr<const Peer> peer);
@@ -44,6 +47,7 @@ class GrpcStream final : public ServerStream, public std::enable_shared_from_thi
 
   // The rest is for the loop's thread.
   void Do(Command command);
+  void OnAdmitted() override;
 
  private:
   friend class Session;
@@ -66,6 +70,8 @@ class GrpcStream final : public ServerStream, public std::enable_shared_from_thi
   void DoClose(absl::Status status);
   void DoAbort();
   void Pump(std::string_view bytes);
+  void Consume(size_t bytes);
+  void EndClaim();
   void FinishReading();
   void DropUnread();
   void NoteHeld();
@@ -90,6 +96,8 @@ class GrpcStream final : public ServerStream, public std::enable_shared_from_thi
   absl::Status final_;
   Clock::time_point deadline_{};
   size_t held_ = 0;  // as the session counts it
+  size_t owed_ =
+      0;  // bytes of a message that waits for the budget: they are taken, but the window is not told
   const int32_t id_;
   std::array<uint8_t, 5> prefix_;
   uint8_t prefix_left_ = 0;

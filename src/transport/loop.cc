@@ -46,7 +46,10 @@ void Fleet::NoteGone() {
 }
 
 Loop::Loop(Fleet* fleet)
-    : fleet_(fleet), epoll_(epoll_create1(EPOLL_CLOEXEC)), counts_(fleet->metrics.size()) {}
+    : fleet_(fleet),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      read_budget_(fleet->service.options().limits.max_partial),
+      counts_(fleet->metrics.size()) {}
 
 Loop::~Loop() { Stop(); }
 
@@ -73,7 +76,7 @@ void Loop::Stop() {
 void Loop::Run() {
   mailbox_->EnterLoop();
   while (!stopping_) {
-    Wait();
+    Wait(read_budget_.Admit(now_));
     TakeTimers();
     // What a turn gives rise to at once is done before others are asked for.
     for (int i = 0; i < 4; ++i) {
@@ -89,14 +92,15 @@ void Loop::Run() {
   mailbox_->LeaveLoop();
 }
 
-// Connections' events are told from the loop's own by a bit that no pointer has set.
-void Loop::Wait() {
+// Until something happens, or `next`. Connections' events are told from the loop's own by a bit that no
+// pointer has set.
+void Loop::Wait(Clock::time_point next) {
   std::array<epoll_event, 256> events;
   const bool sleep = queue_.empty() && mailbox_->Sleep();
   int timeout = 0;
   if (sleep) {
     TellMetrics();
-    Clock::time_point next = accept_again_;
+    next = std::min(next, accept_again_);
     if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
     timeout = next == Clock::time_point::max() ? -1 : static_cast<int>(std::clamp<int64_t>(left, 0, 60000));

@@ -17,6 +17,7 @@
 #include "transport/connection.h"
 #include "transport/counts.h"
 #include "transport/mailbox.h"
+#include "transport/read_budget.h"
 #include "transport/server.h"
 #include "transport/session.h"
 #include "transport/socket.h"
@@ -57,6 +58,7 @@ class Loop {
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
   Buffers& buffers() { return buffers_; }
+  ReadBudget& read_budget() { return read_budget_; }
   void Enqueue(Connection* connection);  // for a turn
 
  private:
@@ -65,7 +67,7 @@ class Loop {
     std::function<void(File, std::string)> place;
   };
   void Run();
-  void Wait();
+  void Wait(Clock::time_point next);
   void TakeMail();
   void TakeTimers();
   void Turns();
@@ -86,6 +88,7 @@ class Loop {
   std::thread thread_;
 
   Buffers buffers_;
+  ReadBudget read_budget_;
   Mailbox::Mail mail_;
   Clock::time_point now_ = Clock::now();
   std::list<Acceptor> acceptors_;

@@ -32,6 +32,8 @@ class MessageReader {
   // Frees what the message took.
   void Release();
   bool Midway() const { return prefix_size_ > 0; }  // a message has begun
+  // Of the message that has come in part, in bytes; 0 where there is none, or its size is not known yet.
+  size_t PartialSize() const { return prefix_size_ == sizeof prefix_ ? size_ : 0; }
   size_t Held() const { return HeapBytes(partial_); }
   // What a string has taken of the heap.
   static size_t HeapBytes(const std::string& text) {

@@ -42,9 +42,11 @@ struct Limits {
   size_t max_header_bytes = 16 << 10;
   // What a client may send without its being taken: on a stream, on a connection. A stream whose bytes make
   // those of its connection more than a message and `max_held` ends with RESOURCE_EXHAUSTED.
-  uint32_t stream_window = 256 << 10;
+  uint32_t stream_window = 32 << 10;
   uint32_t connection_window = 1 << 20;
   size_t max_held = 16 << 20;
+  // Of an event loop: messages that have come in part, beyond a window; see ReadBudget.
+  size_t max_partial = 8 << 20;
   // Connections at a time. Zero: as many as the process may have files, less some for the rest of it.
   size_t max_connections = 0;
   // Connections of one event loop that are not through with their handshake and HTTP/2's preface; the oldest

@@ -54,11 +54,12 @@ bool Due(Clock::time_point time, Clock::time_point now, Clock::time_point* next)
 }  // namespace
 
 Session::Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
-                 Counts* counts, std::function<void()> touch, Clock::time_point now)
+                 Counts* counts, ReadBudget* budget, std::function<void()> touch, Clock::time_point now)
     : service_(service),
       mailbox_(std::move(mailbox)),
       peer_(std::move(peer)),
       counts_(counts),
+      budget_(budget),
       touch_(std::move(touch)),
       now_(now),
       last_received_(now),

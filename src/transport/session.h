@@ -20,6 +20,7 @@
 #include "transport/options.h"
 #include "transport/output.h"
 #include "transport/rate_limit.h"
+#include "transport/read_budget.h"
 #include "transport/request.h"
 #include "transport/service.h"
 
@@ -32,7 +33,7 @@ namespace fairlead::transport {
 class Session {
  public:
   Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
-          Counts* counts, std::function<void()> touch, Clock::time_point now);
+          Counts* counts, ReadBudget* budget, std::function<void()> touch, Clock::time_point now);
   ~Session();  // ends all streams
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -63,6 +64,9 @@ class Session {
   static nghttp2_data_provider DataProvider();
   void Touch() { touch_(); }
   void Consume(int32_t stream, size_t bytes);
+  ReadBudget& budget() { return *budget_; }
+  size_t window() const { return service_.options().limits.stream_window; }
+  Clock::time_point now() const { return now_; }
   void NoteMessageReceived() { ++counts_->messages_received; }
   void NoteHeld(size_t before, size_t now) { held_ += now - before; }
   bool HoldsTooMuch() const {
@@ -106,6 +110,7 @@ class Session {
   const std::shared_ptr<Mailbox> mailbox_;
   const std::shared_ptr<const Peer> peer_;
   Counts* const counts_;
+  ReadBudget* const budget_;
   const std::function<void()> touch_;
   nghttp2_session* http2_ = nullptr;
   std::unique_ptr<Request> incoming_;  // whose fields are coming

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_TRANSPORT_SESSION_FAKE_H_
 #define FAIRLEAD_TRANSPORT_SESSION_FAKE_H_
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,11 +58,13 @@ inline constexpr char kEcho[] = "/test.v1.Echo/Echo";
 class SessionFake {
  public:
   explicit SessionFake(ServerOptions options, int32_t client_window = 65535, bool client_reads = true)
-      : client(client_window, client_reads), service_(WithEcho(std::move(options), &script)) {
+      : budget(options.limits.max_partial),
+        client(client_window, client_reads),
+        service_(WithEcho(std::move(options), &script)) {
     mailbox_->EnterLoop();
     session = std::make_unique<Session>(
-        service_, mailbox_, std::make_shared<const Peer>(Peer{"ipv4:10.0.0.1:1", nullptr}), &counts, [] {},
-        now);
+        service_, mailbox_, std::make_shared<const Peer>(Peer{"ipv4:10.0.0.1:1", nullptr}), &counts, &budget,
+        [] {}, now);
   }
   ~SessionFake() {
     session = nullptr;
@@ -95,7 +98,8 @@ class SessionFake {
     session->Receive(bytes, now);
     Obey();
   }
-  // Until both have said all. False: the server broke HTTP/2's rules.
+  // Until both have said all; nobody is admitted to a budget meanwhile. False: the server broke HTTP/2's
+  // rules.
   bool Talk() {
     while (true) {
       const std::string from_client = client.Output();
@@ -110,7 +114,7 @@ class SessionFake {
   void Pass(Clock::duration time) {
     const Clock::time_point end = now + time;
     while (true) {
-      const Clock::time_point next = session->Check(now);
+      const Clock::time_point next = std::min(session->Check(now), budget.Admit(now));
       Talk();
       if (now >= end) return;
       now = std::min(end, std::max(next, now + std::chrono::milliseconds(1)));
@@ -119,6 +123,7 @@ class SessionFake {
 
   Script script;
   Counts counts;
+  ReadBudget budget;
   Http2Client client;
   Clock::time_point now = Clock::time_point() + std::chrono::hours(1000);
   std::unique_ptr<Session> session;

@@ -185,6 +185,52 @@ TEST(Session, AStreamThatIsNotReadStopsItsClientAndNoOther) {
   EXPECT_EQ(fake.session->held(), 0u);
 }
 
+// Large messages are read one after the other where the budget is small; small ones do not wait.
+TEST(Session, MessagesThatComeInPartWaitForTheBudget) {
+  ServerOptions options;
+  options.limits.stream_window = 20000;
+  options.limits.max_partial = 1;
+  SessionFake fake(options);
+  fake.script.echoes = false;
+  const std::string large = Framed(std::string(200000, 'x'));
+  const int32_t first = fake.client.Call(kEcho);
+  fake.client.Say(first, large.substr(0, 50000));
+  ASSERT_TRUE(fake.Talk());
+  const int32_t second = fake.client.Call(kEcho);
+  fake.client.Say(second, large);
+  ASSERT_TRUE(fake.Talk());
+  EXPECT_LE(fake.session->held(), 200000 + 2 * 20000u);
+  const int32_t small = fake.client.Call(kEcho);
+  fake.client.Say(small, Framed("small"));
+  ASSERT_TRUE(fake.Talk());
+  EXPECT_THAT(fake.script.messages, ElementsAre("small"));
+  fake.client.Say(first, large.substr(50000));
+  ASSERT_TRUE(fake.Talk());
+  EXPECT_EQ(fake.script.messages.size(), 2u);
+  fake.Pass(milliseconds(1));
+  EXPECT_EQ(fake.script.messages.size(), 3u);
+  EXPECT_EQ(fake.session->held(), 0u);
+}
+
+TEST(Session, AMessageThatDoesNotEndHoldsNobodyUpForLong) {
+  ServerOptions options;
+  options.limits.stream_window = 20000;
+  options.limits.max_partial = 1;
+  SessionFake fake(options);
+  fake.script.echoes = false;
+  const std::string large = Framed(std::string(200000, 'x'));
+  fake.client.Say(fake.client.Call(kEcho), large.substr(0, 50000));
+  ASSERT_TRUE(fake.Talk());
+  fake.client.Say(fake.client.Call(kEcho), large);
+  const int32_t reset = fake.client.Call(kEcho);
+  fake.client.Say(reset, large);
+  fake.Pass(ReadBudget::kPatience - milliseconds(10));
+  EXPECT_THAT(fake.script.messages, testing::IsEmpty());
+  fake.client.Reset(reset);
+  fake.Pass(milliseconds(20));
+  EXPECT_EQ(fake.script.messages.size(), 1u);
+}
+
 TEST(Session, StreamsThatHoldTooMuchTogetherEnd) {
   ServerOptions options;
   options.limits.max_held = 900000;
