@@ -4,9 +4,9 @@
   check_reference.py FAIRLEAD ROOT
 
 Flags are those of `discovery --help`, variables those of `environment`, metrics those of a running server that a client
-has polled and rejected something from, on loopback.
+has polled and rejected something from, on loopback. A variable that changes what proxies are sent has a case or a test.
 """
-import json, os, re, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import glob, json, os, re, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 FLAG = re.compile(r"`(-[-\w]+)`")
 METRIC = re.compile(r"`([a-z]\w*)(?:\{[\w,]+\})?`")
@@ -58,6 +58,35 @@ def check_istiod(page, environment_text):
     section = page.partition("\n## istiod's other variables\n")[2].split("\n## ")[0]
     written = {(row[0].strip("`"), row[1].strip("`"), row[2]) for row in rows(section)}
     return differences("istiod's variable", {" ".join(row) for row in written}, {" ".join(row) for row in said})
+
+
+SETTINGS = "\n### Variables that change what proxies are sent\n"
+CASE, TEST = re.compile(r"`(environment/[-\w]+)`"), re.compile(r"`(\w+)\.(\w+)`")
+
+
+def check_cases(page, root):
+    """Each variable that changes what proxies are sent names a conformance case that sets it, or a test that there is."""
+    problems, named = [], set()
+    tests = "".join(open(f, encoding="utf-8").read()
+                    for f in glob.glob(os.path.join(root, "src", "**", "*_test.cc"), recursive=True))
+    for row in rows(page.partition(SETTINGS)[2].split("\n## ")[0]):
+        name = row[0].strip("`")
+        for case in CASE.findall(row[3]):
+            named.add((case, name))
+            path = os.path.join(root, "tests", "conformance", case, "env")
+            if not os.path.exists(path) or f"\n{name}=" not in "\n" + open(path, encoding="utf-8").read():
+                problems.append(f"variable {name}: {case} does not set it")
+        for suite, test in TEST.findall(row[3]):
+            if not re.search(rf"TEST(_F)?\({suite}, {test}\)", tests):
+                problems.append(f"variable {name}: there is no test {suite}.{test}")
+        if not CASE.search(row[3]) and not TEST.search(row[3]):
+            problems.append(f"variable {name} has neither case nor test")
+    for path in glob.glob(os.path.join(root, "tests", "conformance", "environment", "*", "env")):
+        case = f"environment/{os.path.basename(os.path.dirname(path))}"
+        with open(path, encoding="utf-8") as f:
+            problems += [f"{case} sets {line.split('=')[0]}, whose row does not name it" for line in f
+                         if (case, line.split("=")[0]) not in named]
+    return problems
 
 
 def families(exposition):
@@ -143,6 +172,7 @@ def main():
 
     problems = check_flags(page("flags.md"), said("discovery", "--help"), said("environment"))
     problems += check_istiod(page("flags.md"), said("environment"))
+    problems += check_cases(page("flags.md"), root)
     problems += check_metrics(page("metrics.md"), exposition_of(fairlead))
     print("\n".join(problems) or "flags, variables and metrics are as documented")
     return 1 if problems else 0

@@ -276,7 +276,7 @@ absl::Status DiscoveryServer::StartSettings() {
   settings_ = std::make_unique<SettingsFiles>(
       SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
                              options_.cluster_id, options_.ns, options_.environment.compliance,
-                             options_.environment.gateways, kept_.get()},
+                             options_.environment.gateways, options_.environment.features, kept_.get()},
       [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
       [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
   settings_->Start();

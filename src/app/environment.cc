@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/feature_variables.h"
 #include "base/duration.h"
 #include "base/strings.h"
 
@@ -30,12 +31,6 @@ bool SetDurationText(std::string_view text, Environment* environment) {
   if (!duration || duration->count() < 0) return false;
   environment->*Member = std::string(text);
   return true;
-}
-
-bool ReadBool(std::string_view text, bool* out) {
-  const std::string lower = AsciiLower(text);
-  *out = lower == "true" || lower == "1" || lower == "t";
-  return *out || lower == "false" || lower == "0" || lower == "f";
 }
 
 template <auto Member>
@@ -294,6 +289,7 @@ const std::vector<EnvironmentVariable>& EnvironmentTable() {
   static const auto* table = [] {
     auto* variables = new std::vector<EnvironmentVariable>;
     for (const Row& row : Rows()) variables->push_back(row.variable);
+    for (const FeatureVariable& feature : FeatureVariables()) variables->push_back(feature.variable);
     return variables;
   }();
   return *table;
@@ -301,13 +297,19 @@ const std::vector<EnvironmentVariable>& EnvironmentTable() {
 
 absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get) {
   Environment environment;
-  for (const Row& row : Rows()) {
-    const char* value = get(std::string(row.variable.name).c_str());
+  const auto unreadable = [](const EnvironmentVariable& variable, std::string_view value) {
+    return absl::InvalidArgumentError(
+        StrCat(variable.name, "=", value, " cannot be read: ", variable.meaning));
+  };
+  for (const auto& [variable, set] : Rows()) {
+    const char* value = get(std::string(variable.name).c_str());
     if (value == nullptr || *value == '\0') continue;
-    if (!row.set(value, &environment)) {
-      return absl::InvalidArgumentError(
-          StrCat(row.variable.name, "=", value, " cannot be read: ", row.variable.meaning));
-    }
+    if (!set(value, &environment)) return unreadable(variable, value);
+  }
+  for (const FeatureVariable& feature : FeatureVariables()) {
+    const char* value = get(std::string(feature.variable.name).c_str());
+    if (value == nullptr || (*value == '\0' && !feature.empty_counts)) continue;
+    if (!feature.set(value, &environment.features)) return unreadable(feature.variable, value);
   }
   return environment;
 }

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/ip_address.h"
 #include "model/compliance.h"
+#include "model/features.h"
 #include "model/settings.h"
 
 namespace fairlead::app {
@@ -49,6 +50,7 @@ struct Environment {
   std::string trusted_node_accounts, trusted_gateways;                     // lists with commas
   bool authenticate_xds = true, check_identity = true;
   model::GatewayFeatures gateways;
+  model::Features features;
   std::string ingress_namespace = "istio-system";
   bool shadow = false;
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);

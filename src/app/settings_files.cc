@@ -95,8 +95,8 @@ void SettingsFiles::OnNetworks(const absl::StatusOr<std::string>& text) {
 
 void SettingsFiles::HandOut() {
   if (!started_) return;
-  const model::SettingsOptions options{options_.domain, options_.cluster_id, options_.system_namespace,
-                                       options_.compliance, options_.gateways};
+  const model::SettingsOptions options{options_.domain,     options_.cluster_id, options_.system_namespace,
+                                       options_.compliance, options_.gateways,   options_.features};
   model::SettingsPtr settings = model::MakeSettings(mesh_, networks_, options, settings_);
   const bool same = settings == settings_;
   settings_ = std::move(settings);

@@ -31,6 +31,7 @@ class SettingsFiles {
     std::string domain, cluster_id, system_namespace;
     model::Compliance compliance = model::Compliance::kNone;
     model::GatewayFeatures gateways = {};
+    model::Features features = {};
     source::LastGood* kept = nullptr;  // for a file that is broken at the start; may be null
   };
   // Called with settings that differ from the last; what did not change keeps its pointer.

@@ -47,7 +47,7 @@ bool StaysAtHome(const ExportTo& export_to, std::string_view home, bool private_
 }  // namespace
 
 void DestinationRuleIndexBuilder::AddTo(Groups* groups, std::string_view host, const ConfigPtr& object,
-                                        const ExportTo& export_to) {
+                                        const ExportTo& export_to) const {
   std::vector<Group>& of_host = (*groups)[host];
   const api::DestinationRule& rule = SpecOf(object);
   // Istio's outcome, odd cases included: whether the rule also stands alone is what the last candidate says.
@@ -55,11 +55,11 @@ void DestinationRuleIndexBuilder::AddTo(Groups* groups, std::string_view host, c
   for (Group& group : of_host) {
     const api::DestinationRule& first = SpecOf(group.objects.front());
     const bool same_export = export_to == group.export_to;
-    alone = !same_export;
+    if (by_exports_) alone = !same_export;
     const bool wider_export =
         !group.export_to.empty() &&
         std::includes(export_to.begin(), export_to.end(), group.export_to.begin(), group.export_to.end());
-    if (!same_export && !wider_export) continue;
+    if (by_exports_ && !same_export && !wider_export) continue;
     if (SelectSameWorkloads(first, rule)) {
       alone = false;
     } else if (first.has_workload_selector() && rule.has_workload_selector()) {
@@ -123,10 +123,12 @@ bool DestinationRuleIndexBuilder::ApplySettings(const model::Settings& settings)
   const bool private_by_default =
       std::find(default_export_to.begin(), default_export_to.end(), ".") != default_export_to.end();
   const bool same = domain_ == settings.domain && root_namespace_ == settings.root_namespace &&
-                    private_by_default_ == private_by_default;
+                    private_by_default_ == private_by_default &&
+                    by_exports_ == settings.features.merge_rules_of_exports;
   domain_ = settings.domain;
   root_namespace_ = settings.root_namespace;
   private_by_default_ = private_by_default;
+  by_exports_ = settings.features.merge_rules_of_exports;
   return !same;
 }
 

@@ -88,8 +88,8 @@ class DestinationRuleIndexBuilder {
   void UpdateNamespace(const Interned& ns, const config::ObjectStore& store, DestinationRuleIndex* index);
   NamespacePtr MakeNamespace(const Interned& ns, std::vector<config::ConfigPtr> objects,
                              const Namespace* before) const;
-  static void AddTo(Groups* groups, std::string_view host, const config::ConfigPtr& object,
-                    const std::set<std::string, std::less<>>& export_to);
+  void AddTo(Groups* groups, std::string_view host, const config::ConfigPtr& object,
+             const std::set<std::string, std::less<>>& export_to) const;
   // Rules that `before` (may be null) has are taken from there; all go into `of`.
   NamespaceRules::ByHost MakeAll(const Groups& groups, const Namespace* before, Namespace* of) const;
   const DestinationRulePtr& Find(const Group& group, const Namespace* before, Namespace* of) const;
@@ -98,6 +98,7 @@ class DestinationRuleIndexBuilder {
   std::string domain_;
   Interned root_namespace_;
   bool private_by_default_ = false;
+  bool by_exports_ = true;  // rules of other exportTo are not merged
   ShardedMap<Interned, NamespacePtr> namespaces_;
   SortedMap<Interned, std::vector<config::Diagnostic>> problems_;  // of the namespaces that have some
   std::shared_ptr<const DestinationRuleIndex> last_;

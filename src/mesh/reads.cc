@@ -21,7 +21,14 @@ model::ServicePtr FindDestination(const MeshSnapshot& snapshot, const Interned& 
   const ServiceIndex::Services& of_host = snapshot.services->ByHost(host);
   const auto own = std::find_if(of_host.begin(), of_host.end(),
                                 [&ns](const model::ServicePtr& service) { return service->ns == ns; });
-  return own != of_host.end() ? *own : BestVisible(of_host, ns);
+  if (own != of_host.end()) return *own;
+  if (snapshot.settings->features.best_namespace) return BestVisible(of_host, ns);
+  model::ServicePtr first;
+  for (const model::ServicePtr& service : of_host) {
+    if (!service->visibility.VisibleIn(ns)) continue;
+    if (first == nullptr || service->ns.str() < first->ns.str()) first = service;
+  }
+  return first;
 }
 
 // A part of the settings stands in questions as a letter.

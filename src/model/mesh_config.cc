@@ -150,6 +150,7 @@ SettingsPtr MakeSettings(std::shared_ptr<const MeshConfig> mesh, std::shared_ptr
   settings.system_namespace = options.system_namespace;
   settings.compliance = options.compliance;
   settings.gateways = options.gateways;
+  settings.features = options.features;
   settings.root_namespace = settings.mesh->root_namespace();
   settings.trust_domain = settings.mesh->trust_domain();
   return WithPrevious(std::move(settings), previous);

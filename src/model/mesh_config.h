@@ -59,6 +59,7 @@ struct SettingsOptions {
   std::string domain = "cluster.local", cluster_id = "Kubernetes", system_namespace = "istio-system";
   Compliance compliance = Compliance::kNone;
   GatewayFeatures gateways;
+  Features features;
 };
 
 // Settings of what was parsed; null messages stand for the defaults. What did not change since `previous`

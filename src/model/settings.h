@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/compliance.h"
+#include "model/features.h"
 
 namespace istio::mesh::v1alpha1 {
 class MeshConfig;
@@ -57,6 +58,7 @@ struct Settings {
   std::string trust_domain = "cluster.local";  // of MeshConfig
   Compliance compliance = Compliance::kNone;   // of TLS between proxies
   GatewayFeatures gateways;
+  Features features;
 
   // MeshConfig cut down to what one consumer reads. Its pointer stays from one settings to the next while
   // these fields are equal. Settings that WithPrevious did not make have no parts: the whole stands for each.

@@ -98,7 +98,8 @@ bool Same(const Settings& a, const Settings& b) {
   return a.mesh == b.mesh && a.networks == b.networks && a.domain == b.domain &&
          a.cluster_id == b.cluster_id && a.root_namespace == b.root_namespace &&
          a.system_namespace == b.system_namespace && a.trust_domain == b.trust_domain &&
-         a.compliance == b.compliance && a.gateways == b.gateways && a.parts == b.parts;
+         a.compliance == b.compliance && a.gateways == b.gateways && a.features == b.features &&
+         a.parts == b.parts;
 }
 
 // Settings of each part.

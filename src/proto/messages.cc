@@ -97,6 +97,12 @@ void SetInternalAddress(std::string_view listener, std::string_view endpoint_id,
   internal->set_endpoint_id(std::string(endpoint_id));
 }
 
+void SetNanoseconds(int64_t nanoseconds, pb::Duration* out) {
+  constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+  out->set_seconds(nanoseconds / kNanosecondsPerSecond);
+  out->set_nanos(static_cast<int32_t>(nanoseconds % kNanosecondsPerSecond));
+}
+
 void SetMilliseconds(int64_t milliseconds, pb::Duration* out) {
   out->set_seconds(milliseconds / 1000);
   out->set_nanos(static_cast<int32_t>(milliseconds % 1000) * 1000000);

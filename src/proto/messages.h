@@ -49,6 +49,7 @@ void SetSocketAddress(std::string_view ip, uint32_t port, envoy::config::core::v
 void SetInternalAddress(std::string_view listener, std::string_view endpoint_id,
                         envoy::config::core::v3::Address* out);
 
+void SetNanoseconds(int64_t nanoseconds, google::protobuf::Duration* out);
 void SetMilliseconds(int64_t milliseconds, google::protobuf::Duration* out);
 inline void SetSeconds(int64_t seconds, google::protobuf::Duration* out) {
   SetMilliseconds(seconds * 1000, out);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "absl/status/status.h"
+#include "app/environment.h"
 #include "base/strings.h"
 #include "config/manifests.h"
 #include "config/proto_reader.h"
@@ -65,6 +67,17 @@ absl::Status ReadProxies(const std::string& file, Case* out) {
   return absl::OkStatus();
 }
 
+// The variables of a case's file `env`, NAME=value a line; none without it.
+std::map<std::string, std::string> ReadVariables(const std::string& file) {
+  std::map<std::string, std::string> variables;
+  const std::string text = ReadFile(file).value_or("");
+  for (const std::string_view line : Split(text, '\n')) {
+    const size_t equals = line.find('=');
+    if (equals != std::string_view::npos) variables.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return variables;
+}
+
 }  // namespace
 
 nlohmann::json Case::Golden(const std::string& proxy) const {
@@ -89,7 +102,17 @@ absl::StatusOr<Case> LoadCase(const std::string& root, const std::string& name) 
   for (auto* found : {&mesh.diagnostics, &networks.diagnostics}) {
     out.diagnostics.insert(out.diagnostics.end(), found->begin(), found->end());
   }
-  out.settings = model::MakeSettings(mesh.mesh, networks.networks, "cluster.local", "Kubernetes");
+  const std::map<std::string, std::string> variables = ReadVariables(out.folder + "/env");
+  const auto environment = app::ReadEnvironment([&variables](const char* name) {
+    const auto set = variables.find(name);
+    return set == variables.end() ? nullptr : set->second.c_str();
+  });
+  if (!environment.ok()) return environment.status();
+  model::SettingsOptions options;
+  options.compliance = environment->compliance;
+  options.gateways = environment->gateways;
+  options.features = environment->features;
+  out.settings = model::MakeSettings(mesh.mesh, networks.networks, options);
   if (absl::Status status = ReadProxies(out.folder + "/proxies.yaml", &out); !status.ok()) return status;
   return out;
 }

@@ -12,8 +12,8 @@
 #include "model/settings.h"
 #include "nlohmann/json.hpp"
 
-// A conformance case: a folder with input.yaml, proxies.yaml, optional mesh.yaml and networks.yaml, and
-// golden/.
+// A conformance case: a folder with input.yaml, proxies.yaml, golden/ and, where they are needed, mesh.yaml,
+// networks.yaml and env, variables of the server's environment.
 namespace fairlead::corpus {
 
 struct NamedProxy {

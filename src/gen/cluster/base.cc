@@ -8,6 +8,7 @@
 #include "config/object.h"
 #include "envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver.pb.h"
 #include "gen/cluster/draft.h"
+#include "gen/naming/metadata.h"
 #include "gen/naming/stat_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
@@ -22,8 +23,6 @@ namespace cl = envoy::config::cluster::v3;
 
 constexpr char kHttpOptionsKey[] = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 constexpr std::string_view kMetadataExchange = "istio.metadata_exchange";
-constexpr uint32_t kMaxQueriesPerSocket = 100;
-constexpr int64_t kDnsJitterMs = 100;
 
 // How names are resolved: c-ares with few queries a socket, so that a lost UDP socket does not stop
 // resolution; the records' own times to live; a little jitter, so that clients do not ask in step.
@@ -32,11 +31,12 @@ void SetResolution(const model::Settings& settings, const ClusterTraits& traits,
   cluster->set_dns_lookup_family(Ipv6Only(traits) ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
   if (RacesConnections(service)) cluster->set_dns_lookup_family(cl::Cluster::ALL);
   envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig resolver;
-  resolver.mutable_udp_max_queries()->set_value(kMaxQueriesPerSocket);
+  resolver.mutable_udp_max_queries()->set_value(
+      static_cast<uint32_t>(settings.features.dns_queries_per_socket));
   auto* typed = cluster->mutable_typed_dns_resolver_config();
   typed->set_name("envoy.network.dns_resolver.cares");
   proto::Pack(resolver, typed->mutable_typed_config());
-  proto::SetMilliseconds(kDnsJitterMs, cluster->mutable_dns_jitter());
+  proto::SetNanoseconds(settings.features.dns_jitter.count(), cluster->mutable_dns_jitter());
   if (settings.mesh->has_dns_refresh_rate())
     *cluster->mutable_dns_refresh_rate() = settings.mesh->dns_refresh_rate();
   cluster->set_respect_dns_ttl(true);
@@ -135,20 +135,11 @@ void SetEds(cl::Cluster* cluster) {
   proto::SetAds(/*wait=*/true, eds->mutable_eds_config());
 }
 
-void AddMetadataExchange(const ClusterTraits& traits, cl::Cluster* cluster) {
-  if (!traits.metadata_exchange) return;
-  static const google::protobuf::Any* config = [] {
-    google::protobuf::Struct value;
-    proto::SetString("protocol", "istio-peer-exchange", &value);
-    proto::SetBool("enable_discovery", true, &value);
-    auto* any = new google::protobuf::Any;
-    proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", value,
-                           any);
-    return any;
-  }();
+void AddMetadataExchange(const model::Features& features, const ClusterTraits& traits, cl::Cluster* cluster) {
+  if (!features.metadata_exchange || !traits.metadata_exchange) return;
   auto* filter = cluster->add_filters();
   filter->set_name(std::string(kMetadataExchange));
-  *filter->mutable_typed_config() = *config;
+  PackTcpMetadataExchange(features, filter->mutable_typed_config());
 }
 
 }  // namespace fairlead::gen

@@ -25,7 +25,7 @@ envoy::config::cluster::v3::Cluster BuildFixed(const FixedInputs& inputs);
 void SetConsistentHash(const istio::networking::v1alpha3::LoadBalancerSettings& settings,
                        envoy::config::cluster::v3::Cluster* cluster);
 // A service with sticky sessions keeps sending a client to its endpoint while that drains.
-void KeepDraining(const model::Service& service, envoy::config::cluster::v3::Cluster* cluster);
+void KeepDraining(envoy::config::cluster::v3::Cluster* cluster);
 
 }  // namespace fairlead::gen
 

@@ -79,12 +79,20 @@ InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
   return inputs;
 }
 
-std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& traits) {
+using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
+
+// All ports of services but those of `ingress`.
+std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& traits,
+                                       const IngressListeners& ingress) {
   std::map<uint32_t, InboundInputs> by_port;
   const bool passthrough =
       view.settings(model::SettingsPart::kClusters)->mesh->inbound_traffic_policy().mode() ==
       MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
   for (const mesh::ServiceTarget& target : view.targets()) {
+    const bool own = std::any_of(ingress.begin(), ingress.end(), [&target](const IstioIngressListener& l) {
+      return l.port().number() == target.target_port;
+    });
+    if (own) continue;
     auto [it, first] = by_port.try_emplace(target.target_port);
     InboundInputs& inputs = it->second;
     if (first) {
@@ -100,8 +108,6 @@ std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& tr
   for (auto& [port, inputs] : by_port) all.push_back(std::move(inputs));
   return all;
 }
-
-using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
 
 const IngressListeners& IngressOf(mesh::View& view) {
   static const auto* const none = new IngressListeners;
@@ -154,9 +160,11 @@ std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits&
   if (ingress.empty()) {
     // Without interception, the application itself holds its ports.
     if (view.proxy_class().interception == model::InterceptionMode::kNone) return {};
-    return FromTargets(view, traits);
+    return FromTargets(view, traits, ingress);
   }
   std::vector<InboundInputs> all;
+  if (view.settings(model::SettingsPart::kClusters)->features.merged_ingress)
+    all = FromTargets(view, traits, ingress);
   for (const IstioIngressListener& listener : ingress) {
     if (auto inputs = FromListener(view, traits, listener)) all.push_back(std::move(*inputs));
   }

@@ -132,8 +132,9 @@ void SetErrorCodes(const api::OutlierDetection& outlier, HttpOptions* http) {
 
 }  // namespace
 
-void ApplyConnectionPool(const istio::mesh::v1alpha1::MeshConfig& mesh, const EffectivePolicy& policy,
+void ApplyConnectionPool(const model::Settings& settings, const EffectivePolicy& policy,
                          ClusterDraft* draft) {
+  const istio::mesh::v1alpha1::MeshConfig& mesh = *settings.mesh;
   cl::Cluster& cluster = draft->cluster;
   const Pool& pool = policy.connection_pool != nullptr ? *policy.connection_pool : Pool::default_instance();
   if (mesh.has_connect_timeout()) *cluster.mutable_connect_timeout() = mesh.connect_timeout();
@@ -143,6 +144,7 @@ void ApplyConnectionPool(const istio::mesh::v1alpha1::MeshConfig& mesh, const Ef
 
   auto* thresholds = cluster.mutable_circuit_breakers()->add_thresholds();
   SetUnlimited(thresholds);
+  if (!settings.features.untracked_limits) thresholds->set_track_remaining(true);
   SetLimits(pool, thresholds);
   if (policy.retry_budget != nullptr) SetRetryBudget(*policy.retry_budget, thresholds);
   SetHttpLimits(pool, draft);
@@ -163,8 +165,8 @@ void ApplyHttp2Upgrade(const istio::mesh::v1alpha1::MeshConfig& mesh, const Effe
   }
 }
 
-void ApplyOutlierDetection(const api::OutlierDetection* outlier, const model::Service& service,
-                           ClusterDraft* draft) {
+void ApplyOutlierDetection(const model::Features& features, const api::OutlierDetection* outlier,
+                           const model::Service& service, ClusterDraft* draft) {
   if (outlier == nullptr) return;
   auto* out = draft->cluster.mutable_outlier_detection();
   out->mutable_enforcing_success_rate()->set_value(0);
@@ -184,7 +186,8 @@ void ApplyOutlierDetection(const api::OutlierDetection* outlier, const model::Se
   SetLocalOrigin(*outlier, out);
   // Envoy's panic threshold of 50% suits no service of a few pods: off unless set. Where unhealthy endpoints
   // are sent for the sake of locality, panic would send traffic to them.
-  const bool needs_health = service.traffic_distribution != model::TrafficDistribution::kAny;
+  const bool needs_health =
+      features.send_unhealthy || service.traffic_distribution != model::TrafficDistribution::kAny;
   if (outlier->min_health_percent() >= 0) {
     draft->cluster.mutable_common_lb_config()->mutable_healthy_panic_threshold()->set_value(
         needs_health ? 0 : outlier->min_health_percent());

@@ -45,7 +45,8 @@ void SetUseDownstreamProtocol(ClusterDraft* draft);
 void SetPreserveCase(envoy::config::core::v3::Http1ProtocolOptions* http1);
 // The endpoints come over the same ADS stream, under the cluster's own name.
 void SetEds(envoy::config::cluster::v3::Cluster* cluster);
-void AddMetadataExchange(const ClusterTraits& traits, envoy::config::cluster::v3::Cluster* cluster);
+void AddMetadataExchange(const model::Features& features, const ClusterTraits& traits,
+                         envoy::config::cluster::v3::Cluster* cluster);
 bool Ipv6Only(const ClusterTraits& traits);
 bool UsesDns(const model::Service& service);
 // Asks for all addresses of a name and takes the one that answers first (annotation
@@ -53,13 +54,12 @@ bool UsesDns(const model::Service& service);
 bool RacesConnections(const model::Service& service);
 
 // --- connection_pool.cc
-void ApplyConnectionPool(const istio::mesh::v1alpha1::MeshConfig& mesh, const EffectivePolicy& policy,
-                         ClusterDraft* draft);
+void ApplyConnectionPool(const model::Settings& settings, const EffectivePolicy& policy, ClusterDraft* draft);
 // HTTP/2 where a pool or the mesh asks for it; before ApplyConnectionPool, which has settings for HTTP/2.
 void ApplyHttp2Upgrade(const istio::mesh::v1alpha1::MeshConfig& mesh, const EffectivePolicy& policy,
                        const model::ServicePort& port, ClusterDraft* draft);
-void ApplyOutlierDetection(const api::OutlierDetection* outlier, const model::Service& service,
-                           ClusterDraft* draft);
+void ApplyOutlierDetection(const model::Features& features, const api::OutlierDetection* outlier,
+                           const model::Service& service, ClusterDraft* draft);
 
 // --- load_balancer.cc
 // `groups`: the inline endpoints of a cluster that resolves names, empty for others; they are put into the

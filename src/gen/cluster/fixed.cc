@@ -59,7 +59,7 @@ cl::Cluster BuildBlackHole(const FixedInputs& inputs) {
 void ApplyLimits(const EffectivePolicy& policy, const FixedInputs& inputs, cl::Cluster* cluster) {
   ClusterDraft draft;
   draft.cluster = std::move(*cluster);
-  ApplyConnectionPool(*inputs.settings->mesh, policy, &draft);
+  ApplyConnectionPool(*inputs.settings, policy, &draft);
   *cluster = std::move(draft.cluster);
 }
 
@@ -107,7 +107,6 @@ void SetDnsProxy(std::string_view address, dfp::DnsCacheConfig* cache) {
 }
 
 cl::Cluster BuildAllowAnyDynamicDns(const FixedInputs& inputs) {
-  constexpr uint32_t kMaxHosts = 1024;
   const auto& policy = inputs.settings->mesh->outbound_traffic_policy();
   const bool tls = policy.has_tls() && policy.tls().mode() != api::ClientTLSSettings::DISABLE;
   ClusterDraft draft;
@@ -117,16 +116,16 @@ cl::Cluster BuildAllowAnyDynamicDns(const FixedInputs& inputs) {
   envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig config;
   auto* cache = config.mutable_dns_cache_config();
   cache->set_name(std::string(kAllowAnyDnsCache));
-  cache->mutable_max_hosts()->set_value(kMaxHosts);
+  cache->mutable_max_hosts()->set_value(static_cast<uint32_t>(inputs.settings->features.dynamic_dns_hosts));
   cache->set_dns_lookup_family(inputs.instance_ipv6_only ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
   if (!inputs.dns_proxy_address.empty()) SetDnsProxy(inputs.dns_proxy_address, cache);
   config.set_allow_insecure_cluster_options(!tls);
   draft.cluster.mutable_cluster_type()->set_name("envoy.clusters.dynamic_forward_proxy");
   proto::Pack(config, draft.cluster.mutable_cluster_type()->mutable_typed_config());
   SetPassthroughHttp(inputs, &draft.cluster);
-  ApplyConnectionPool(*inputs.settings->mesh, {}, &draft);
+  ApplyConnectionPool(*inputs.settings, {}, &draft);
   if (tls) ApplyFixedTls(policy.tls(), inputs, &draft);
-  AddMetadataExchange(inputs.traits, &draft.cluster);
+  AddMetadataExchange(inputs.settings->features, inputs.traits, &draft.cluster);
   return draft.Finish();
 }
 
@@ -149,7 +148,7 @@ cl::Cluster BuildFixed(const FixedInputs& inputs) {
   switch (inputs.kind) {
     case FixedInputs::Kind::kPassthrough: {
       cl::Cluster cluster = BuildPassthrough(inputs);
-      AddMetadataExchange(inputs.traits, &cluster);
+      AddMetadataExchange(inputs.settings->features, inputs.traits, &cluster);
       return cluster;
     }
     case FixedInputs::Kind::kInboundPassthrough:

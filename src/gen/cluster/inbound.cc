@@ -48,7 +48,7 @@ model::ServicePort PortOf(const InboundInputs& inputs) {
 // All services of the port, each host once.
 void AddServices(const InboundInputs& inputs, const model::Service& first, uint32_t port,
                  cl::Cluster* cluster) {
-  if (first.mesh_external) return;
+  if (first.mesh_external || !inputs.settings->features.telemetry_label) return;
   auto& list = (*IstioMetadata(cluster->mutable_metadata())->mutable_fields())["services"];
   list.mutable_list_value();
   std::vector<std::string_view> seen;
@@ -127,7 +127,7 @@ cl::Cluster BuildInbound(const InboundInputs& inputs) {
   if (inputs.rule != nullptr && PolicyOf(SpecOf(inputs.rule)) != nullptr && cluster.has_metadata()) {
     AddConfigMetadata(*inputs.rule->objects.front(), cluster.mutable_metadata());
   }
-  ApplyConnectionPool(*inputs.settings->mesh, InboundPolicy(inputs, port.port), &draft);
+  ApplyConnectionPool(*inputs.settings, InboundPolicy(inputs, port.port), &draft);
   if (original) cluster.set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
   if (inputs.bind != "127.0.0.1" && inputs.bind != "::1") SetBindAddress(inputs.traits, &cluster);
   return draft.Finish();

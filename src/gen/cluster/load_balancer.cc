@@ -87,12 +87,13 @@ void SetZoneAware(const LocalityPolicy& policy, cl::Cluster::CommonLbConfig* con
 }
 
 // Locality weights only where a policy needs them: they would change what least request and others choose.
-void SetLocalityConfig(const LocalityPolicy& policy, bool failover, cl::Cluster::CommonLbConfig* config) {
+void SetLocalityConfig(const LocalityPolicy& policy, bool failover, bool always,
+                       cl::Cluster::CommonLbConfig* config) {
   if (policy.zone_aware != nullptr) return SetZoneAware(policy, config);
   if (policy.locality == nullptr) return;
   const auto& setting = *policy.locality;
   const bool prefers = setting.failover_size() > 0 || setting.failover_priority_size() > 0;
-  if (setting.distribute_size() > 0 || (prefers && (failover || policy.force_failover))) {
+  if (always || setting.distribute_size() > 0 || (prefers && (failover || policy.force_failover))) {
     config->mutable_locality_weighted_lb_config();
   }
 }
@@ -126,11 +127,15 @@ void ApplyLoadBalancer(const OutboundInputs& inputs, const EffectivePolicy& poli
   cl::Cluster& cluster = draft->cluster;
   if (cluster.lb_policy() == cl::Cluster::CLUSTER_PROVIDED) return;  // a dynamic forward proxy chooses itself
   // Unhealthy endpoints are among those that are sent: no panic that sends traffic to them.
-  cluster.mutable_common_lb_config()->mutable_healthy_panic_threshold();
+  const model::Features& features = inputs.settings->features;
+  if (features.send_unhealthy || features.send_unhealthy_by_default ||
+      inputs.service->traffic_distribution != model::TrafficDistribution::kAny) {
+    cluster.mutable_common_lb_config()->mutable_healthy_panic_threshold();
+  }
   const LocalityPolicy locality =
       ResolveLocalityPolicy(*inputs.settings->mesh, policy.load_balancer, *inputs.service);
   const bool failover = policy.outlier_detection != nullptr;
-  SetLocalityConfig(locality, failover, cluster.mutable_common_lb_config());
+  SetLocalityConfig(locality, failover, features.locality_weights, cluster.mutable_common_lb_config());
   if (!groups.empty()) {
     const EndpointClient& client = inputs.endpoints->client;
     // Subsets that resolve names do not know which endpoint is which: no priorities by labels.
@@ -142,6 +147,10 @@ void ApplyLoadBalancer(const OutboundInputs& inputs, const EffectivePolicy& poli
   }
   if (cluster.type() == cl::Cluster::ORIGINAL_DST)
     return cluster.set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
+  // Clients of Redis shard by key.
+  const model::ServicePort* port = inputs.service->FindTcpPort(inputs.port);
+  if (features.redis_filter && port != nullptr && port->protocol == model::Protocol::kRedis)
+    return cluster.set_lb_policy(cl::Cluster::MAGLEV);
   SetAlgorithm(policy.load_balancer != nullptr ? *policy.load_balancer : Settings::default_instance(),
                &cluster);
 }

@@ -32,13 +32,16 @@ struct Destination {
   EffectivePolicy policy;          // of the subset where there is one
 };
 
-cl::Cluster::DiscoveryType TypeOf(const model::Service& service, model::ProxyType client) {
+cl::Cluster::DiscoveryType TypeOf(const model::Features& features, const model::Service& service,
+                                  model::ProxyType client) {
   switch (service.resolution) {
     case model::Resolution::kDnsLb:
       return RacesConnections(service) ? cl::Cluster::LOGICAL_DNS : cl::Cluster::STRICT_DNS;
     case model::Resolution::kDnsRoundRobinLb:
       return cl::Cluster::LOGICAL_DNS;
     case model::Resolution::kPassthrough:
+      if (features.headless_endpoints && service.registry == model::Registry::kKubernetes)
+        return cl::Cluster::EDS;
       // At a gateway the original destination is the gateway itself.
       return client == model::ProxyType::kRouter ? cl::Cluster::EDS : cl::Cluster::ORIGINAL_DST;
     default:
@@ -85,7 +88,7 @@ void StartOutbound(const OutboundInputs& inputs, const Destination& to, const st
   StartCluster(name, type, *inputs.settings, inputs.traits, to.service, draft);
   SetOriginalPort(to.service, to.port, &cluster);
   SetUpstreamProtocol(to.port, inputs.traits, draft);
-  AddServiceMetadata(to.service, cluster.mutable_metadata());
+  if (inputs.settings->features.telemetry_label) AddServiceMetadata(to.service, cluster.mutable_metadata());
   const std::string& pattern = inputs.settings->mesh->outbound_cluster_stat_name();
   if (!pattern.empty()) {
     cluster.set_alt_stat_name(StatName(FillStatPattern(pattern, to.service, inputs.subset, to.port, 0)));
@@ -96,8 +99,8 @@ void ApplyPolicy(const OutboundInputs& inputs, const Destination& to, std::vecto
                  ClusterDraft* draft) {
   const auto& mesh = *inputs.settings->mesh;
   ApplyHttp2Upgrade(mesh, to.policy, to.port, draft);
-  ApplyConnectionPool(mesh, to.policy, draft);
-  ApplyOutlierDetection(to.policy.outlier_detection, to.service, draft);
+  ApplyConnectionPool(*inputs.settings, to.policy, draft);
+  ApplyOutlierDetection(inputs.settings->features, to.policy.outlier_detection, to.service, draft);
   ApplyLoadBalancer(inputs, to.policy, std::move(groups), draft);
   if (!inputs.dns_srv) {
     const std::string sni =
@@ -160,11 +163,7 @@ Destination Resolve(const OutboundInputs& inputs, const model::ServicePort& port
 
 }  // namespace
 
-void KeepDraining(const model::Service& service, cl::Cluster* cluster) {
-  if (LabelOr(service.labels, "istio.io/persistent-session").empty() &&
-      LabelOr(service.labels, "istio.io/persistent-session-header").empty()) {
-    return;
-  }
+void KeepDraining(cl::Cluster* cluster) {
   auto* statuses = cluster->mutable_common_lb_config()->mutable_override_host_status();
   for (auto status : {envoy::config::core::v3::HEALTHY, envoy::config::core::v3::DRAINING,
                       envoy::config::core::v3::UNKNOWN, envoy::config::core::v3::DEGRADED}) {
@@ -186,17 +185,18 @@ std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
     StartDynamicForwardProxy(inputs, name, &draft);
     SetUpstreamProtocol(*port, inputs.traits, &draft);
   } else {
-    cl::Cluster::DiscoveryType type = TypeOf(to.service, inputs.traits.type);
+    cl::Cluster::DiscoveryType type = TypeOf(inputs.settings->features, to.service, inputs.traits.type);
     if (to.subset != nullptr) type = SubsetType(to, type);
     auto found = InlineEndpoints(inputs, type);
     if (!found) return std::nullopt;
     groups = std::move(*found);
     StartOutbound(inputs, to, name, type, &draft);
-    if (to.subset == nullptr && !inputs.dns_srv) KeepDraining(to.service, &draft.cluster);
+    const bool sessions = inputs.settings->features.KeepsSessions(to.service.labels);
+    if (to.subset == nullptr && !inputs.dns_srv && sessions) KeepDraining(&draft.cluster);
   }
   ApplyPolicy(inputs, to, std::move(groups), &draft);
   SetEds(&draft.cluster);
-  AddMetadataExchange(inputs.traits, &draft.cluster);
+  AddMetadataExchange(inputs.settings->features, inputs.traits, &draft.cluster);
   AddMetadata(inputs, to, &draft.cluster);
   return draft.Finish();
 }

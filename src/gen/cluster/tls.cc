@@ -29,7 +29,7 @@ constexpr std::string_view kFileSecretCluster = "sds-files-grpc";
 
 // What TLS is made of besides its settings.
 struct TlsSource {
-  const istio::mesh::v1alpha1::MeshConfig& mesh;
+  const model::Settings& settings;
   const ClusterTraits& traits;
   const std::vector<std::string>& identities;
   bool external_registry = false;  // a ServiceEntry: its subjectAltNames count where the rule has none
@@ -71,7 +71,8 @@ std::optional<ChosenTls> Choose(const OutboundInputs& inputs, const Settings* ru
   if (rule->mode() == Settings::DISABLE || rule->mode() == Settings::SIMPLE) return ChosenTls{*rule, false};
   if (metadata) {
     // A service outside may trust another CA: there the rule counts.
-    if (inputs.service->mesh_external) return ChosenTls{*rule, false};
+    if (inputs.service->mesh_external && inputs.settings->features.prefer_rule_tls)
+      return ChosenTls{*rule, false};
     return ChosenTls{MetadataMutual(inputs.traits, *rule), false};
   }
   if (rule->mode() == Settings::MUTUAL) return ChosenTls{*rule, false};
@@ -111,7 +112,9 @@ tls::UpstreamTlsContext IstioContext(const Settings& settings, const TlsSource& 
   if (context.sni().empty() && !draft->dynamic_forward_proxy) context.set_sni(draft->cluster.name());
   // "istio" tells the server that the client is in the mesh; "istio-peer-exchange", that it exchanges
   // metadata over TCP.
-  if (source.traits.metadata_exchange) common->add_alpn_protocols("istio-peer-exchange");
+  const model::Features& features = source.settings.features;
+  if (source.traits.metadata_exchange && features.metadata_exchange && features.metadata_alpn)
+    common->add_alpn_protocols("istio-peer-exchange");
   common->add_alpn_protocols("istio");
   if (draft->ExplicitHttp2()) common->add_alpn_protocols("h2");
   if (draft->dynamic_forward_proxy) SetAutoNames(settings, draft);
@@ -190,7 +193,7 @@ std::optional<tls::UpstreamTlsContext> PlainContext(Settings settings, const Tls
   } else if (!SetFiles(settings, source.traits, common)) {
     return std::nullopt;
   }
-  const auto& defaults = source.mesh.tls_defaults();
+  const auto& defaults = source.settings.mesh->tls_defaults();
   if (defaults.ecdh_curves_size() > 0)
     *common->mutable_tls_params()->mutable_ecdh_curves() = defaults.ecdh_curves();
   if (defaults.cipher_suites_size() > 0) {
@@ -256,7 +259,7 @@ void ApplyUpstreamTls(const OutboundInputs& inputs, const EffectivePolicy& polic
   const std::optional<ChosenTls> chosen = Choose(inputs, policy.tls, sni);
   if (!chosen) return;
   const bool selected = inputs.rule != nullptr && inputs.rule->spec->has_workload_selector();
-  const TlsSource source{*inputs.settings->mesh, inputs.traits, inputs.identities,
+  const TlsSource source{*inputs.settings, inputs.traits, inputs.identities,
                          inputs.service->registry == model::Registry::kExternal,
                          inputs.traits.type != model::ProxyType::kSidecar || selected};
   std::optional<tls::UpstreamTlsContext> context = BuildContext(chosen->settings, source, draft);
@@ -287,7 +290,7 @@ void ApplyProxyProtocol(const EffectivePolicy& policy, cl::Cluster* cluster) {
 
 void ApplyFixedTls(const Settings& settings, const FixedInputs& inputs, ClusterDraft* draft) {
   const std::vector<std::string> nobody;
-  const TlsSource source{*inputs.settings->mesh, inputs.traits, nobody, false, false};
+  const TlsSource source{*inputs.settings, inputs.traits, nobody, false, false};
   if (auto context = BuildContext(settings, source, draft)) {
     EnforceCompliance(inputs.settings->compliance, context->mutable_common_tls_context());
     SetTlsSocket(*context, &draft->cluster);

@@ -22,20 +22,21 @@ namespace {
 namespace ep = envoy::config::endpoint::v3;
 
 constexpr std::string_view kTunnelLabel = "networking.istio.io/tunnel";
-constexpr std::string_view kDrainingLabel = "istio.io/draining";
-constexpr std::string_view kPersistentSessionLabel = "istio.io/persistent-session";
 constexpr std::string_view kManagedGatewayLabel = "gateway.istio.io/managed";
 
 bool HasLabel(const LabelMap& labels, std::string_view key) { return !LabelOr(labels, key).empty(); }
 
-bool Draining(const model::Endpoint& endpoint) {
-  return endpoint.health == model::Health::kDraining || HasLabel(endpoint.workload->labels, kDrainingLabel);
+bool LabelledDraining(const model::Features& features, const model::Workload& workload) {
+  return !features.draining_label.empty() && HasLabel(workload.labels, features.draining_label);
 }
 
 // Unhealthy endpoints are sent, so that Envoy knows how many there are, unless a panic threshold would then
 // send traffic to them. Traffic distribution needs them in any case.
 bool SendsUnhealthy(const EndpointInputs& inputs) {
+  const model::Features& features = inputs.settings->features;
+  if (features.send_unhealthy) return true;
   if (inputs.service->traffic_distribution != model::TrafficDistribution::kAny) return true;
+  if (!features.send_unhealthy_by_default) return false;
   if (inputs.rule == nullptr) return true;
   const EffectivePolicy policy = EndpointPolicy(inputs);
   return policy.outlier_detection == nullptr || policy.outlier_detection->min_health_percent() <= 0;
@@ -48,7 +49,7 @@ class EndpointFilter {
       : in_(inputs),
         client_(inputs.client),
         unhealthy_(SendsUnhealthy(inputs)),
-        sessions_(HasLabel(inputs.service->labels, kPersistentSessionLabel)) {}
+        sessions_(HasLabel(inputs.service->labels, inputs.settings->features.session_label)) {}
 
   bool Admits(const model::Endpoint& endpoint) const {
     const model::Workload& workload = *endpoint.workload;
@@ -60,7 +61,9 @@ class EndpointFilter {
     if (!unhealthy_ && endpoint.health == model::Health::kUnhealthy) return false;
     // A terminating pod that a new one replaces is no missing capacity.
     if (endpoint.health == model::Health::kTerminating) return false;
-    if (Draining(endpoint) && !sessions_) return false;
+    const bool draining =
+        endpoint.health == model::Health::kDraining || LabelledDraining(in_.settings->features, workload);
+    if (draining && !sessions_) return false;
     return !in_.self_discovery || SameWorkload(workload);
   }
 
@@ -126,10 +129,10 @@ void BuildEndpoint(const EndpointInputs& inputs, const model::Endpoint& endpoint
                    ep::LbEndpoint* out) {
   const model::Workload& workload = *endpoint.workload;
   const model::Health health =
-      HasLabel(workload.labels, kDrainingLabel) ? model::Health::kDraining : endpoint.health;
+      LabelledDraining(inputs.settings->features, workload) ? model::Health::kDraining : endpoint.health;
   out->set_health_status(static_cast<envoy::config::core::v3::HealthStatus>(health));
   out->mutable_load_balancing_weight()->set_value(std::max(endpoint.weight, 1u));
-  SetEndpointMetadata(workload, mutual_tls && workload.tls_mode == kTlsModeIstio, out);
+  SetEndpointMetadata(inputs, workload, mutual_tls && workload.tls_mode == kTlsModeIstio, out);
   // Who speaks Istio's mutual TLS is not tunnelled to.
   if (workload.tls_mode != kTlsModeIstio && !inputs.client.no_tunnel && OffersTunnel(workload)) {
     return SetTunnel(endpoint, out);
@@ -189,16 +192,26 @@ bool SpeaksMutualTls(const ep::LbEndpoint& endpoint) {
   return mode != match->second.fields().end() && mode->second.string_value() == kTlsModeIstio;
 }
 
-void SetEndpointMetadata(const model::Workload& workload, bool mutual_tls, ep::LbEndpoint* endpoint) {
+// The labels that name the canonical service: outside of the mesh those of the service where it has them.
+const LabelMap& CanonicalLabels(const EndpointInputs& inputs, const model::Workload& workload) {
+  const bool of_service = inputs.settings->features.canonical_external && inputs.service->mesh_external &&
+                          inputs.service->labels.contains("service.istio.io/canonical-name");
+  return of_service ? inputs.service->labels : workload.labels;
+}
+
+void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload, bool mutual_tls,
+                         ep::LbEndpoint* endpoint) {
+  const model::Features& features = inputs.settings->features;
   auto* metadata = endpoint->mutable_metadata();
   if (mutual_tls) {
     auto* match = &(*metadata->mutable_filter_metadata())[std::string(kTransportSocketMatch)];
     proto::SetString("tlsMode", kTlsModeIstio, match);
   }
-  const auto first = [&workload](std::initializer_list<std::string_view> keys, std::string_view fallback) {
+  if (!features.telemetry_label || !features.endpoint_telemetry_label) return;
+  const LabelMap& labels = CanonicalLabels(inputs, workload);
+  const auto first = [&labels](std::initializer_list<std::string_view> keys, std::string_view fallback) {
     for (std::string_view key : keys) {
-      if (auto it = workload.labels.find(key); it != workload.labels.end())
-        return std::string_view(it->second);
+      if (auto it = labels.find(key); it != labels.end()) return std::string_view(it->second);
     }
     return fallback;
   };

@@ -28,7 +28,7 @@ std::vector<LocalityGroup> RouteThroughGateways(const EndpointInputs& inputs,
 bool SpeaksMutualTls(const envoy::config::endpoint::v3::LbEndpoint& endpoint);
 // The "istio" workload string and the transport socket match of an endpoint or a gateway; `mutual_tls` as
 // decided.
-void SetEndpointMetadata(const model::Workload& workload, bool mutual_tls,
+void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload, bool mutual_tls,
                          envoy::config::endpoint::v3::LbEndpoint* endpoint);
 // Sets a group's weight to the sum of its endpoints' weights; unset where it has none.
 void RefreshWeight(envoy::config::endpoint::v3::LocalityLbEndpoints* group);

@@ -83,12 +83,13 @@ uint32_t ScaledWeight(const ep::LbEndpoint& endpoint, uint32_t scale) {
 bool SameNetwork(const Interned& a, const Interned& b) { return a.empty() || b.empty() || a == b; }
 
 // A gateway as an endpoint: what is known of the workloads behind it is that they speak mutual TLS.
-void BuildGateway(const model::NetworkGateway& gateway, uint32_t weight, ep::LbEndpoint* out) {
+void BuildGateway(const EndpointInputs& inputs, const model::NetworkGateway& gateway, uint32_t weight,
+                  ep::LbEndpoint* out) {
   proto::SetAddress(gateway.address, gateway.port, out->mutable_endpoint()->mutable_address());
   out->mutable_load_balancing_weight()->set_value(std::max(weight, 1u));
   model::Workload behind;
   behind.cluster = gateway.cluster;
-  SetEndpointMetadata(behind, /*mutual_tls=*/true, out);
+  SetEndpointMetadata(inputs, behind, /*mutual_tls=*/true, out);
 }
 
 struct ByAddress {
@@ -126,7 +127,7 @@ LocalityGroup RouteGroup(const EndpointInputs& inputs, const GatewayTable& table
     }
   }
   for (const auto& [gateway, weight] : gateway_weights) {
-    BuildGateway(*gateway, weight, routed.message.add_lb_endpoints());
+    BuildGateway(inputs, *gateway, weight, routed.message.add_lb_endpoints());
     routed.members.push_back({.gateway = gateway});
   }
   RefreshWeight(&routed.message);

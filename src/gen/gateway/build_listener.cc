@@ -5,11 +5,13 @@
 #include "base/strings.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
-#include "gen/gateway/server_tls.h"
 #include "gen/listener/connection_settings.h"
 #include "gen/listener/listener_parts.h"
+#include "gen/listener/server_tls.h"
 #include "gen/naming/stat_name.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "istio/networking/v1alpha3/gateway.pb.h"
+#include "model/protocol.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::gateway {
@@ -21,9 +23,6 @@ using envoy::extensions::filters::network::http_connection_manager::v3::HttpConn
 using istio::mesh::v1alpha1::ProxyConfig;
 using listener::Profile;
 using listener::TrafficClass;
-
-// Istio's PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT, against slow handshakes.
-constexpr int64_t kHandshakeSeconds = 15;
 
 // What workloads offer inside mutual TLS.
 constexpr const char* kMeshAlpn[] = {"istio", "istio-peer-exchange", "istio-http/1.0", "istio-http/1.1",
@@ -45,12 +44,22 @@ void SetMatch(const GatewayChain& chain, FilterChain* out) {
     out->mutable_filter_chain_match()->add_application_protocols(protocol);
 }
 
+void SetTls(const GatewayListenerInputs& inputs, const Termination& termination,
+            envoy::config::core::v3::TransportSocket* out) {
+  const auto& server = termination.server->spec();
+  const model::Protocol protocol = model::ParseProtocol(server.port().protocol());
+  const bool stream = !model::IsHttp(protocol) && protocol != model::Protocol::kHttps;
+  listener::SetServerTls(
+      inputs.profile->traits(),
+      {server.tls(), inputs.quic, stream, termination.credential_socket, termination.secret_server}, out);
+}
+
 void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, FilterChain* out) {
   const Profile& profile = *inputs.profile;
   SetMatch(chain, out);
-  proto::SetSeconds(kHandshakeSeconds, out->mutable_transport_socket_connect_timeout());
+  listener::LimitHandshake(profile.traits().settings->features, out);
   if (chain.termination.server != nullptr) {
-    SetServerTls(profile.traits(), chain.termination, inputs.quic, out->mutable_transport_socket());
+    SetTls(inputs, chain.termination, out->mutable_transport_socket());
   }
   if (const auto* tcp = std::get_if<listener::TcpForward>(&chain.forward)) {
     if (chain.exchange_metadata) AddMetadataExchangeFilter(profile, out);
@@ -104,7 +113,7 @@ void BuildGatewayListener(const GatewayListenerInputs& inputs, Listener* out) {
   config.ParseFromString(inputs.profile->traits().proxy_config.str());
   out->set_name(inputs.Name());
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
-  listener::LimitAccepts(out);
+  listener::LimitAccepts(inputs.profile->traits().settings->features, out);
   inputs.quic ? SetQuic(inputs, out) : SetTcp(inputs, config, out);
   const auto settings = listener::EffectiveConnectionSettings(config.connection_settings(), /*router=*/true);
   const auto& limit = settings.listener_per_connection_buffer_limit_bytes();

@@ -86,9 +86,9 @@ VirtualHosts GroupHosts(const GatewayRouteInputs& inputs) {
   return hosts;
 }
 
-// Hosts with the same routes become one, named by the most specific: routes are large. Source: Istio's
-// collapseDuplicateRoutes.
-std::vector<VirtualHost> Collapse(VirtualHosts hosts) {
+// With `merge`, hosts with the same routes become one, named by the most specific: routes are large. Source:
+// Istio's collapseDuplicateRoutes.
+std::vector<VirtualHost> Collapse(VirtualHosts hosts, bool merge) {
   std::vector<const std::string*> order;
   for (const auto& [name, host] : hosts) order.push_back(&name);
   std::sort(order.begin(), order.end(),
@@ -98,7 +98,7 @@ std::vector<VirtualHost> Collapse(VirtualHosts hosts) {
   for (const std::string* name : order) {
     VirtualHost& host = hosts[*name];
     const auto same = known.find(host.routes);
-    if (same != known.end() && all[same->second].require_tls == host.require_tls) {
+    if (merge && same != known.end() && all[same->second].require_tls == host.require_tls) {
       auto& domains = all[same->second].domains;
       domains.insert(domains.end(), host.domains.begin(), host.domains.end());
     } else {
@@ -156,6 +156,7 @@ std::vector<EncodedRoute> BuildVirtualServiceRoutes(const VirtualServiceInputs& 
   options.client_namespace = inputs.metadata_ns;
   options.client_labels = &inputs.client_labels;
   options.gateways = &gateways;
+  options.mirror_as_is = inputs.settings->features.mirror_as_is;
   const auto& mesh = *inputs.settings->mesh;
   if (mesh.has_default_http_retry_policy()) options.default_retries = &mesh.default_http_retry_policy();
   options.cluster_of = [&inputs](const api::Destination& destination) {
@@ -175,7 +176,7 @@ std::string BuildGatewayRouteConfiguration(const GatewayRouteInputs& inputs) {
   // In the order of the fields' numbers, as protobuf writes messages: some readers count on it.
   std::string out;
   proto::AppendField(pb::RouteConfiguration::kNameFieldNumber, inputs.name, &out);
-  const std::vector<VirtualHost> hosts = Collapse(GroupHosts(inputs));
+  const std::vector<VirtualHost> hosts = Collapse(GroupHosts(inputs), inputs.merge_hosts);
   for (const VirtualHost& host : hosts) AppendVirtualHost(host, inputs.include_attempt_count, &out);
   if (hosts.empty()) {
     AppendVirtualHost(BlackHole(inputs.route->servers.front()->spec().port().number()), false, &out);

@@ -21,7 +21,7 @@ using model::Protocol;
 constexpr uint32_t kFirstUnprivilegedPort = 1024;
 
 // Of the extension providers, the first of the kind.
-SecretServer FindSecretServer(mesh::View& view) {
+listener::SecretServer FindSecretServer(mesh::View& view) {
   const model::SettingsPtr settings = view.settings(model::SettingsPart::kListeners);
   for (const auto& provider : settings->mesh->extension_providers()) {
     if (!provider.has_sds()) continue;

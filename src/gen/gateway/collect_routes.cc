@@ -65,6 +65,7 @@ class Collector {
     base_.metadata_ns = view.metadata_namespace();
     base_.append_x_forwarded_host = headers.x_forwarded_host().enabled().value();
     base_.settings = view.settings(model::SettingsPart::kRoutes);
+    inputs_.merge_hosts = base_.settings->features.merge_hosts;
   }
 
   GatewayRouteInputs Collect() {

@@ -7,26 +7,19 @@
 #include <variant>
 #include <vector>
 
-#include "base/interned.h"
 #include "gen/listener/chain.h"
 #include "gen/listener/profile.h"
+#include "gen/listener/server_tls.h"
 #include "mesh/merged_gateway.h"
 
 // Everything that a router's listeners are made from.
 namespace fairlead::gen::gateway {
 
-// The mesh's secret server for credential names of the form "sds://name". Empty: there is none.
-struct SecretServer {
-  Interned cluster, host;
-  bool missing = false;  // MeshConfig names one whose service is not known
-  friend bool operator==(const SecretServer&, const SecretServer&) = default;
-};
-
 // How the chain's connections are decrypted.
 struct Termination {
   mesh::GatewayServerPtr server;   // null: they are not
   bool credential_socket = false;  // node metadata "credential"
-  SecretServer secret_server;
+  listener::SecretServer secret_server;
 
   friend bool operator==(const Termination& a, const Termination& b) {
     return (a.server == b.server || (a.server && b.server && *a.server == *b.server)) &&

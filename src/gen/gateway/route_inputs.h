@@ -67,10 +67,11 @@ struct GatewayRouteInputs {
   mesh::GatewayRoutePtr route;
   std::vector<HostBinding> bindings;  // server by server, in the order in which they count
   bool include_attempt_count = true;
+  bool merge_hosts = true;  // of the features
 
   friend bool operator==(const GatewayRouteInputs& a, const GatewayRouteInputs& b) {
     return a.name == b.name && a.include_attempt_count == b.include_attempt_count &&
-           a.bindings == b.bindings && *a.route == *b.route;
+           a.merge_hosts == b.merge_hosts && a.bindings == b.bindings && *a.route == *b.route;
   }
   template <typename H>
   friend H AbslHashValue(H h, const GatewayRouteInputs& i) {

@@ -44,7 +44,7 @@ void BuildCluster(const ClusterInputs& inputs, cl::Cluster* out) {
   out->set_type(cl::Cluster::EDS);
   out->mutable_eds_cluster_config()->set_service_name(inputs.name);
   out->mutable_eds_cluster_config()->mutable_eds_config()->mutable_ads();
-  if (inputs.subset.empty()) KeepDraining(*inputs.service, out);
+  if (inputs.subset.empty() && inputs.keeps_sessions) KeepDraining(out);
   const EffectivePolicy policy = PolicyOf(inputs);
   if (policy.tls != nullptr && policy.tls->mode() == api::ClientTLSSettings::ISTIO_MUTUAL) {
     SetMutualTls(inputs.identities, out);

@@ -125,6 +125,8 @@ std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string&
   if (!inputs.subset.empty() && FindSubset(SpecOf(inputs.rule), inputs.subset) == nullptr) {
     return std::nullopt;
   }
+  const model::Features& features = view.settings(model::SettingsPart::kClusters)->features;
+  inputs.keeps_sessions = features.KeepsSessions(inputs.service->labels);
   const EffectivePolicy policy = PolicyOf(inputs);
   if (policy.tls != nullptr && policy.tls->mode() == api::ClientTLSSettings::ISTIO_MUTUAL) {
     const auto endpoints = view.EndpointsForTraits(inputs.service->hostname, inputs.service->ns);

@@ -63,6 +63,7 @@ struct ClusterInputs {
   std::string subset;                   // "" for the whole service
   mesh::DestinationRulePtr rule;        // null: none
   std::vector<std::string> identities;  // whom mutual TLS expects; empty where the rule does not ask for it
+  bool keeps_sessions = false;          // of clients, past an endpoint's removal
 
   friend bool operator==(const ClusterInputs&, const ClusterInputs&) = default;
   template <typename H>

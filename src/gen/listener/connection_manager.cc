@@ -81,7 +81,8 @@ void SetHttp1Options(const ProxyTraits& traits, const ProxyHeaders& headers, con
                      HttpConnectionManager* out) {
   if (options.forward_proxy_port)
     out->mutable_http_protocol_options()->mutable_allow_absolute_url()->set_value(true);
-  if (traits.http10) out->mutable_http_protocol_options()->set_accept_http_10(true);
+  if (traits.http10 || traits.settings->features.http10)
+    out->mutable_http_protocol_options()->set_accept_http_10(true);
   if (headers.preserve_http1_header_case().value()) {
     auto* formatter =
         out->mutable_http_protocol_options()->mutable_header_key_format()->mutable_stateful_formatter();
@@ -150,6 +151,7 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   ProxyConfig config;
   config.ParseFromString(traits.proxy_config.str());
   const ProxyHeaders& headers = config.proxy_headers();
+  const model::Features& features = traits.settings->features;
   const bool inbound = options.traffic == TrafficClass::kInbound;
   const bool gateway = options.traffic == TrafficClass::kGateway;
   SetServer(headers, options.traffic, out);
@@ -162,7 +164,10 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   if (headers.request_id().disabled().value()) out->mutable_generate_request_id()->set_value(false);
   out->set_append_x_forwarded_port(headers.x_forwarded_port().enabled().value());
   SetPathNormalization(*traits.settings->mesh, out);
-  out->mutable_use_remote_address()->set_value(gateway);
+  const bool remote = options.traffic == TrafficClass::kOutbound && !options.forward_proxy_port &&
+                      features.sidecar_remote_address;
+  out->mutable_use_remote_address()->set_value(gateway || remote);
+  if (!gateway && (remote || features.internal_networks)) SetInternalRanges(traits.internal_ranges, out);
   out->add_upgrade_configs()->set_upgrade_type("websocket");
   SetTimeouts(traits, out);
   ApplyConnectionSettings(EffectiveConnectionSettings(config.connection_settings(), gateway), out);
@@ -170,7 +175,7 @@ void SetConnectionManager(const ProxyTraits& traits, const HttpOptions& options,
   telemetry::SetTracing(traits, options.traffic, out);
   const FilterRequest request{traits, config, options};
   for (const HttpFilterBuilder add : HttpFilterOrder()) add(request, out->mutable_http_filters());
-  out->set_proxy_100_continue(true);
+  out->set_proxy_100_continue(features.pass_100_continue);
 }
 
 void SetRouteDiscovery(const std::string& route_name, HttpConnectionManager* out) {

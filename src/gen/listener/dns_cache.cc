@@ -54,7 +54,7 @@ void SetServiceDnsCache(const ProxyTraits& traits, std::string_view host, DnsCac
 void SetCatchAllDnsCache(const ProxyTraits& traits, DnsCacheConfig* out) {
   out->set_name(std::string(kAllowAnyDnsCache));
   out->set_dns_lookup_family(LookupFamily(traits));
-  out->mutable_max_hosts()->set_value(1024);
+  out->mutable_max_hosts()->set_value(static_cast<uint32_t>(traits.settings->features.dynamic_dns_hosts));
   if (traits.dns_proxy.empty()) return;
   const HostPort resolver = ParseHostPort(traits.dns_proxy);
   envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig config;

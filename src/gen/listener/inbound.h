@@ -2,6 +2,7 @@
 #define FAIRLEAD_GEN_LISTENER_INBOUND_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace envoy::config::listener::v3 {
 class FilterChain;
 class Listener;
 }  // namespace envoy::config::listener::v3
+namespace istio::networking::v1alpha3 {
+class ServerTLSSettings;
+}
 
 namespace fairlead::gen::listener {
 
@@ -30,6 +34,8 @@ struct InboundPort {
   std::string hostname;            // of the service, for the tracing operation
   std::string tcp_stat_prefix;
   std::string config_path;  // of the Sidecar, for metadata; or ""
+  // Of a Sidecar's ingress: TLS of its own; null: none. Points into the Sidecar's object.
+  std::shared_ptr<const istio::networking::v1alpha3::ServerTLSSettings> tls;
 
   friend bool operator==(const InboundPort&, const InboundPort&) = default;
   template <typename H>

@@ -7,6 +7,7 @@
 #include "gen/listener/inbound.h"
 #include "gen/listener/listener_parts.h"
 #include "gen/listener/port_conflicts.h"
+#include "gen/listener/server_tls.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/naming/metadata.h"
 #include "gen/naming/stat_name.h"
@@ -59,6 +60,14 @@ constexpr Arrival kPlainTcp[] = {{{}, kRaw, Inner::kTcp, false}};
 constexpr Arrival kPlainAuto[] = {{kPlaintextHttpAlpn, kRaw, Inner::kHttp, false},
                                   {{}, kRaw, Inner::kTcp, false}};
 
+// TLS of a Sidecar's ingress: for clients outside of the mesh, so that mutual TLS must be off.
+constexpr Arrival kOwnTlsHttp[] = {{{}, kTls, Inner::kHttp, false}};
+constexpr Arrival kOwnTlsTcp[] = {{{}, kTls, Inner::kTcp, false}};
+
+bool HasOwnTls(const InboundPort& port) {
+  return port.tls != nullptr && port.mode == MutualTlsMode::kDisable;
+}
+
 std::span<const Arrival> ArrivalsOf(MutualTlsMode mode, model::Protocol protocol) {
   const ListenerKind kind = KindOf(protocol);
   const auto choose = [kind](std::span<const Arrival> http, std::span<const Arrival> sniffed,
@@ -74,6 +83,11 @@ std::span<const Arrival> ArrivalsOf(MutualTlsMode mode, model::Protocol protocol
     default:
       return choose(kPlainHttp, kPlainAuto, kPlainTcp);
   }
+}
+
+std::span<const Arrival> ArrivalsOf(const InboundPort& port) {
+  if (!HasOwnTls(port)) return ArrivalsOf(port.mode, port.protocol);
+  return KindOf(port.protocol) == ListenerKind::kHttp ? kOwnTlsHttp : kOwnTlsTcp;
 }
 
 std::string ClusterOf(const InboundPort& port) {
@@ -120,11 +134,14 @@ void AddTcp(const Profile& profile, const InboundPort& port, FilterChain* out) {
   AddTcpFilters(profile, TrafficClass::kInbound, forward, out);
 }
 
-void SetMatch(const InboundPort& port, const Arrival& arrival, FilterChain* out) {
+void SetMatch(const model::Features& features, const InboundPort& port, const Arrival& arrival,
+              FilterChain* out) {
   auto* match = out->mutable_filter_chain_match();
   if (port.target > 0) match->mutable_destination_port()->set_value(port.target);
   match->set_transport_protocol(arrival.transport);
-  for (const char* protocol : arrival.alpn) match->add_application_protocols(protocol);
+  const bool sniffed = arrival.alpn.data() == kPlaintextHttpAlpn;
+  for (const char* protocol : sniffed ? PlaintextHttpAlpn(features) : arrival.alpn)
+    match->add_application_protocols(protocol);
 }
 
 // What is sent to the listener's own port was not redirected there: passing it on would come back for ever.
@@ -143,10 +160,10 @@ void AddBlackHole(const Profile& profile, uint32_t listener_port, FilterChain* o
 
 void AddInboundChains(const Profile& profile, const InboundPort& port, Listener* out) {
   const FilterChain *http = nullptr, *tcp = nullptr;  // the first one, whose filters the others have, too
-  for (const Arrival& arrival : ArrivalsOf(port.mode, port.protocol)) {
+  for (const Arrival& arrival : ArrivalsOf(port)) {
     FilterChain* chain = out->add_filter_chains();
     chain->set_name(ChainName(port, arrival.inner));
-    SetMatch(port, arrival, chain);
+    SetMatch(profile.traits().settings->features, port, arrival, chain);
     const FilterChain*& first = arrival.inner == Inner::kHttp ? http : tcp;
     if (first != nullptr) {
       *chain->mutable_filters() = first->filters();
@@ -157,6 +174,11 @@ void AddInboundChains(const Profile& profile, const InboundPort& port, Listener*
     }
     if (arrival.mutual_tls)
       chain->mutable_transport_socket()->MergeFromString(profile.MutualTls(arrival.inner));
+    if (HasOwnTls(port)) {
+      const ServerTls own{
+          *port.tls, /*quic=*/false, /*exchanges_metadata=*/false, /*credential_socket=*/false, {}};
+      SetServerTls(profile.traits(), own, chain->mutable_transport_socket());
+    }
     if (!port.config_path.empty()) {
       proto::SetString("config", port.config_path, IstioMetadata(chain->mutable_metadata()));
     }
@@ -167,7 +189,7 @@ void BuildInboundListener(const InboundInputs& inputs, Listener* out) {
   const ProxyTraits& traits = inputs.profile->traits();
   out->set_traffic_direction(envoy::config::core::v3::INBOUND);
   out->set_continue_on_listener_filters_timeout(true);
-  LimitAccepts(out);
+  LimitAccepts(traits.settings->features, out);
   if (traits.inbound_exact_balance) SetExactBalance(out);
   const auto& mesh = *traits.settings->mesh;
   // Of several addresses only the first: Istio's dual stack feature is off by default.

@@ -14,6 +14,7 @@ namespace {
 
 using istio::networking::v1alpha3::CaptureMode;
 using istio::networking::v1alpha3::IstioIngressListener;
+using istio::networking::v1alpha3::ServerTLSSettings;
 
 using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
 
@@ -33,12 +34,13 @@ class Collector {
         not_intercepted_(profile->traits().interception == model::InterceptionMode::kNone) {}
 
   std::vector<InboundInputs> Collect() {
-    if (!ingress_.empty()) {
-      for (const IstioIngressListener& ingress : ingress_) AddIngress(ingress);
-    } else if (!not_intercepted_) {
-      // Without interception the workload itself listens there; a Sidecar must say where the proxy does.
-      for (const mesh::ServiceTarget& target : view_.targets()) AddTarget(target);
+    // Without interception the workload itself listens there; a Sidecar must say where the proxy does.
+    if (ingress_.empty() ? !not_intercepted_ : MergesIngress()) {
+      for (const mesh::ServiceTarget& target : view_.targets()) {
+        if (!IsIngress(target.target_port)) AddTarget(target);
+      }
     }
+    for (const IstioIngressListener& ingress : ingress_) AddIngress(ingress);
     std::vector<InboundInputs> inputs;
     if (!not_intercepted_) {
       inputs.push_back({profile_, true, {}});
@@ -59,6 +61,12 @@ class Collector {
     InboundPort port;
     bool bind_to_port = false;
   };
+
+  bool MergesIngress() const { return profile_->traits().settings->features.merged_ingress; }
+  bool IsIngress(uint32_t port) const {
+    return std::any_of(ingress_.begin(), ingress_.end(),
+                       [port](const IstioIngressListener& l) { return l.port().number() == port; });
+  }
 
   // Of several services on a port the oldest counts, its protocol too: the first in targets' order.
   void AddTarget(const mesh::ServiceTarget& target) {
@@ -102,7 +110,16 @@ class Collector {
     port.hostname = named.hostname.str();
     port.tcp_stat_prefix = StatPrefix(InboundClusterName(number), named, service_port);
     port.config_path = StrCat("/apis/networking.istio.io/v1/namespaces/", ns, "/sidecar/", name);
+    if (ingress.has_tls() && profile_->traits().settings->features.ingress_tls) {
+      port.tls = std::shared_ptr<const ServerTLSSettings>(view_.sidecar_object(), &ingress.tls());
+      port.protocol = AfterTls(protocol);
+    }
     ports_.try_emplace(number, Entry{std::move(port), bind_to_port});
+  }
+
+  static model::Protocol AfterTls(model::Protocol protocol) {
+    if (protocol == model::Protocol::kHttps) return model::Protocol::kHttp;
+    return protocol == model::Protocol::kTls ? model::Protocol::kTcp : protocol;
   }
 
   // What is on no service's port; and ports that PeerAuthentication speaks of though no service has them.
@@ -126,10 +143,8 @@ class Collector {
   }
 
   bool HasOwnChains(uint32_t port) const {
-    if (!ingress_.empty()) {
-      return std::any_of(ingress_.begin(), ingress_.end(),
-                         [port](const IstioIngressListener& l) { return l.port().number() == port; });
-    }
+    if (IsIngress(port)) return true;
+    if (!ingress_.empty() && !MergesIngress()) return false;
     const std::vector<mesh::ServiceTarget>& targets = view_.targets();
     return std::any_of(targets.begin(), targets.end(),
                        [port](const mesh::ServiceTarget& target) { return target.target_port == port; });

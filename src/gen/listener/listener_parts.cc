@@ -28,7 +28,16 @@ void SetAddresses(std::span<const std::string> binds, uint32_t port, Listener* o
 
 void SetExactBalance(Listener* out) { out->mutable_connection_balance_config()->mutable_exact_balance(); }
 
-void LimitAccepts(Listener* out) { out->mutable_max_connections_to_accept_per_socket_event()->set_value(1); }
+void LimitAccepts(const model::Features& features, Listener* out) {
+  if (features.accepts_per_event == 0) return;
+  out->mutable_max_connections_to_accept_per_socket_event()->set_value(
+      static_cast<uint32_t>(features.accepts_per_event));
+}
+
+void LimitHandshake(const model::Features& features, envoy::config::listener::v3::FilterChain* out) {
+  if (features.handshake_timeout.count() == 0) return;
+  proto::SetNanoseconds(features.handshake_timeout.count(), out->mutable_transport_socket_connect_timeout());
+}
 
 void SetTlsInspector(ListenerFilter* out) {
   envoy::extensions::filters::listener::tls_inspector::v3::TlsInspector config;

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "model/features.h"
+
 namespace envoy::config::listener::v3 {
+class FilterChain;
 class Listener;
 class ListenerFilter;
 }  // namespace envoy::config::listener::v3
@@ -16,7 +19,10 @@ namespace fairlead::gen::listener {
 
 // What the HTTP inspector says of plaintext HTTP. HTTP/1.0 is not among it: proxies refuse it unless told
 // otherwise, and as plain TCP it gets through.
-inline constexpr const char* kPlaintextHttpAlpn[] = {"http/1.1", "h2c"};
+inline constexpr const char* kPlaintextHttpAlpn[] = {"http/1.0", "http/1.1", "h2c"};
+inline std::span<const char* const> PlaintextHttpAlpn(const model::Features& features) {
+  return std::span(kPlaintextHttpAlpn).subspan(features.http10 ? 0 : 1);
+}
 
 std::string ListenerName(std::string_view bind, uint32_t port);
 // The address, and the additional ones where there are several.
@@ -24,7 +30,9 @@ void SetAddresses(std::span<const std::string> binds, uint32_t port,
                   envoy::config::listener::v3::Listener* out);
 void SetExactBalance(envoy::config::listener::v3::Listener* out);
 // One connection an event-loop turn: Istio's defence against bursts. For listeners that the kernel knows.
-void LimitAccepts(envoy::config::listener::v3::Listener* out);
+void LimitAccepts(const model::Features& features, envoy::config::listener::v3::Listener* out);
+// How long a handshake may take.
+void LimitHandshake(const model::Features& features, envoy::config::listener::v3::FilterChain* out);
 
 void SetTlsInspector(envoy::config::listener::v3::ListenerFilter* out);
 void SetHttpInspector(envoy::config::listener::v3::ListenerFilter* out);

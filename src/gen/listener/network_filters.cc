@@ -2,12 +2,14 @@
 #include "envoy/config/listener/v3/listener_components.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy.pb.h"
+#include "envoy/extensions/filters/network/redis_proxy/v3/redis_proxy.pb.h"
 #include "envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy.pb.h"
 #include "envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.pb.h"
 #include "gen/extension/plugins.h"
 #include "gen/listener/chain.h"
 #include "gen/listener/dns_cache.h"
 #include "gen/listener/profile.h"
+#include "gen/naming/metadata.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::listener {
@@ -18,6 +20,7 @@ using envoy::extensions::filters::network::tcp_proxy::v3::TcpProxy;
 using extension::Phase;
 
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr int64_t kRedisTimeoutSeconds = 5;
 
 void SetNanoseconds(int64_t nanoseconds, google::protobuf::Duration* out) {
   out->set_seconds(nanoseconds / kNanosecondsPerSecond);
@@ -42,6 +45,16 @@ void AddMongo(const std::string& stat_prefix, FilterChain* out) {
   envoy::extensions::filters::network::mongo_proxy::v3::MongoProxy config;
   config.set_stat_prefix(stat_prefix);
   AddFilter("envoy.filters.network.mongo_proxy", config, out);
+}
+
+// Ends the chain: it forwards by itself, to one cluster alone.
+void AddRedis(const TcpForward& forward, FilterChain* out) {
+  envoy::extensions::filters::network::redis_proxy::v3::RedisProxy config;
+  config.set_stat_prefix(forward.stat_prefix);
+  proto::SetSeconds(kRedisTimeoutSeconds, config.mutable_settings()->mutable_op_timeout());
+  config.set_latency_in_micros(true);
+  config.mutable_prefix_routes()->mutable_catch_all_route()->set_cluster(forward.clusters.front().name);
+  AddFilter("envoy.filters.network.redis_proxy", config, out);
 }
 
 void SetDestination(const TcpForward& forward, TcpProxy* out) {
@@ -85,8 +98,10 @@ void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForwar
                    FilterChain* out) {
   out->MergeFromString(profile.StatsFilters(traffic));
   if (!forward.dynamic_dns_host.empty()) AddSniForwardProxy(profile.traits(), forward, out);
-  // Istio's Redis and MySQL filters are off by default.
-  if (forward.protocol == model::Protocol::kMongo) AddMongo(forward.stat_prefix, out);
+  const model::Features& features = profile.traits().settings->features;
+  if (features.redis_filter && forward.protocol == model::Protocol::kRedis) return AddRedis(forward, out);
+  if (features.mongo_filter && forward.protocol == model::Protocol::kMongo)
+    AddMongo(forward.stat_prefix, out);
   AddFilter("envoy.filters.network.tcp_proxy", TcpProxyOf(forward), out);
   if (forward.access_log) {
     out->mutable_filters()->rbegin()->mutable_typed_config()->mutable_value()->append(
@@ -96,19 +111,11 @@ void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForwar
 
 void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
   constexpr std::string_view kName = "istio.metadata_exchange";
-  if (!profile.traits().HasExtension(kName)) return;
-  static const auto* const kConfig = [] {  // the same in every chain of every workload
-    google::protobuf::Struct config;
-    proto::SetString("protocol", "istio-peer-exchange", &config);
-    proto::SetBool("enable_discovery", true, &config);
-    auto* any = new google::protobuf::Any;
-    proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", config,
-                           any);
-    return any;
-  }();
+  const model::Features& features = profile.traits().settings->features;
+  if (!features.metadata_exchange || !profile.traits().HasExtension(kName)) return;
   auto* filter = out->add_filters();
   filter->set_name(std::string(kName));
-  *filter->mutable_typed_config() = *kConfig;
+  PackTcpMetadataExchange(features, filter->mutable_typed_config());
 }
 
 void AddAccessFilters(const Profile& profile, TrafficClass traffic, uint32_t port, FilterChain* out) {

@@ -20,9 +20,6 @@ using envoy::config::listener::v3::FilterChainMatch;
 using envoy::config::listener::v3::Listener;
 using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 
-// Istio's PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: sidecars' outbound chains have it too.
-constexpr int64_t kHandshakeSeconds = 15;
-
 void AddRange(const std::string& destination, FilterChainMatch* out) {
   const auto range = IpPrefix::ParseRange(destination);
   if (!range || (range->address.is_v4() && range->address.is_unspecified())) return;
@@ -31,9 +28,9 @@ void AddRange(const std::string& destination, FilterChainMatch* out) {
   prefix->mutable_prefix_len()->set_value(range->bits);
 }
 
-void SetMatch(const OutboundChain& chain, FilterChainMatch* out) {
+void SetMatch(const model::Features& features, const OutboundChain& chain, FilterChainMatch* out) {
   if (chain.sniffed_http) {
-    for (const char* protocol : kPlaintextHttpAlpn) out->add_application_protocols(protocol);
+    for (const char* protocol : PlaintextHttpAlpn(features)) out->add_application_protocols(protocol);
     out->set_transport_protocol("raw_buffer");
   }
   std::vector<std::string> hosts = chain.sni_hosts;
@@ -48,7 +45,7 @@ void SetMatch(const OutboundChain& chain, FilterChainMatch* out) {
 
 void SetChain(const Profile& profile, const OutboundChain& chain, const std::string& listener_name,
               uint32_t port, FilterChain* out) {
-  proto::SetSeconds(kHandshakeSeconds, out->mutable_transport_socket_connect_timeout());
+  LimitHandshake(profile.traits().settings->features, out);
   if (!chain.config_path.empty()) {
     proto::SetString("config", chain.config_path, IstioMetadata(out->mutable_metadata()));
   }
@@ -98,7 +95,7 @@ void SetChains(const OutboundInputs& inputs, Listener* out) {
       set(chain, out->mutable_default_filter_chain());
     } else {
       FilterChain* made = out->add_filter_chains();
-      SetMatch(chain, made->mutable_filter_chain_match());
+      SetMatch(inputs.profile->traits().settings->features, chain, made->mutable_filter_chain_match());
       set(chain, made);
     }
   }
@@ -124,7 +121,7 @@ void BuildOutboundListener(const OutboundInputs& inputs, Listener* out) {
   out->set_continue_on_listener_filters_timeout(true);
   if (inputs.profile->traits().outbound_exact_balance) SetExactBalance(out);
   if (inputs.bind_to_port) {
-    LimitAccepts(out);
+    LimitAccepts(inputs.profile->traits().settings->features, out);
   } else {
     out->mutable_bind_to_port()->set_value(false);
   }

@@ -27,7 +27,8 @@ struct Candidate {
   std::vector<std::string> binds;  // empty: the service's own addresses, or all for HTTP
   bool bind_to_port = false;
   std::vector<std::string> destinations;
-  std::string address;  // that stands for the service
+  std::string address;    // that stands for the service
+  bool endpoint = false;  // `destinations` are one endpoint's, which tell it without a name in TLS
 };
 
 class Collector {
@@ -152,7 +153,10 @@ class Collector {
       if (!valid || endpoint->addresses.empty()) continue;
       if (view_.HasAddress(endpoint->addresses.front())) continue;
       Candidate one = candidate;
-      for (const Interned& address : endpoint->addresses) one.binds.push_back(address.str());
+      one.endpoint = traits_.settings->features.headless_chains && model::IsTcp(port.protocol);
+      std::vector<std::string>& addresses = one.endpoint ? one.destinations : one.binds;
+      for (const Interned& address : endpoint->addresses) addresses.push_back(address.str());
+      if (one.endpoint) one.binds = wildcards_;
       Add(std::move(one));
     }
   }
@@ -248,7 +252,7 @@ class Collector {
 
   std::vector<OutboundChain> L4Chains(const Candidate& candidate) const {
     return CollectL4Chains({view_, traits_, *candidate.service, candidate.address, candidate.binds.front(),
-                            candidate.port, candidate.destinations, stream_routes_});
+                            candidate.port, candidate.destinations, stream_routes_, candidate.endpoint});
   }
 
   OutboundChain HttpChain(const Candidate& candidate, ListenerKind kind, bool sniff) const {

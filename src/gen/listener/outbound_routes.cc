@@ -45,6 +45,7 @@ std::vector<std::string> Strings(const google::protobuf::RepeatedPtrField<std::s
 
 // Where no address tells connections to the service from others, its names in the client's TLS must.
 std::vector<std::string> ServiceSniHosts(const L4Request& request) {
+  if (request.endpoint) return {};
   const model::Service& service = request.service;
   std::string_view address = request.address;
   if (address.find('/') != std::string_view::npos) address = {};
@@ -59,7 +60,8 @@ std::vector<std::string> ServiceSniHosts(const L4Request& request) {
   std::vector<std::string> hosts = {service.hostname.str()};
   for (const model::NamespacedHost& alias : service.aliases) {
     hosts.push_back(alias.hostname);
-    for (std::string& alternate : route::AlternateHosts(alias.hostname, 0, request.view.domain())) {
+    for (std::string& alternate : route::AlternateHosts(
+             alias.hostname, 0, {request.view.domain(), request.traits.settings->features.absolute_names})) {
       hosts.push_back(std::move(alternate));
     }
   }

@@ -31,6 +31,7 @@ struct L4Request {
   std::vector<std::string>
       destinations;  // CIDR ranges of the service, where the listener is for all addresses
   std::span<const mesh::VirtualServicePtr> virtual_services;  // those with TCP or TLS routes, oldest first
+  bool endpoint = false;  // `destinations` are one endpoint's: no name in TLS is needed to tell it
 };
 
 // The filter chains for connections to the service: the TLS or TCP routes of VirtualServices for its host

@@ -33,9 +33,10 @@ void SetParameters(const MeshConfig& mesh, tls::TlsParameters* out) {
   }
 }
 
-// The trust domain, its aliases and those of further roots, each once.
+// The trust domain, its aliases and those of further roots, each once; none where peers of any count.
 std::vector<std::string> TrustDomains(const model::Settings& settings) {
   std::vector<std::string> domains;
+  if (settings.features.skip_trust_domain) return domains;
   const auto add = [&domains](const std::string& domain) {
     if (domain.empty() || std::find(domains.begin(), domains.end(), domain) != domains.end()) return;
     domains.push_back(domain);
@@ -80,7 +81,9 @@ void SetMutualTls(const ProxyTraits& traits, Inner inner, envoy::config::core::v
   context.mutable_require_client_certificate()->set_value(true);
   tls::CommonTlsContext* common = context.mutable_common_tls_context();
   // Inside plain TCP, metadata is exchanged on connections whose ends both offer this.
-  if (inner == Inner::kTcp) common->add_alpn_protocols("istio-peer-exchange");
+  const model::Features& features = traits.settings->features;
+  if (inner == Inner::kTcp && features.metadata_exchange && features.metadata_alpn)
+    common->add_alpn_protocols("istio-peer-exchange");
   common->add_alpn_protocols("h2");
   common->add_alpn_protocols("http/1.1");
   SetParameters(*traits.settings->mesh, common->mutable_tls_params());

@@ -77,7 +77,9 @@ ProxyTraits CollectTraits(mesh::View& view) {
   traits.server_files = {proxy.server_certificate, proxy.server_key, proxy.server_root,
                          proxy.file_credential_socket};
   traits.plugins = extension::CollectPlugins(view);
-  if (traits.router) traits.internal_ranges = view.InternalRanges();
+  const model::Features& features = traits.settings->features;
+  if (traits.router || features.internal_networks || features.sidecar_remote_address)
+    traits.internal_ranges = view.InternalRanges();
   telemetry::CollectTracing(view, &traits);
   return traits;
 }
@@ -92,6 +94,7 @@ ProxyTraits L4Traits(ProxyTraits traits) {
   traits.version = {};
   traits.http10 = false;
   traits.dns_proxy = {};
+  traits.internal_ranges = {};
   traits.plugins = extension::NetworkPlugins(traits.plugins);
   return traits;
 }

@@ -34,7 +34,7 @@ void SetBlackHole(const Profile& profile, uint32_t port, FilterChain* out) {
 // ALLOW_ANY_DYNAMIC_DNS: requests are forwarded to the host that they name.
 void SetDynamicDnsHttp(const Profile& profile, FilterChain* out) {
   out->set_name("virtualOutbound-catchall-tcp-http");
-  for (const char* protocol : kPlaintextHttpAlpn) {
+  for (const char* protocol : PlaintextHttpAlpn(profile.traits().settings->features)) {
     out->mutable_filter_chain_match()->add_application_protocols(protocol);
   }
   HttpConnectionManager own;
@@ -69,7 +69,7 @@ void BuildVirtualOutboundListener(const Profile& profile, Listener* out) {
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
   out->mutable_use_original_dst()->set_value(true);
   if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);
-  LimitAccepts(out);
+  LimitAccepts(traits.settings->features, out);
   if (dynamic_dns) SetHttpInspector(out->add_listener_filters());
   SetBlackHole(profile, port, out->add_filter_chains());
   if (dynamic_dns) SetDynamicDnsHttp(profile, out->add_filter_chains());

@@ -41,6 +41,21 @@ void AddConfigMetadata(const config::ConfigObject& object, envoy::config::core::
   proto::SetString("config", ConfigPath(object), IstioMetadata(metadata));
 }
 
+void AddExchangeLabels(const model::Features& features, google::protobuf::Struct* out) {
+  if (features.exchange_labels.empty()) return;
+  auto* labels = (*out->mutable_fields())["additional_labels"].mutable_list_value();
+  for (const std::string& label : features.exchange_labels) labels->add_values()->set_string_value(label);
+}
+
+void PackTcpMetadataExchange(const model::Features& features, google::protobuf::Any* out) {
+  google::protobuf::Struct config;
+  proto::SetString("protocol", "istio-peer-exchange", &config);
+  proto::SetBool("enable_discovery", true, &config);
+  AddExchangeLabels(features, &config);
+  proto::PackTypedStruct("type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange", config,
+                         out);
+}
+
 void AddServiceMetadata(const model::Service& service, envoy::config::core::v3::Metadata* metadata) {
   auto& services = (*IstioMetadata(metadata)->mutable_fields())["services"];
   auto* entry = services.mutable_list_value()->add_values()->mutable_struct_value();

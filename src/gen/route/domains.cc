@@ -53,8 +53,8 @@ void AddRelativeNames(std::string_view host, uint32_t port, std::string_view cli
   if (own.size() == 2) AddWithPort(StrCat(relative, ".", parts[parts.size() - shared]), port, out);
 }
 
-void AddAlternateHosts(std::string_view host, uint32_t port, std::string_view client_domain,
-                       std::vector<std::string>* out) {
+// The name with the DNS root's dot.
+void AddAbsoluteName(std::string_view host, uint32_t port, std::vector<std::string>* out) {
   std::string absolute = StrCat(host, ".");
   if (port != 0) {
     if (!IsIpAddress(host)) out->push_back(absolute);
@@ -62,6 +62,12 @@ void AddAlternateHosts(std::string_view host, uint32_t port, std::string_view cl
   } else if (!IsIpAddress(host)) {
     out->push_back(std::move(absolute));
   }
+}
+
+void AddAlternateHosts(std::string_view host, uint32_t port, const ClientNames& client,
+                       std::vector<std::string>* out) {
+  const std::string_view client_domain = client.domain;
+  if (client.absolute) AddAbsoluteName(host, port, out);
   const size_t label = client_domain.find(kServiceLabel);
   if (label == std::string_view::npos) {
     AddRelativeNames(host, port, client_domain, out);
@@ -80,16 +86,14 @@ std::string BracketIpv6(std::string_view host) {
 
 std::string HostAndPort(std::string_view host, uint32_t port) { return StrCat(BracketIpv6(host), ":", port); }
 
-std::vector<std::string> AlternateHosts(std::string_view host, uint32_t port,
-                                        std::string_view client_domain) {
+std::vector<std::string> AlternateHosts(std::string_view host, uint32_t port, const ClientNames& client) {
   std::vector<std::string> out;
-  AddAlternateHosts(host, port, client_domain, &out);
+  AddAlternateHosts(host, port, client, &out);
   return out;
 }
 
 std::vector<Domain> ServiceDomains(const model::Service& service, std::string_view host, uint32_t port,
-                                   std::string_view client_domain,
-                                   const std::vector<std::string>& addresses) {
+                                   const ClientNames& client, const std::vector<std::string>& addresses) {
   std::vector<Domain> out;
   out.reserve(8);
   std::vector<std::string> names;
@@ -100,7 +104,7 @@ std::vector<Domain> ServiceDomains(const model::Service& service, std::string_vi
   const auto add_host = [&](std::string_view name) {
     AddWithPort(name, port, &names);
     add(false);
-    AddAlternateHosts(name, port, client_domain, &names);
+    AddAlternateHosts(name, port, client, &names);
     add(true);
   };
   add_host(host);

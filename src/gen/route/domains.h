@@ -20,10 +20,16 @@ std::string HostAndPort(std::string_view host, uint32_t port);
 // The host in brackets if it holds a colon.
 std::string BracketIpv6(std::string_view host);
 
+// What a client's resolver may make of names.
+struct ClientNames {
+  std::string_view domain;  // of the client's DNS search
+  bool absolute = true;     // names that end with a dot count, too
+};
+
 // The other names of a host: absolute ("reviews.default.svc.cluster.local.") and the short ones that a
 // client's resolver completes ("reviews", "reviews.default", "reviews.default.svc"). With port 0 without
 // ports, else each with and without. Source: Istio's GenerateAltVirtualHosts.
-std::vector<std::string> AlternateHosts(std::string_view host, uint32_t port, std::string_view client_domain);
+std::vector<std::string> AlternateHosts(std::string_view host, uint32_t port, const ClientNames& client);
 
 struct Domain {
   std::string name;
@@ -33,7 +39,7 @@ struct Domain {
 // All names of a service: `host` (its hostname as the caller spells it), its aliases and their alternates,
 // any pod of a headless service, the addresses. Source: Istio's generateVirtualHostDomains.
 std::vector<Domain> ServiceDomains(const model::Service& service, std::string_view host, uint32_t port,
-                                   std::string_view client_domain, const std::vector<std::string>& addresses);
+                                   const ClientNames& client, const std::vector<std::string>& addresses);
 
 // Keeps the domains of one route configuration unique, as Envoy wants them: the first virtual host wins. A
 // made-up alternate gives way to a service that has it for its real name, wherever that one comes. The set

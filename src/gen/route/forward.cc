@@ -71,7 +71,7 @@ void AddMirror(const api::Destination& destination, const std::optional<Fraction
   mirror->set_cluster(options.cluster_of(destination));
   *mirror->mutable_runtime_fraction()->mutable_default_value() = *fraction;
   mirror->mutable_trace_sampled()->set_value(false);
-  mirror->set_disable_shadow_host_suffix_append(true);
+  mirror->set_disable_shadow_host_suffix_append(options.mirror_as_is);
 }
 
 void BuildMirrors(const api::HTTPRoute& route, const RouteOptions& options, pb::RouteAction* out) {

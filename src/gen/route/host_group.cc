@@ -121,6 +121,7 @@ RouteOptions OptionsFor(const HostInputs& inputs, const ServiceTable& table) {
   options.client_namespace = inputs.client.metadata_ns;
   options.client_labels = &inputs.client_labels;
   options.gateways = kMeshGateway;
+  options.mirror_as_is = inputs.settings->features.mirror_as_is;
   options.default_retries = DefaultRetries(inputs);
   options.cluster_of = [&inputs, &table](const api::Destination& destination) {
     return ClusterOf(destination, table, inputs.port);

@@ -30,6 +30,8 @@ struct RouteOptions {
   const StringSet* gateways = nullptr;      // that the listener serves: "mesh" for sidecars
   const istio::networking::v1alpha3::HTTPRetry* default_retries = nullptr;  // the mesh's; null for Istio's
 
+  bool mirror_as_is = true;  // hosts of mirrored requests get no suffix (model::Features)
+
   // The cluster of a destination; the name must come out whether there is such a cluster or not.
   std::function<std::string(const istio::networking::v1alpha3::Destination&)> cluster_of;
   // What a destination hashes; null for nothing.

@@ -49,7 +49,8 @@ class Collector {
     for (const RoutedService* service : group.services) {
       const uint32_t port = DomainsHavePorts(inputs_) ? group.port : 0;
       Add(service->host,
-          ServiceDomains(*service->service, service->host, port, inputs_.client.dns_domain.str(),
+          ServiceDomains(*service->service, service->host, port,
+                         {inputs_.client.dns_domain.str(), inputs_.settings->features.absolute_names},
                          AddressesOf(*service->service, inputs_)),
           group);
     }

@@ -24,7 +24,6 @@ using istio::mesh::v1alpha1::ProxyConfig;
 using Tags = std::vector<CustomTag>;
 
 // PILOT_TRACE_SAMPLING's default, per cent.
-constexpr double kDefaultSampling = 1.0;
 constexpr model::IstioVersion kFormatterTagsSince = {1, 29, 0};
 constexpr model::IstioVersion kNoPropagationSince = {1, 30, 0};
 
@@ -110,9 +109,9 @@ void SetSampling(double random, HcmTracing* out) {
   out->mutable_random_sampling()->set_value(random);
 }
 
-double ConfiguredSampling(const ProxyConfig& config) {
+double ConfiguredSampling(const Traits& traits, const ProxyConfig& config) {
   const double sampling = config.tracing().sampling();
-  if (sampling == 0) return kDefaultSampling;
+  if (sampling == 0) return traits.settings->features.trace_sampling;
   return sampling > 100 ? 1 : sampling;
 }
 
@@ -125,7 +124,7 @@ void SetMaxPathLength(const ProxyConfig& config, HcmTracing* out) {
 void SetConfiguredTracing(const Traits& traits, const ProxyConfig& config, hcm::HttpConnectionManager* out) {
   if (!traits.settings->mesh->enable_tracing()) return;
   HcmTracing* tracing = out->mutable_tracing();
-  SetSampling(ConfiguredSampling(config), tracing);
+  SetSampling(ConfiguredSampling(traits, config), tracing);
   SetTags(traits, nullptr, WantsIstioTags(config), config, tracing);
   SetMaxPathLength(config, tracing);
 }
@@ -145,7 +144,7 @@ bool SetPlannedTracing(const Traits& traits, const TracingPlan& plan, const Prox
   if (!SetTracingProvider(traits, *plan.provider, &tracing, &own_sampler)) return false;
   // A router's own span stands between those of its client and of its server.
   if (traits.router) tracing.mutable_spawn_upstream_span()->set_value(true);
-  SetSampling(own_sampler ? 100 : plan.sampling.value_or(ConfiguredSampling(config)), &tracing);
+  SetSampling(own_sampler ? 100 : plan.sampling.value_or(ConfiguredSampling(traits, config)), &tracing);
   SetTags(traits, &plan, plan.istio_tags, config, &tracing);
   SetMaxPathLength(config, &tracing);
   if (plan.disable_propagation && traits.version >= kNoPropagationSince) DisablePropagation(&tracing);

@@ -15,18 +15,13 @@ using config::SliceEndpoint;
 using model::Endpoint;
 using model::Health;
 
-// Istio's feature labels of sessions that outlive an endpoint's removal: only with them is draining told
-// apart.
-bool KeepsSessions(const model::Service& service) {
-  return !LabelOr(service.labels, "istio.io/persistent-session").empty() ||
-         !LabelOr(service.labels, "istio.io/persistent-session-header").empty();
-}
-
-// Conditions that are not set count as true, as the API says. Source: discovery/v1 EndpointConditions.
-Health HealthOf(const SliceEndpoint& endpoint, const model::Service* service) {
+// Conditions that are not set count as true, as the API says. Draining is told apart only where sessions
+// outlive an endpoint's removal. Source: discovery/v1 EndpointConditions.
+Health HealthOf(const SliceEndpoint& endpoint, const model::Service* service, const MeshFacts& facts) {
   if (endpoint.ready.value_or(true)) return Health::kHealthy;
   if (service == nullptr || !endpoint.terminating.value_or(true)) return Health::kUnhealthy;
-  if (KeepsSessions(*service) && endpoint.serving.value_or(true)) return Health::kDraining;
+  if (facts.settings->features.KeepsSessions(service->labels) && endpoint.serving.value_or(true))
+    return Health::kDraining;
   return Health::kTerminating;
 }
 
@@ -108,7 +103,7 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
     const auto& spec = slice->Spec<EndpointSliceSpec>();
     if (spec.address_type == "FQDN") continue;
     for (const SliceEndpoint& endpoint : spec.endpoints) {
-      const Health health = HealthOf(endpoint, service);
+      const Health health = HealthOf(endpoint, service, facts);
       for (const Interned& address : endpoint.addresses) {
         const PodLookup lookup = Lookup(*slice, endpoint, address);
         const PodRecord* pod =

@@ -129,7 +129,8 @@ model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodI
   const Record* record = services_.Find(name);
   if (record == nullptr) return shard;
   shard.endpoints = BuildSliceEndpoints(record->slices, record->service.get(), pods, podless_, facts);
-  if (record->service != nullptr) AppendSelectedEntries(*record->service, workloads, &shard.endpoints);
+  if (record->service != nullptr && facts.settings->features.services_select_entries)
+    AppendSelectedEntries(*record->service, workloads, &shard.endpoints);
   return shard;
 }
 

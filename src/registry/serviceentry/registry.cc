@@ -133,7 +133,8 @@ void ServiceEntryRegistry::MarkSelecting(const Interned& ns, const LabelMap& lab
 }
 
 std::vector<SelectablePtr> ServiceEntryRegistry::SelectFor(const Entry& entry, const Interned& host,
-                                                           const SelectableIndex& workloads) const {
+                                                           const SelectableIndex& workloads,
+                                                           const model::Features& features) const {
   const auto& spec = entry.object->Spec<ServiceEntry>();
   if (HostIsEndpoint(spec)) {
     return {std::make_shared<const SelectableWorkload>(HostEndpoint(entry.host_workload, host))};
@@ -142,6 +143,7 @@ std::vector<SelectablePtr> ServiceEntryRegistry::SelectFor(const Entry& entry, c
   const LabelMap selector(spec.workload_selector().labels().begin(), spec.workload_selector().labels().end());
   return workloads.Select(entry.object->ns(), [&](const SelectableWorkload& workload) {
     return (!workload.dns_only || ResolvesByDns(spec)) &&
+           (features.entries_select_pods || !workload.is_pod) &&
            SelectorMatches(selector, workload.workload->labels);
   });
 }
@@ -162,7 +164,8 @@ ServiceEntryRegistry::Shard ServiceEntryRegistry::BuildShard(const model::Servic
   });
   std::set<uint32_t> ports;
   for (const Entry* entry : entries) {
-    const std::vector<SelectablePtr> selected = SelectFor(*entry, key.first, workloads);
+    const std::vector<SelectablePtr> selected =
+        SelectFor(*entry, key.first, workloads, facts.settings->features);
     for (const ServicePtr& service : services.Of(config::KeyOf(*entry->object))) {
       if (service->hostname != key.first) continue;
       for (const SelectablePtr& workload : selected) {

@@ -46,7 +46,8 @@ class ServiceEntryRegistry {
     std::set<Interned> hosts;
   };
   std::vector<SelectablePtr> SelectFor(const Entry& entry, const Interned& host,
-                                       const SelectableIndex& workloads) const;
+                                       const SelectableIndex& workloads,
+                                       const model::Features& features) const;
   void Link(const Name& name, const Entry& entry, Dirty* dirty);
   void Unlink(const Name& name, const Entry& entry, Dirty* dirty);
 

@@ -99,6 +99,24 @@ void SetAllocatedAddresses(const config::ConfigObject& object, model::Service& s
   }
 }
 
+// With the feature, a service outside of the mesh has a canonical service: that of its labels, else the
+// entry. Source: Istio's ensureCanonicalServiceLabels.
+LabelMap LabelsOf(const config::ObjectMeta& meta, bool external, const model::Features& features) {
+  constexpr std::string_view kName = "service.istio.io/canonical-name";
+  constexpr std::string_view kRevision = "service.istio.io/canonical-revision";
+  LabelMap labels = meta.labels;
+  if (!features.canonical_external || !external) return labels;
+  const auto first = [&meta](std::initializer_list<std::string_view> keys, std::string_view fallback) {
+    for (const std::string_view key : keys) {
+      if (const auto it = meta.labels.find(key); it != meta.labels.end()) return std::string(it->second);
+    }
+    return std::string(fallback);
+  };
+  labels[std::string(kName)] = first({kName, "app.kubernetes.io/name", "app"}, meta.name.str());
+  labels[std::string(kRevision)] = first({kRevision, "app.kubernetes.io/version", "version"}, "latest");
+  return labels;
+}
+
 // Everything but host and address, which is the same for all services of the entry.
 model::Service Template(const config::ConfigPtr& object, const model::Settings& settings) {
   const auto& entry = object->Spec<ServiceEntry>();
@@ -111,7 +129,7 @@ model::Service Template(const config::ConfigPtr& object, const model::Settings& 
   service.ports = PortsOf(entry);
   service.visibility =
       ResolveEntryExportTo({entry.export_to().begin(), entry.export_to().end()}, meta.ns.str(), settings);
-  service.labels = meta.labels;
+  service.labels = LabelsOf(meta, service.mesh_external, settings.features);
   service.selector.insert(entry.workload_selector().labels().begin(),
                           entry.workload_selector().labels().end());
   service.service_accounts.assign(entry.subject_alt_names().begin(), entry.subject_alt_names().end());

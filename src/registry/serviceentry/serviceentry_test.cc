@@ -215,6 +215,18 @@ TEST(ServiceEntrySelector, TakesReadyPodsThenHealthyEntriesByName) {
   EXPECT_THAT(mesh.output().changes.endpoints, ElementsAre(model::ServiceKey(kHost, "default")));
 }
 
+TEST(ServiceEntrySelector, PodsMayBeLeftAlone) {
+  auto settings = std::make_shared<model::Settings>();
+  settings->mesh = model::DefaultMeshConfig();
+  settings->networks = std::make_shared<const istio::mesh::v1alpha1::MeshNetworks>();
+  settings->features.entries_select_pods = false;
+  TestMesh mesh;
+  mesh.SetSettings(settings);
+  mesh.Apply(
+      StrCat(Entry("e", kSelecting), WorkloadEntry("vm", "address: 172.16.0.1, labels: {app: vm}"), kPod));
+  EXPECT_EQ(mesh.Addresses(kHost), "172.16.0.1:80");
+}
+
 TEST(ServiceEntrySelector, EntriesUnderHealthChecksMustBeHealthy) {
   const std::string checked = ", annotations: {proxy.istio.io/health-checks-enabled: 'true'}";
   const auto entry = [&](std::string_view status) {

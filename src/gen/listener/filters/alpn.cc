@@ -21,6 +21,7 @@ void AddOverride(AlpnConfig::Protocol protocol, std::initializer_list<const char
 void AddAlpn(const FilterRequest& request, HttpFilters* out) {
   constexpr std::string_view kName = "istio.alpn";
   if (request.options.traffic == TrafficClass::kInbound || !request.traits.HasExtension(kName)) return;
+  if (!request.traits.settings->features.alpn_filter) return;
   AlpnConfig config;
   AddOverride(AlpnConfig::HTTP10, {"istio-http/1.0", "istio", "http/1.0"}, &config);
   AddOverride(AlpnConfig::HTTP11, {"istio-http/1.1", "istio", "http/1.1"}, &config);

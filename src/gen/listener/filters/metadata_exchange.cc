@@ -2,6 +2,7 @@
 
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "gen/listener/filters/filter.h"
+#include "gen/naming/metadata.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "proto/messages.h"
 
@@ -47,14 +48,15 @@ Struct Outbound(bool in_mesh_only) {
 
 void AddMetadataExchange(const FilterRequest& request, HttpFilters* out) {
   constexpr std::string_view kName = "istio.metadata_exchange";
-  if (!request.traits.HasExtension(kName)) return;
+  const model::Features& features = request.traits.settings->features;
+  if (!features.metadata_exchange || !request.traits.HasExtension(kName)) return;
   auto* filter = out->Add();
   filter->set_name(std::string(kName));
   const bool in_mesh_only = request.config.proxy_headers().metadata_exchange_headers().mode() ==
                                 ProxyConfig::ProxyHeaders::IN_MESH &&
                             !request.options.forward_proxy_port;
-  const Struct config =
-      request.options.traffic == TrafficClass::kInbound ? Inbound() : Outbound(in_mesh_only);
+  Struct config = request.options.traffic == TrafficClass::kInbound ? Inbound() : Outbound(in_mesh_only);
+  AddExchangeLabels(features, &config);
   proto::PackTypedStruct(kConfigType, config, filter->mutable_typed_config());
 }
 

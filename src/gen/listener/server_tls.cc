@@ -1,4 +1,4 @@
-#include "gen/gateway/server_tls.h"
+#include "gen/listener/server_tls.h"
 
 #include <set>
 #include <string>
@@ -8,12 +8,13 @@
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/extensions/transport_sockets/quic/v3/quic_transport.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
+#include "gen/listener/traits.h"
+#include "gen/naming/compliance.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
-#include "model/protocol.h"
 #include "proto/messages.h"
 
-namespace fairlead::gen::gateway {
+namespace fairlead::gen::listener {
 namespace {
 
 namespace tls = envoy::extensions::transport_sockets::tls::v3;
@@ -42,12 +43,8 @@ void SetNames(const Names& names, tls::CertificateValidationContext* out) {
 
 class Builder {
  public:
-  Builder(const listener::ProxyTraits& traits, const Termination& termination, bool quic)
-      : traits_(traits),
-        termination_(termination),
-        server_(termination.server->spec()),
-        settings_(server_.tls()),
-        quic_(quic) {}
+  Builder(const ProxyTraits& traits, const ServerTls& tls)
+      : traits_(traits), tls_(tls), settings_(tls.settings), quic_(tls.quic) {}
 
   void Build(tls::DownstreamTlsContext* out) const {
     const Settings::TLSmode mode = settings_.mode();
@@ -57,7 +54,7 @@ class Builder {
     SetAlpn(common);
     const bool validate = required || mode == Settings::OPTIONAL_MUTUAL;
     if (mode == Settings::ISTIO_MUTUAL) {
-      const listener::ServerFiles& own = traits_.server_files;
+      const ServerFiles& own = traits_.server_files;
       SetFiles({own.certificate_chain.str(), own.key.str(), own.root.str()}, {}, validate, common);
     } else if (!settings_.credential_names().empty() || !settings_.credential_name().empty()) {
       SetCredentials(common);
@@ -67,6 +64,7 @@ class Builder {
     }
     if (mode == Settings::SIMPLE || mode == Settings::MUTUAL || mode == Settings::OPTIONAL_MUTUAL)
       SetParameters(common);
+    EnforceCompliance(traits_.settings->compliance, common);
   }
 
  private:
@@ -74,10 +72,10 @@ class Builder {
 
   void SetAlpn(tls::CommonTlsContext* out) const {
     if (quic_) return out->add_alpn_protocols("h3");
-    const model::Protocol protocol = model::ParseProtocol(server_.port().protocol());
-    const bool stream = !model::IsHttp(protocol) && protocol != model::Protocol::kHttps;
     // Inside plain TCP, metadata is exchanged on connections whose ends both offer this.
-    if (stream && settings_.mode() == Settings::ISTIO_MUTUAL) out->add_alpn_protocols("istio-peer-exchange");
+    if (tls_.exchanges_metadata && settings_.mode() == Settings::ISTIO_MUTUAL &&
+        traits_.settings->features.metadata_alpn)
+      out->add_alpn_protocols("istio-peer-exchange");
     out->add_alpn_protocols("h2");
     out->add_alpn_protocols("http/1.1");
   }
@@ -140,13 +138,13 @@ class Builder {
 
   void SetCredential(std::string_view name, tls::SdsSecretConfig* out) const {
     constexpr std::string_view kExternal = "sds://";
-    const SecretServer& server = termination_.secret_server;
+    const SecretServer& server = tls_.secret_server;
     if (name.starts_with(kExternal) && !server.cluster.empty()) {
       return proto::SetClusterSecret(name.substr(kExternal.size()), server.cluster.str(), server.host.str(),
                                      out);
     }
     if (name.starts_with(kExternal) && server.missing) return;
-    proto::SetCredentialSecret(name, termination_.credential_socket, out);
+    proto::SetCredentialSecret(name, tls_.credential_socket, out);
   }
 
   // The server's own before the mesh's defaults. The numbers of the versions are Envoy's.
@@ -183,20 +181,19 @@ class Builder {
     return known;
   }
 
-  const listener::ProxyTraits& traits_;
-  const Termination& termination_;
-  const istio::networking::v1alpha3::Server& server_;
+  const ProxyTraits& traits_;
+  const ServerTls& tls_;
   const Settings& settings_;
   const bool quic_;
 };
 
 }  // namespace
 
-void SetServerTls(const listener::ProxyTraits& traits, const Termination& termination, bool quic,
+void SetServerTls(const ProxyTraits& traits, const ServerTls& server,
                   envoy::config::core::v3::TransportSocket* out) {
   tls::DownstreamTlsContext context;
-  Builder(traits, termination, quic).Build(&context);
-  if (!quic) {
+  Builder(traits, server).Build(&context);
+  if (!server.quic) {
     out->set_name("envoy.transport_sockets.tls");
     return proto::Pack(context, out->mutable_typed_config());
   }
@@ -206,4 +203,4 @@ void SetServerTls(const listener::ProxyTraits& traits, const Termination& termin
   proto::Pack(transport, out->mutable_typed_config());
 }
 
-}  // namespace fairlead::gen::gateway
+}  // namespace fairlead::gen::listener

@@ -1,0 +1,192 @@
+#include "app/feature_variables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "base/duration.h"
+#include "base/strings.h"
+
+namespace fairlead::app {
+namespace {
+
+using model::Features;
+
+template <auto Member>
+bool Set(std::string_view text, Features* out) {
+  return ReadBool(text, &(out->*Member));
+}
+
+// Of a variable that turns something off.
+template <auto Member>
+bool SetNot(std::string_view text, Features* out) {
+  bool value = false;
+  if (!ReadBool(text, &value)) return false;
+  out->*Member = !value;
+  return true;
+}
+
+template <auto Member>
+bool SetText(std::string_view text, Features* out) {
+  out->*Member = std::string(text);
+  return true;
+}
+
+template <auto Member>
+bool SetDuration(std::string_view text, Features* out) {
+  const auto duration = ParseGoDuration(text);
+  if (!duration || duration->count() < 0) return false;
+  out->*Member = *duration;
+  return true;
+}
+
+template <auto Member>
+bool SetCount(std::string_view text, Features* out) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return false;
+  out->*Member = value;
+  return true;
+}
+
+bool SetTraceSampling(std::string_view text, Features* out) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100)) return false;
+  out->trace_sampling = value;
+  return true;
+}
+
+bool SetExchangeLabels(std::string_view text, Features* out) {
+  auto& labels = out->exchange_labels;
+  for (const std::string_view label : Split(text, ',')) labels.emplace_back(label);
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return true;
+}
+
+constexpr FeatureVariable kVariables[] = {
+    {{"PILOT_ENABLE_ALPN_FILTER", "true",
+      "Whether requests into the mesh name their protocol inside mutual TLS (filter istio.alpn)."},
+     Set<&Features::alpn_filter>},
+    {{"PILOT_ENABLE_MONGO_FILTER", "true", "Whether ports of protocol Mongo have Envoy's filter for it."},
+     Set<&Features::mongo_filter>},
+    {{"PILOT_ENABLE_REDIS_FILTER", "false",
+      "Whether ports of protocol Redis have Envoy's filter for it, and are balanced by key."},
+     Set<&Features::redis_filter>},
+    {{"ENABLE_100_CONTINUE_HEADERS", "true", "Whether proxies pass \"100 Continue\" on."},
+     Set<&Features::pass_100_continue>},
+    {{"PILOT_HTTP10", "false", "Whether all proxies take HTTP/1.0."}, Set<&Features::http10>},
+    {{"PILOT_SIDECAR_USE_REMOTE_ADDRESS", "false",
+      "Whether sidecars take the address of the peer for the client's, outbound."},
+     Set<&Features::sidecar_remote_address>},
+    {{"ENABLE_HCM_INTERNAL_NETWORKS", "false",
+      "Whether addresses of the MeshNetworks count as internal to sidecars, too."},
+     Set<&Features::internal_networks>},
+    {{"PILOT_SKIP_VALIDATE_TRUST_DOMAIN", "false",
+      "Whether servers take peers of any trust domain that a trusted root vouches for."},
+     Set<&Features::skip_trust_domain>},
+    {{"PILOT_ENABLE_HEADLESS_FILTER_CHAIN_LISTENER", "false",
+      "Whether TCP ports of a headless service have one listener, with a chain for each endpoint."},
+     Set<&Features::headless_chains>},
+    {{"ENABLE_TLS_ON_SIDECAR_INGRESS", "false", "Whether TLS of a Sidecar's ingress listeners counts."},
+     Set<&Features::ingress_tls>},
+    {{"PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE", "false",
+      "Whether a Sidecar's ingress listeners come beside those of the services' ports."},
+     Set<&Features::merged_ingress>},
+    {{"MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP", "1",
+      "The most connections that a proxy accepts at a time; 0: no limit."},
+     SetCount<&Features::accepts_per_event>},
+    {{"PILOT_ALLOW_ANY_DYNAMIC_DNS_MAX_HOSTS", "1024",
+      "The most names that a sidecar of outbound mode ALLOW_ANY_DYNAMIC_DNS resolves at a time."},
+     SetCount<&Features::dynamic_dns_hosts>},
+    {{"PILOT_TRACE_SAMPLING", "1",
+      "Percentage of requests that are traced where neither MeshConfig nor Telemetry says so."},
+     SetTraceSampling},
+    {{"PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT", "15s",
+      "The longest TLS handshake with a router, and with a sidecar's outbound listener; 0: no limit."},
+     SetDuration<&Features::handshake_timeout>},
+    {{"PILOT_ENABLE_METADATA_EXCHANGE", "true",
+      "Whether proxies tell each other their workloads, for telemetry."},
+     Set<&Features::metadata_exchange>},
+    {{"PILOT_DISABLE_MX_ALPN", "false",
+      "Whether mutual TLS goes without the protocol name istio-peer-exchange."},
+     SetNot<&Features::metadata_alpn>},
+    {{"PILOT_MX_ADDITIONAL_LABELS", "",
+      "Labels of workloads, with commas, that proxies tell each other besides the usual ones."},
+     SetExchangeLabels},
+    {{"PILOT_ENABLE_TELEMETRY_LABEL", "true",
+      "Whether clusters and endpoints carry the names of services and workloads, for telemetry."},
+     Set<&Features::telemetry_label>},
+    {{"PILOT_ENDPOINT_TELEMETRY_LABEL", "true", "Whether endpoints do."},
+     Set<&Features::endpoint_telemetry_label>},
+    {{"ENABLE_LOCALITY_WEIGHTED_LB_CONFIG", "false",
+      "Whether localities have weights wherever locality load balancing is on."},
+     Set<&Features::locality_weights>},
+    {{"DISABLE_TRACK_REMAINING_CB_METRICS", "true",
+      "Whether proxies have no metrics of what circuit breakers still let through."},
+     Set<&Features::untracked_limits>},
+    {{"PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES", "false",
+      "Whether sidecars balance requests to headless services of Kubernetes."},
+     Set<&Features::headless_endpoints>},
+    {{"PILOT_SEND_UNHEALTHY_ENDPOINTS", "false",
+      "Whether endpoints that are not ready are sent, and never balanced to in panic."},
+     Set<&Features::send_unhealthy>},
+    {{"PILOT_AUTO_SEND_UNHEALTHY_ENDPOINTS", "true",
+      "Whether endpoints that are not ready are sent unless minHealthPercent is set."},
+     Set<&Features::send_unhealthy_by_default>},
+    {{"PILOT_DRAINING_LABEL", "istio.io/draining", "The label of endpoints that take no new sessions."},
+     SetText<&Features::draining_label>,
+     /*empty_counts=*/true},
+    {{"LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES", "false",
+      "Whether endpoints outside of the mesh carry their ServiceEntry's canonical service."},
+     Set<&Features::canonical_external>},
+    {{"PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES", "true",
+      "Whether outside of the mesh a DestinationRule's TLS comes before certificates of a node's metadata."},
+     Set<&Features::prefer_rule_tls>},
+    {{"PILOT_DNS_CARES_UDP_MAX_QUERIES", "100",
+      "The most queries that proxies send over one socket; 0: no limit."},
+     SetCount<&Features::dns_queries_per_socket>},
+    {{"PILOT_DNS_JITTER_DURATION", "100ms", "Jitter of proxies' resolution of names."},
+     SetDuration<&Features::dns_jitter>},
+    {{"DISABLE_SHADOW_HOST_SUFFIX", "true", "Whether hosts of mirrored requests stay as they are."},
+     Set<&Features::mirror_as_is>},
+    {{"PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN", "true",
+      "Whether virtual hosts have the service's name with a dot at its end, too."},
+     Set<&Features::absolute_names>},
+    {{"ENABLE_ENHANCED_DESTINATIONRULE_MERGE", "true",
+      "Whether DestinationRules for one host are merged only where their exportTo fits."},
+     Set<&Features::merge_rules_of_exports>},
+    {{"PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE", "true",
+      "Whether of services of one name in several namespaces Kubernetes' and older ones come first; else the "
+      "first namespace by name."},
+     Set<&Features::best_namespace>},
+    {{"PILOT_PERSISTENT_SESSION_LABEL", "istio.io/persistent-session",
+      "The label of services whose draining endpoints keep their sessions."},
+     SetText<&Features::session_label>,
+     /*empty_counts=*/true},
+    {{"PILOT_PERSISTENT_SESSION_HEADER_LABEL", "istio.io/persistent-session-header", "Another such label."},
+     SetText<&Features::session_header_label>,
+     /*empty_counts=*/true},
+    {{"PILOT_ENABLE_SERVICEENTRY_SELECT_PODS", "true", "Whether selectors of ServiceEntries find pods, too."},
+     Set<&Features::entries_select_pods>},
+    {{"PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES", "true",
+      "Whether selectors of Kubernetes' Services find WorkloadEntries, too."},
+     Set<&Features::services_select_entries>},
+    {{"PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION", "true",
+      "Whether routers' virtual hosts with the same routes are merged."},
+     Set<&Features::merge_hosts>},
+};
+
+}  // namespace
+
+std::span<const FeatureVariable> FeatureVariables() { return kVariables; }
+
+bool ReadBool(std::string_view text, bool* out) {
+  const std::string lower = AsciiLower(text);
+  *out = lower == "true" || lower == "1" || lower == "t";
+  return *out || lower == "false" || lower == "0" || lower == "f";
+}
+
+}  // namespace fairlead::app
