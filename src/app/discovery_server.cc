@@ -280,10 +280,8 @@ absl::Status DiscoveryServer::StartSettings() {
       [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
       [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
   settings_->Start();
-  if (options_.on_invalid == "refuse") {
-    if (absl::Status status = CheckStart({.invalid = true}, settings_->Diagnostics()); !status.ok())
-      return status;
-  }
+  const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
+  if (absl::Status status = CheckStart(rules, settings_->Diagnostics()); !status.ok()) return status;
   sink->OnSynced();
   return absl::OkStatus();
 }

@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/strings.h"
 #include "config/check/check.h"
+#include "config/no_effect.h"
 #include "config/proto_reader.h"
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -90,6 +92,33 @@ bool ReadOverDefaults(Node root, Report& report, MeshConfig* mesh) {
   return true;
 }
 
+// A field of the MeshConfig that is accepted and not acted on; `harmless`: a value that needs no note.
+struct NotActedOn {
+  std::string_view field, harmless, why;
+};
+
+constexpr std::string_view kNeither = "neither Istio nor Fairlead acts on it";
+constexpr std::string_view kNoAmbient = "there is no ambient mode";
+// Of UnreadFields() those that nothing else reads either.
+constexpr NotActedOn kNotActedOn[] = {
+    {"ca", "", "certificates are signed here, or by FAIRLEAD_SIGNER_URL"},
+    {"certificates", "", kNeither},
+    {"configSources", "", "objects are read from --configDir"},
+    {"enablePrometheusMerge", "true", "it is for the injection of sidecars, which Fairlead does not do"},
+    {"hboneIdleTimeout", "", kNoAmbient},
+    {"serviceScopeConfigs", "", kNoAmbient},
+    {"verifyCertificateAtClient", "", kNeither},
+};
+
+void NoteNotActedOn(Node root, Report& report) {
+  for (const NotActedOn& row : kNotActedOn) {
+    const Node node = root.Find(row.field);
+    if (node.IsNull() || (!row.harmless.empty() && node.text() == row.harmless)) continue;
+    report.Warning(config::kNoEffectCode, node.line(), std::string(row.field),
+                   StrCat("this has no effect: ", row.why));
+  }
+}
+
 }  // namespace
 
 bool MergeProxyConfig(Node node, const FieldPath& path, Report& report, ProxyConfig* proxy) {
@@ -111,6 +140,7 @@ MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file) {
   if (mesh != nullptr) {
     config::check::CheckMeshConfig(*mesh, root, report);
     config::check::CheckExtensionProviders(*mesh, root, report);
+    if (!root.IsNull()) NoteNotActedOn(root, report);
   }
   if (report.errors() > 0) mesh = nullptr;
   return {std::move(mesh), report.Take()};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
+#include "config/no_effect.h"
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
@@ -19,6 +21,7 @@ using istio::mesh::v1alpha1::MeshConfig;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> Texts(const std::vector<config::Diagnostic>& diagnostics) {
   std::vector<std::string> texts;
@@ -58,6 +61,19 @@ trustDomainAliases: [z, a, z]
   EXPECT_FALSE(mesh.locality_lb_setting().has_enabled());
   EXPECT_THAT(mesh.trust_domain_aliases(), ElementsAre("a", "z"));
   EXPECT_TRUE(mesh.enable_prometheus_merge().value());
+}
+
+TEST(MeshConfigTest, WhatIsNotActedOnIsSaidOnce) {
+  const auto said = [](std::string_view text) {
+    std::vector<std::string> paths;
+    for (const config::Diagnostic& one : ParseMeshConfig(text, "mesh.yaml").diagnostics) {
+      if (one.code == config::kNoEffectCode) paths.push_back(StrCat(one.line, ":", one.path));
+    }
+    return paths;
+  };
+  EXPECT_THAT(said("rootNamespace: root\nenablePrometheusMerge: true\n"), IsEmpty());
+  EXPECT_THAT(said("rootNamespace: root\nhboneIdleTimeout: 3s\nenablePrometheusMerge: false\n"),
+              UnorderedElementsAre("3:enablePrometheusMerge", "2:hboneIdleTimeout"));
 }
 
 TEST(MeshConfigTest, MergesDefaultConfigFieldByField) {

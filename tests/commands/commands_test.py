@@ -161,7 +161,13 @@ class DiscoveryTest(unittest.TestCase):
         said = "a.yaml:1: warning: WorkloadGroup default/vms: this has no effect"
         self.refused(1, said, "--onUnsupported=refuse", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
                      "--monitoringAddr=")
-        done = call("validate", str(folder))
+        (folder / "mesh").write_text("hboneIdleTimeout: 3s\nenablePrometheusMerge: true\n")
+        (folder / "good").mkdir()
+        (folder / "good" / "a.yaml").write_text(NAMESPACE)
+        self.refused(1, "mesh:1: warning: hboneIdleTimeout: this has no effect: there is no ambient mode", "--onUnsupported=refuse",
+                     "--configDir", str(folder / "good"), "--meshConfig", str(folder / "mesh"), "--grpcAddr=127.0.0.1:0",
+                     "--httpAddr=", "--monitoringAddr=")
+        done = call("validate", str(folder / "a.yaml"))
         self.assertEqual(done.returncode, 0)
         self.assertIn("note: WorkloadGroup default/vms: this has no effect", done.stdout)
 
