@@ -34,6 +34,13 @@ def envoy_binary():
     return os.environ.get("ENVOY") or str((deps / "envoy").resolve())
 
 
+def istio_agent():
+    """Istio's pilot-agent in place of Fairlead's agent, where ISTIO_AGENT names it: its program and the template of its
+    bootstrap, ISTIO_BOOTSTRAP."""
+    program = os.environ.get("ISTIO_AGENT")
+    return (program, os.environ["ISTIO_BOOTSTRAP"]) if program else None
+
+
 def in_namespace(name, function):
     """Runs a function in a thread that has entered the network namespace."""
     box = {}
@@ -186,20 +193,26 @@ class Mesh:
     def start_sidecar(self, pod, role="sidecar", **environment):
         """Starts the agent and its Envoy in the pod; `environment` is added to the agent's."""
         work = self.folder / pod.name
-        work.mkdir(exist_ok=True)
-        token = work / "token"
+        token = work / "var/run/secrets/tokens/istio-token"
+        token.parent.mkdir(parents=True, exist_ok=True)
         token.write_text(self.issuer.workload_token(pod.kube_namespace, pod.account))
-        for path in (work, token):
+        for path in (work, *work.rglob("*")):
             os.chown(path, PROXY_UID, PROXY_UID)
-        proxy_config = {"discoveryAddress": self.xds, "concurrency": 1, "binaryPath": envoy_binary(),
-                        "configPath": str(work), "terminationDrainDuration": "1s"}
+        agent, proxy_config = [self.fairlead_binary, "agent", role], {
+            "discoveryAddress": self.xds, "concurrency": 1, "binaryPath": envoy_binary(), "configPath": str(work),
+            "terminationDrainDuration": "1s"}
+        roots = str(self.folder / "root-cert.pem")
+        if istio_agent():
+            program, template = istio_agent()
+            agent = [program, "proxy", role, "--domain", f"{pod.kube_namespace}.svc.cluster.local"]
+            environment |= {"ISTIO_BOOTSTRAP": template, "CA_ROOT_CA": roots}
+            proxy_config["proxyStatsMatcher"] = {"inclusionRegexps": [".*"]}
         pod.sidecar = pod.start(
-            ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", self.fairlead_binary, "agent",
-             role], log=work / "agent.log", folder=work,
+            ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", *agent], log=work / "agent.log",
+            folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
-                 "SERVICE_ACCOUNT": pod.account, "FAIRLEAD_TOKEN_FILE": str(token), "ISTIOD_SAN": "istiod.istio-system.svc",
-                 "XDS_ROOT_CA": str(self.folder / "root-cert.pem"), "ECC_SIGNATURE_ALGORITHM": "ECDSA",
-                 "SECRET_TTL": f"{self.lifetime}s", "SECRET_GRACE_PERIOD_RATIO": "0.8",
+                 "SERVICE_ACCOUNT": pod.account, "ISTIOD_SAN": "istiod.istio-system.svc", "XDS_ROOT_CA": roots,
+                 "ECC_SIGNATURE_ALGORITHM": "ECDSA", "SECRET_TTL": f"{self.lifetime}s", "SECRET_GRACE_PERIOD_RATIO": "0.8",
                  "ISTIO_METAJSON_LABELS": json.dumps(pod.labels), "ISTIO_META_CLUSTER_ID": "Kubernetes",
                  "PROXY_CONFIG": json.dumps(proxy_config)} | environment)
 
