@@ -81,9 +81,9 @@ PY
   mv "$deps/schemas.new" "$deps/schemas"
 }
 
-# What tests call with: the modules of grpc-go, its interop client and h2spec, and grpc-js's packages.
+# What tests call with and are asked by: the modules of grpc-go, its interop client, h2spec and an authorizer, and grpc-js's packages.
 go_clients() {
-  for module in tests/clients/go tests/http2/peers; do
+  for module in tests/clients/go tests/http2/peers tests/e2e/authorizer; do
     (cd "$module" && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go mod download)
   done
 }
@@ -111,7 +111,8 @@ case "${1:-build}" in
     flock 9
     step python scripts/requirements.txt python_packages
     step schemas "tools/deps/go.mod tools/deps/go.sum" go_modules
-    step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum tests/http2/peers/go.mod tests/http2/peers/go.sum" go_clients
+    step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum tests/http2/peers/go.mod tests/http2/peers/go.sum \
+      tests/e2e/authorizer/go.mod tests/e2e/authorizer/go.sum" go_clients
     step signer "tests/certificates/signer/go.mod tests/certificates/signer/go.sum" signer
     step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;

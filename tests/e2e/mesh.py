@@ -233,7 +233,10 @@ class Mesh:
 
     def app(self, pod, kind, port, name):
         pod.start([*APPS, kind, str(port), name])
-        wait_until(f"{name} listens", lambda: in_namespace(pod.namespace, lambda: _open(port)))
+        self.wait_listens(pod, port)
+
+    def wait_listens(self, pod, port):
+        wait_until(f"{pod.name} listens on {port}", lambda: in_namespace(pod.namespace, lambda: _open(port)))
 
     def client(self, pod, *words, seconds=120):
         """Runs the load client in a pod; gives what it printed, as JSON."""

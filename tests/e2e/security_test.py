@@ -113,10 +113,24 @@ class Security(unittest.TestCase):
         self.check(access("DENY", **{"from": [{"source": {"ipBlocks": ["10.77.1.31/32"]}}]}),
                    good=[[self.mesh.stranger]], refused=[[self.mesh.client]])
 
-    def test_by_an_authorizer_of_ones_own(self):
-        client = self.mesh.client
-        rule = policy("AuthorizationPolicy", "ask", {"action": "CUSTOM", "provider": {"name": "checker"},
+    def ask(self, provider):
+        return policy("AuthorizationPolicy", "ask", {"action": "CUSTOM", "provider": {"name": provider},
                                                      "rules": [{"to": [{"operation": {"paths": ["/asked*"]}}]}]})
+
+    def test_by_an_authorizer_over_grpc(self):
+        client, mesh, rule = self.mesh.client, self.mesh, self.ask("grpc-checker")
+        self.check(rule, good=[[client, "/asked", "x-pass=yes"], [client, "/"]], refused=[[client, "/asked"]],
+                   denied=f"!403 grpc-checker says no to spiffe://{CLIENT}")
+        self.check(rule, refused=[[mesh.stranger, "/asked"]], denied=f"!403 grpc-checker says no to spiffe://{STRANGER}")
+        mesh.wait_answer("web grpc-checker", client, "/asked/by", "x-pass=yes")
+        # Who cannot be asked has not allowed it.
+        mesh.checker.stop(mesh.authorizer)
+        mesh.wait_answer("!403", client, "/asked", "x-pass=yes")
+        mesh.start_authorizer()
+        mesh.wait_answer("web", client, "/asked", "x-pass=yes")
+
+    def test_by_an_authorizer_of_ones_own(self):
+        client, rule = self.mesh.client, self.ask("checker")
         self.check(rule, good=[[client, "/asked", "x-pass=yes"], [client, "/"]], refused=[[client, "/asked"]],
                    denied="!403 checker says no")
         # Who cannot be asked has not allowed it; what is denied anyhow is denied.

@@ -1,6 +1,7 @@
 """The mesh of the security tests: a server and two callers with sidecars, an authorizer and a caller without, an authority
 of the test's own."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import time
 
 from issuer import Issuer
-from mesh import APPS, HERE, Mesh, replace_atomically, wait_until
+from mesh import APPS, HERE, ROOT, Mesh, replace_atomically, wait_until
 
 LIFETIME = 20  # seconds, of workloads' certificates: renewed after 4
 WEB = "10.77.1.30"
@@ -19,6 +20,11 @@ extensionProviders:
     service: checker.shop.example
     port: 9000
     includeRequestHeadersInCheck: [x-pass]
+- name: grpc-checker
+  envoyExtAuthzGrpc:
+    service: grpc-checker.shop.example
+    port: 9001
+    timeout: 2s
 """
 EXTENSIONS = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash\n"
 
@@ -77,11 +83,18 @@ class ShopMesh(Mesh):
         self.checker = self.pod("checker", "10.77.1.33", {}, sidecar=False)
         self.app(self.web, "http", 8080, "web")
         self.app(self.checker, "authorizer", 9000, "checker")
+        self.start_authorizer()
         self.sidecars = [self.client, self.stranger, self.web]
         for pod in self.sidecars:
             self.start_sidecar(pod)
         self.wait_sidecars(self.sidecars)
         return self
+
+    def start_authorizer(self):
+        """One that is asked over gRPC."""
+        program = os.environ.get("AUTHORIZER") or str(ROOT / "build" / "release" / "bin" / "authorizer")
+        self.authorizer = self.checker.start([program, "9001", "grpc-checker"])
+        self.wait_listens(self.checker, 9001)
 
     def __exit__(self, *error):
         super().__exit__(*error)
