@@ -263,5 +263,38 @@ TEST_F(SecureTest, ACertificateOfAnotherAuthorityIsNoProof) {
   EXPECT_FALSE(AskForSecret({forged->chain, forged->key, ""}, "shop").status.ok());
 }
 
+// Of the mesh's own authority, which may sign for other meshes, too.
+TEST_F(SecureTest, ACertificateOfAnotherTrustDomainIsNoProof) {
+  const auto file = [this](const char* name) { return *ca::ReadSecretFile(StrCat(state_, "/ca/", name)); };
+  const auto bundle = ca::ReadBundle({.certificate = file("ca-cert.pem"),
+                                      .key = file("ca-key.pem"),
+                                      .chain = "",
+                                      .roots = file("root-cert.pem"),
+                                      .crl = ""},
+                                     ca::UnixNow());
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  ca::Authority authority({});
+  authority.Replace(*bundle);
+  const auto proof = [&authority](const std::string& domain) {
+    const auto made =
+        authority.MakeKeyAndChain({StrCat("spiffe://", domain, "/ns/shop/sa/gw")}, std::chrono::seconds(60));
+    return agent::Secret{made->chain, made->key, ""};
+  };
+  EXPECT_TRUE(AskForSecret(proof("cluster.local"), "shop").status.ok());
+  EXPECT_EQ(AskForSecret(proof("elsewhere.example"), "shop").status.error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Certificate("", 0, proof("elsewhere.example")).status().code(),
+            absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(SecureTest, ATokenThatWasGoodIsNotAfterItHasExpired) {
+  const int64_t end = ca::UnixNow() + 2;
+  ASSERT_TRUE(Certificate("shop:gw", end).ok());
+  while (ca::UnixNow() <= end) usleep(50'000);
+  EXPECT_EQ(Certificate("shop:gw", end).status().code(), absl::StatusCode::kUnauthenticated);
+  const std::string token = Token(issuer_, "shop:gw", end);
+  EXPECT_EQ(AskForSecret({}, "shop", token).status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
 }  // namespace
 }  // namespace fairlead::app
