@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 
+#include "base/metrics.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
 #include "jwks/key_server_fake.h"
 #include "mesh/mesh_fixture.h"
@@ -107,6 +108,21 @@ TEST_F(FetcherTest, WhatFailedIsTriedAgain) {
   EXPECT_TRUE(Await([this] { return settled_; }));
   server_.Answer("/keys", kKeys);
   EXPECT_TRUE(AwaitKeys({server_.Url("/keys"), {}}, kKeys));
+}
+
+TEST_F(FetcherTest, WhatIsFetchedAndWhatFailsIsCounted) {
+  const metrics::Counter& fetched =
+      metrics::GetCounter("pilot_jwks_resolver_network_fetch_success_total", "");
+  const metrics::Counter& failed = metrics::GetCounter("pilot_jwks_resolver_network_fetch_fail_total", "");
+  const double fetched_before = fetched.Value(), failed_before = failed.Value();
+  server_.Answer("/keys", kKeys);
+  PutRule("r", StrCat("issuer: 'me' jwks_uri: '", server_.Url("/keys"), "'"));
+  PutRule("s", StrCat("issuer: 'other' jwks_uri: '", server_.Url("/none"), "'"));
+  Start();
+  fetcher_->Want(*Build());
+  EXPECT_TRUE(Await([this] { return settled_; }));
+  EXPECT_EQ(fetched.Value() - fetched_before, 1);
+  EXPECT_EQ(failed.Value() - failed_before, 1);
 }
 
 TEST_F(FetcherTest, KeysThatChangeArePublishedAgain) {
