@@ -62,6 +62,7 @@ INSIDE = {
         "secret": "naming",
         "gateway": "extension listener naming patch policy route security",
         "name_table": "naming",
+        "proxy_config": "naming",
         "object": "naming",
         "grpc": "cluster endpoint naming policy route security",
     },

@@ -118,6 +118,8 @@ absl::Status Certificates::StartAuthority() {
   options.self_signed.rsa_bits = environment.root_rsa_bits;
   options.self_signed.grace_percent = environment.root_grace_percent;
   options.root_check = Seconds(environment.root_check_interval);
+  if (sources_.roots != nullptr)
+    authority_.Follow([this](const ca::BundlePtr& bundle) { sources_.roots(bundle->roots); });
   keeper_ = std::make_unique<ca::Keeper>(std::move(options), &authority_);
   return keeper_->Start();
 }

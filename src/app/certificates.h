@@ -30,6 +30,8 @@ class Certificates {
   struct Sources {
     std::function<mesh::SnapshotPtr()> snapshot;           // the newest; never null once Start was called
     std::function<std::vector<config::ConfigPtr>()> pods;  // all of them
+    // Hears of the authority's roots, whenever they change; null: nobody wants to.
+    std::function<void(const ca::Certificates&)> roots;
   };
   // `options` must outlive it.
   Certificates(const DiscoveryOptions& options, Sources sources);

@@ -20,6 +20,7 @@
 #include "debug/access.h"
 #include "debug/findings.h"
 #include "debug/inspector.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
 #include "push/generators.h"
 #include "rpc/address.h"
 #include "rpc/reflection.h"
@@ -164,6 +165,27 @@ void DiscoveryServer::MakeKeyFetcher() {
       [this] { mesh_thread_->PushAll(); });
 }
 
+void DiscoveryServer::MakeTrustBundle() {
+  const Environment& environment = options_.environment;
+  if (!environment.multi_root) return;
+  ca::TrustBundleOptions options;
+  if (!environment.signer_url.empty()) options.roots_file = StrCat(environment.root_ca_dir, "/root-cert.pem");
+  trust_bundle_ = std::make_unique<ca::TrustBundle>(
+      std::move(options),
+      [this](model::TrustBundlePtr trust_bundle) { mesh_thread_->SetTrustBundle(std::move(trust_bundle)); });
+  trust_bundle_->Start();
+}
+
+void DiscoveryServer::TellTrustBundle(const model::Settings& settings) {
+  if (trust_bundle_ == nullptr) return;
+  std::vector<std::string> pems, addresses;
+  for (const auto& certificate : settings.mesh->ca_certificates()) {
+    if (!certificate.pem().empty()) pems.push_back(certificate.pem());
+    if (!certificate.spiffe_bundle_url().empty()) addresses.push_back(certificate.spiffe_bundle_url());
+  }
+  trust_bundle_->SetMesh(pems, addresses);
+}
+
 void DiscoveryServer::MakeStatuses(const StoreMeshModel* model) {
   debug_sources_.statuses = [this, model]() -> nlohmann::ordered_json {
     const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
@@ -211,6 +233,7 @@ absl::Status DiscoveryServer::Start() {
   MakeMeshThread(std::move(model));
   if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;
   MakeKeyFetcher();
+  MakeTrustBundle();
   if (absl::Status status = OpenState(); !status.ok()) return status;
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
@@ -321,6 +344,7 @@ void DiscoveryServer::StartControl() {
 
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
   keys_->Want(*snapshot);
+  TellTrustBundle(*snapshot->settings);
   pusher_->Publish(std::move(snapshot), reasons);
   if (files_ != nullptr) files_->OnPublished();
   if (status_files_ != nullptr) status_files_->OnPublished();
@@ -340,6 +364,8 @@ absl::Status DiscoveryServer::StartCertificates() {
     }
     return pods;
   };
+  if (trust_bundle_ != nullptr)
+    sources.roots = [this](const ca::Certificates& roots) { trust_bundle_->SetRoots(roots); };
   certificates_ = std::make_unique<Certificates>(options_, std::move(sources));
   return certificates_->Start();
 }
@@ -450,6 +476,7 @@ void DiscoveryServer::Stop() {
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
   if (keys_ != nullptr) keys_->Stop();
+  if (trust_bundle_ != nullptr) trust_bundle_->Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();
   if (files_ != nullptr) files_->Stop();
   if (status_files_ != nullptr) status_files_->Stop();

@@ -14,6 +14,7 @@
 #include "app/mesh_model.h"
 #include "app/settings_files.h"
 #include "base/executor.h"
+#include "ca/trust_bundle.h"
 #include "debug/pages.h"
 #include "gateway_api/status/status_board.h"
 #include "gateway_api/status/status_files.h"
@@ -70,6 +71,8 @@ class DiscoveryServer {
   void OpenGrpc();
   void LogLoaded() const;
   void MakeKeyFetcher();
+  void MakeTrustBundle();
+  void TellTrustBundle(const model::Settings& settings);
 
   const DiscoveryOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -84,7 +87,8 @@ class DiscoveryServer {
   std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::MeshThread> mesh_thread_;
   std::unique_ptr<jwks::Fetcher> keys_;
-  std::unique_ptr<source::LastGood> kept_;  // null without --stateDir
+  std::unique_ptr<ca::TrustBundle> trust_bundle_;  // null without ISTIO_MULTIROOT_MESH
+  std::unique_ptr<source::LastGood> kept_;         // null without --stateDir
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<source::Sink>> start_checks_;
   std::vector<std::unique_ptr<source::Source>> sources_;

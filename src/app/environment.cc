@@ -232,6 +232,10 @@ const std::vector<Row>& Rows() {
        SetText<&Environment::signer_token>},
       {{"FAIRLEAD_SIGNER_ROOTS", "", "File of the roots that vouch for the signer. Empty: the system's."},
        SetText<&Environment::signer_tls_roots>},
+      {{"ISTIO_MULTIROOT_MESH", "false",
+        "Whether agents are told over xDS to trust, besides the authority's roots, those that the MeshConfig "
+        "has (caCertificates)."},
+       SetBool<&Environment::multi_root>},
       {{"ISTIOD_CUSTOM_HOST", "",
         "More names for the TLS listener's certificate, with commas, besides those of istiod's services."},
        SetText<&Environment::custom_host>},

@@ -48,6 +48,7 @@ struct Environment {
   std::string custom_host, token_issuer, token_audience = "istio-ca", token_keys;
   std::string signer_url, signer_profile, signer_token, signer_tls_roots;  // of a signer elsewhere
   std::string trusted_node_accounts, trusted_gateways;                     // lists with commas
+  bool multi_root = false;
   bool authenticate_xds = true, check_identity = true;
   model::GatewayFeatures gateways;
   model::Features features;

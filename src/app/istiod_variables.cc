@@ -54,7 +54,6 @@ constexpr IstiodVariable kVariables[] = {
     {"ISTIO_ENABLE_CONTROLLER_QUEUE_METRICS", "false", kIdle, "there are no such queues"},
     {"ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS", "false", kRefused, "there is no such listener"},
     {"ISTIO_KUBE_CLIENT_CONTENT_TYPE", "protobuf", kIdle, "there is no Kubernetes client"},
-    {"ISTIO_MULTIROOT_MESH", "false", kRefused, "there is one root"},
     {"ISTIO_WASM_MAX_BINARY_SIZE_BYTES", "268435456", kIdle, "the agent's"},
     {"ISTIO_WATCH_NAMESPACE", "", kRefused, "all manifests of the folder are read"},
     {"ISTIO_WORKLOAD_ENTRY_VALIDATE_IDENTITY", "true", kIdle, "no workload registers itself"},

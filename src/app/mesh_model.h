@@ -24,6 +24,9 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   void SetKeySets(model::KeySetsPtr key_sets) override { mesh_.SetKeySets(std::move(key_sets)); }
+  void SetTrustBundle(model::TrustBundlePtr trust_bundle) override {
+    mesh_.SetTrustBundle(std::move(trust_bundle));
+  }
   std::vector<config::Diagnostic> Diagnostics() const override;
   // What is written, as it is now. May be called from any thread.
   config::ObjectStore Store() const;

@@ -86,6 +86,15 @@ absl::StatusOr<Certificates> ReadCertificates(std::string_view pem) {
   return all;
 }
 
+absl::StatusOr<CertificatePtr> ReadCertificateDer(std::string_view der) {
+  const auto* at = reinterpret_cast<const unsigned char*>(der.data());
+  const unsigned char* const end = at + der.size();
+  OwnedCertificate read(d2i_X509(nullptr, &at, static_cast<long>(der.size())));
+  if (read == nullptr || at != end)
+    return absl::InvalidArgumentError(StrCat("the certificate cannot be read: ", Reason()));
+  return CertificatePtr(read.release(), X509_free);
+}
+
 std::string CertificatePem(const CertificatePtr& certificate) {
   const OwnedBio out(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(out.get(), certificate.get());

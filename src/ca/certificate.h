@@ -23,6 +23,8 @@ using Certificates = std::vector<CertificatePtr>;
 // All certificates of a text, which may hold other things besides. InvalidArgument where there is none, one
 // cannot be read, or the text is beyond 1 MiB.
 absl::StatusOr<Certificates> ReadCertificates(std::string_view pem);
+// One, in DER (X.690), and nothing behind it. InvalidArgument where it is not.
+absl::StatusOr<CertificatePtr> ReadCertificateDer(std::string_view der);
 std::string CertificatePem(const CertificatePtr& certificate);
 std::string CertificatePems(const Certificates& certificates);
 

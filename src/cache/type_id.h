@@ -17,8 +17,9 @@ enum class TypeId : uint8_t {
   kExtension,
   kNameTable,
   kVirtualHost,
+  kProxyConfig,
 };
-inline constexpr size_t kTypeCount = 8;
+inline constexpr size_t kTypeCount = 9;
 
 }  // namespace fairlead::cache
 

@@ -98,6 +98,9 @@ std::unique_ptr<Generator> NewSecretGenerator();
 std::unique_ptr<Generator> NewExtensionGenerator();
 // gen/name_table: NDS, one resource without a name, for agents that capture DNS.
 std::unique_ptr<Generator> NewNameTableGenerator();
+// gen/proxy_config: PCDS, one resource without a name, for agents that are told what to trust; none where the
+// mesh has no trust bundle. Source: PcdsGenerator, pilot/pkg/xds/pcds.go
+std::unique_ptr<Generator> NewProxyConfigGenerator();
 
 }  // namespace fairlead::gen
 

@@ -25,6 +25,7 @@ using config::Kind;
 struct SnapshotBuilder::State {
   model::SettingsPtr settings;
   model::KeySetsPtr key_sets;
+  model::TrustBundlePtr trust_bundle;
   config::ObjectStore store;  // as it was for `snapshot`
   SnapshotPtr snapshot;       // the last one; null at first
 
@@ -69,6 +70,10 @@ void SnapshotBuilder::SetSettings(model::SettingsPtr settings) { state_->setting
 
 void SnapshotBuilder::SetKeySets(model::KeySetsPtr key_sets) { state_->key_sets = std::move(key_sets); }
 
+void SnapshotBuilder::SetTrustBundle(model::TrustBundlePtr trust_bundle) {
+  state_->trust_bundle = std::move(trust_bundle);
+}
+
 SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model::RegistryOutput& registry) {
   State& state = *state_;
   const bool new_settings = state.snapshot == nullptr || state.settings != state.snapshot->settings;
@@ -78,6 +83,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   next->revision = NextRevision();
   next->settings = state.settings;
   next->key_sets = state.key_sets;
+  next->trust_bundle = state.trust_bundle;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());
   if (next->scopes == nullptr) next->scopes = std::make_shared<SidecarScopes>();

@@ -10,6 +10,7 @@
 #include "model/key_sets.h"
 #include "model/registry_output.h"
 #include "model/settings.h"
+#include "model/trust_bundle.h"
 
 namespace fairlead::mesh {
 
@@ -29,6 +30,7 @@ class SnapshotBuilder {
 
   void SetSettings(model::SettingsPtr settings);
   void SetKeySets(model::KeySetsPtr key_sets);
+  void SetTrustBundle(model::TrustBundlePtr trust_bundle);
   // Builds the snapshot for the store's content and the registries' services and endpoints.
   // REQUIRES: it is called once after each Apply of the registries (what registry.changes does not name is
   // taken to be as it was in the last snapshot), and the store is that of the last call, changed or not.

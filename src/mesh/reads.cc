@@ -157,6 +157,8 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
       return {FindDestination(snapshot, q.a, q.b), {}};
     case Part::kKeySet:
       return {FindKeySet(snapshot, {q.a, q.b}), {}};
+    case Part::kTrustBundle:
+      return {snapshot.trust_bundle, {}};
     default:
       return {};
   }

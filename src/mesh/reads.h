@@ -58,6 +58,7 @@ enum class Part : uint8_t {
   kExternalTargets,      // a: address
   kDestination,          // a: hostname, b: the namespace of clients; where a route to the host leads
   kKeySet,               // a: uri, b: issuer; see model::KeySource
+  kTrustBundle,
   // Of what the client sees, through its SidecarScope.
   kRoutes,       // all of the scope
   kImports,      // the scope without its HTTP routes

@@ -15,6 +15,7 @@
 #include "mesh/workload_index.h"
 #include "model/key_sets.h"
 #include "model/settings.h"
+#include "model/trust_bundle.h"
 
 // The mesh at one moment: a bag of immutable indexes, published by the mesh thread and read by any thread
 // without locks. Collect functions (gen/) read it; Build functions never see it. Indexes share what did not
@@ -43,6 +44,7 @@ struct MeshSnapshot {
   std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;  // made from `policies`
   std::shared_ptr<const ObjectIndex> objects;  // the policy kinds, gateways, Gateway API kinds, secrets
   model::KeySetsPtr key_sets;                  // of RequestAuthentications, fetched
+  model::TrustBundlePtr trust_bundle;          // that agents are told
   // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
   std::shared_ptr<SidecarScopes> scopes;
   std::shared_ptr<GatewayScopes> gateway_scopes;

@@ -25,6 +25,7 @@ class SnapshotDifference {
     if (before_.networks != after_.networks) visit_({Part::kNetworks});
     if (before_.external_targets != after_.external_targets) visit_({Part::kExternalTargets});
     CompareKeySets();
+    if (before_.trust_bundle != after_.trust_bundle) visit_({Part::kTrustBundle});
   }
 
  private:

@@ -56,6 +56,8 @@ const char* NameOf(Part part) {
       return "external-targets";
     case Part::kKeySet:
       return "key-set";
+    case Part::kTrustBundle:
+      return "trust-bundle";
     default:
       return "";
   }
@@ -234,6 +236,12 @@ TEST_F(SnapshotDiffTest, KeySetsConcernTheirSources) {
   builder_.SetKeySets(std::make_shared<const model::KeySets>(
       model::KeySets{{{"https://a", {}}, std::make_shared<const std::string>("k")}}));
   EXPECT_THAT(TakeDifferences(), ElementsAre("key-set https://a")) << "another set";
+}
+
+TEST_F(SnapshotDiffTest, ATrustBundleIsAPartOfItsOwn) {
+  builder_.SetTrustBundle(std::make_shared<const model::TrustBundle>(model::TrustBundle{"root"}));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("trust-bundle"));
+  EXPECT_THAT(TakeDifferences(), IsEmpty());
 }
 
 TEST_F(SnapshotDiffTest, GatewaysOfNetworksAreNetworks) {

@@ -194,6 +194,8 @@ model::KeySetPtr View::KeySet(const model::KeySource& source) {
   return Note<std::string>({Part::kKeySet, {}, source.uri, source.issuer});
 }
 
+model::TrustBundlePtr View::TrustBundle() { return Note<model::TrustBundle>({Part::kTrustBundle}); }
+
 const ScopeImports& View::imports() {
   NoteAnswer({Part::kImports});
   return *world_.client->sidecar->imports;

@@ -89,6 +89,7 @@ class View {
   // exportTo, else the best visible one; null where there is none.
   model::ServicePtr Destination(const Interned& host, const Interned& ns);
   model::KeySetPtr KeySet(const model::KeySource& source);  // null: not known
+  model::TrustBundlePtr TrustBundle();
 
   // What the client sees.
   const ScopeImports& imports();

@@ -29,6 +29,7 @@ Generators MakeGenerators() {
   At(TypeId::kSecret, &all) = gen::NewSecretGenerator();
   At(TypeId::kExtension, &all) = gen::NewExtensionGenerator();
   At(TypeId::kNameTable, &all) = gen::NewNameTableGenerator();
+  At(TypeId::kProxyConfig, &all) = gen::NewProxyConfigGenerator();
   return all;
 }
 

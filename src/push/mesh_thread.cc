@@ -139,6 +139,12 @@ void MeshThread::SetKeySets(model::KeySetsPtr key_sets) {
   wake_.notify_one();
 }
 
+void MeshThread::SetTrustBundle(model::TrustBundlePtr trust_bundle) {
+  std::lock_guard lock(mutex_);
+  pending_.SetTrustBundle(std::move(trust_bundle), Clock::now());
+  wake_.notify_one();
+}
+
 void MeshThread::PushAll() {
   std::lock_guard lock(mutex_);
   pending_.PushAll(Clock::now());
@@ -214,6 +220,7 @@ void MeshThread::Handle(Publication publication) {
   Reasons reasons = publication.reasons;
   if (reasons.first == Clock::time_point{}) reasons.first = start;
   if (publication.key_sets != nullptr) model_->SetKeySets(std::move(publication.key_sets));
+  if (publication.trust_bundle != nullptr) model_->SetTrustBundle(std::move(publication.trust_bundle));
   mesh::SnapshotPtr snapshot = model_->Update(changes, publication.settings, &reasons);
   const Clock::time_point built = Clock::now();
   Metrics().snapshot_time.Observe(Seconds(built - start));

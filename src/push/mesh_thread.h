@@ -17,6 +17,7 @@
 #include "mesh/snapshot.h"
 #include "model/key_sets.h"
 #include "model/settings.h"
+#include "model/trust_bundle.h"
 #include "push/debounce.h"
 #include "push/diagnostic_log.h"
 #include "push/pending_changes.h"
@@ -37,6 +38,7 @@ class MeshModel {
                                    const model::SettingsPtr& settings, Reasons* changed) = 0;
   // The key sets that are known: part of the next Update.
   virtual void SetKeySets(model::KeySetsPtr /*key_sets*/) {}
+  virtual void SetTrustBundle(model::TrustBundlePtr /*trust_bundle*/) {}
   // Problems that come to light when objects meet, as they are now.
   virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
 };
@@ -64,6 +66,7 @@ class MeshThread {
   // The key sets that RequestAuthentications refer to, whenever what is known of them changes. Never null.
   // Thread-safe.
   void SetKeySets(model::KeySetsPtr key_sets);
+  void SetTrustBundle(model::TrustBundlePtr trust_bundle);
   // Everything is published again, changed or not, and with it what does change (Istio's debug trigger).
   // Thread-safe.
   void PushAll();

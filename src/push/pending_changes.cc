@@ -38,6 +38,13 @@ void PendingChanges::SetKeySets(model::KeySetsPtr key_sets, Clock::time_point no
   waiting_.reasons.Add(Reason::kUnknown);  // as istiod counts them
 }
 
+void PendingChanges::SetTrustBundle(model::TrustBundlePtr trust_bundle, Clock::time_point now) {
+  debounce_.OnChange(now);
+  if (waiting_.empty()) waiting_.reasons.first = now;
+  waiting_.trust_bundle = std::move(trust_bundle);
+  waiting_.reasons.Add(Reason::kGlobal);  // as istiod counts it
+}
+
 void PendingChanges::PushAll(Clock::time_point now) {
   debounce_.OnChange(now);
   if (waiting_.empty()) waiting_.reasons.first = now;

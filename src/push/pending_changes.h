@@ -9,6 +9,7 @@
 #include "config/object.h"
 #include "model/key_sets.h"
 #include "model/settings.h"
+#include "model/trust_bundle.h"
 #include "push/debounce.h"
 #include "push/reason.h"
 
@@ -19,9 +20,11 @@ struct Publication {
   std::map<config::ObjectKey, config::ObjectChange> changes;  // the latest of each object
   model::SettingsPtr settings;                                // null: as they were
   model::KeySetsPtr key_sets;                                 // null: as they were
+  model::TrustBundlePtr trust_bundle;                         // null: as it was
   Reasons reasons;
   bool empty() const {
-    return changes.empty() && settings == nullptr && key_sets == nullptr && !reasons.everything;
+    return changes.empty() && settings == nullptr && key_sets == nullptr && trust_bundle == nullptr &&
+           !reasons.everything;
   }
 };
 
@@ -37,6 +40,7 @@ class PendingChanges {
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
   void SetSettings(model::SettingsPtr settings, Clock::time_point now);
   void SetKeySets(model::KeySetsPtr key_sets, Clock::time_point now);
+  void SetTrustBundle(model::TrustBundlePtr trust_bundle, Clock::time_point now);
   // Everything is to be published again, changed or not.
   void PushAll(Clock::time_point now);
 

@@ -16,6 +16,7 @@ Mesh::Mesh(const Mesh& other)
       objects_(other.objects_),
       settings_(other.settings_),
       key_sets_(other.key_sets_),
+      trust_bundle_(other.trust_bundle_),
       registries_(other.registries_),
       builder_(other.builder_ == nullptr ? nullptr
                                          : std::make_unique<mesh::SnapshotBuilder>(*other.builder_)),
@@ -27,8 +28,9 @@ Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::Set
   Change result;
   result.objects = written_.Apply(changes);
   const bool new_settings = settings != nullptr && settings != settings_;
-  const bool new_keys = snapshot_ != nullptr && snapshot_->key_sets != key_sets_;
-  if (snapshot_ != nullptr && !new_settings && !new_keys && result.objects.empty()) return result;
+  const bool found_out =
+      snapshot_ != nullptr && (snapshot_->key_sets != key_sets_ || snapshot_->trust_bundle != trust_bundle_);
+  if (snapshot_ != nullptr && !new_settings && !found_out && result.objects.empty()) return result;
   if (new_settings) settings_ = settings;
   if (builder_ == nullptr) {
     builder_ = std::make_unique<mesh::SnapshotBuilder>(settings_);
@@ -36,6 +38,7 @@ Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::Set
     builder_->SetSettings(settings_);
   }
   builder_->SetKeySets(key_sets_);
+  builder_->SetTrustBundle(trust_bundle_);
   const std::vector<ObjectChange> effective = Derive(result.objects, &result.statuses);
   snapshot_ = builder_->Build(objects_, registries_.Apply(objects_, effective, settings_));
   registries_.DropChanges();

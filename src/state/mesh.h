@@ -13,6 +13,7 @@
 #include "mesh/snapshot.h"
 #include "model/key_sets.h"
 #include "model/settings.h"
+#include "model/trust_bundle.h"
 #include "registry/registry.h"
 #include "state/derivation.h"
 
@@ -39,6 +40,8 @@ class Mesh {
   Change Apply(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings);
   // The key sets that RequestAuthentications refer to, as far as they are known: part of the next Apply.
   void SetKeySets(model::KeySetsPtr key_sets) { key_sets_ = std::move(key_sets); }
+  // What agents are told to trust: part of the next Apply.
+  void SetTrustBundle(model::TrustBundlePtr trust_bundle) { trust_bundle_ = std::move(trust_bundle); }
 
   // The objects as sources handed them over.
   const config::ObjectStore& written() const { return written_; }
@@ -59,6 +62,7 @@ class Mesh {
   config::ObjectStore objects_;               // what is written, else what the last step made
   model::SettingsPtr settings_;
   model::KeySetsPtr key_sets_;
+  model::TrustBundlePtr trust_bundle_;
   registry::Registries registries_;
   std::unique_ptr<mesh::SnapshotBuilder> builder_;  // null before the first settings
   mesh::SnapshotPtr snapshot_;

@@ -75,6 +75,15 @@ const std::array<TypeInfo, kTypeCount> kTypes = {{
      .never_removed = false,
      .delta_only = true,
      .children = 0},
+    {.id = TypeId::kProxyConfig,
+     .url = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig",
+     .name = "PCDS",
+     .metric = "pcds",
+     .root = true,
+     .removed_last = false,
+     .never_removed = false,
+     .delta_only = false,
+     .children = 0},
 }};
 
 const TypeInfo* FindType(std::string_view url) {
