@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "agent/bootstrap.h"
 #include "agent/ca_client.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -53,6 +54,7 @@ Certificates::Certificates(const Options& options)
 // What asks the store stops before the store goes.
 Certificates::~Certificates() {
   server_.Stop();
+  if (trust_ != nullptr) trust_->Stop();
   if (workload_ != nullptr) workload_->Stop();
   files_.Stop();
 }
@@ -63,6 +65,7 @@ absl::Status Certificates::Start() {
     return absl::OkStatus();
   }
   if (!UseMountedFiles() && options_.tls && !options_.only_mounted) AskAuthority();
+  if (options_.ask_what_to_trust && options_.tls) AskWhatToTrust();
   files_.WatchRevocations(options_.crl_file);
   files_.Start();
   const absl::Status started = server_.Start();
@@ -83,14 +86,26 @@ bool Certificates::UseMountedFiles() {
   return true;
 }
 
-void Certificates::AskAuthority() {
+CaClientOptions Certificates::ControlPlane() const {
   CaClientOptions client;
-  client.address = options_.ca_address.empty() ? options_.discovery_address : options_.ca_address;
+  client.address = options_.discovery_address;
   client.server_name = options_.server_name;
   client.roots_file = options_.roots_file;
   client.token_file = options_.token_file;
   client.certificate_folder = options_.provided_certificates;
   client.cluster_id = JsonString(options_.metadata, "CLUSTER_ID");
+  return client;
+}
+
+void Certificates::AskWhatToTrust() {
+  trust_ = std::make_unique<TrustStream>(
+      TrustStreamOptions{.control_plane = ControlPlane(), .node = JsonText(BuildNode(options_))}, &store_);
+  trust_->Start();
+}
+
+void Certificates::AskAuthority() {
+  CaClientOptions client = ControlPlane();
+  if (!options_.ca_address.empty()) client.address = options_.ca_address;
   client_ = NewCaClient(std::move(client));
   WorkloadCertificateOptions workload;
   workload.identity =

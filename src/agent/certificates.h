@@ -8,6 +8,7 @@
 #include "agent/options.h"
 #include "agent/sds_server.h"
 #include "agent/secret_store.h"
+#include "agent/trust_stream.h"
 #include "agent/workload_certificate.h"
 
 namespace fairlead::agent {
@@ -29,6 +30,9 @@ class Certificates {
  private:
   bool UseMountedFiles();
   void AskAuthority();
+  void AskWhatToTrust();
+  // The control plane, and what the agent proves itself by.
+  CaClientOptions ControlPlane() const;
   void WriteOut(const std::string& name, const Secret& secret);
 
   const Options options_;
@@ -36,6 +40,7 @@ class Certificates {
   FileSecrets files_{&store_};
   std::unique_ptr<CaClient> client_;
   std::unique_ptr<WorkloadCertificate> workload_;  // null: from files, or none
+  std::unique_ptr<TrustStream> trust_;             // null unless it is asked for
   SdsServer server_;
 };
 

@@ -188,6 +188,7 @@ constexpr Variable kVariables[] = {
     {"FAIRLEAD_CRL_FILE", "file of revocation lists, watched [./var/run/secrets/istio/crl/ca-crl.pem]"},
     {"PROV_CERT", "folder of a certificate that proves who the workload is, in place of a token"},
     {"FILE_MOUNTED_CERTS", "true: certificates are the files in ./etc/certs alone"},
+    {"PROXY_CONFIG_XDS_AGENT", "true: the control plane says which more authorities to trust"},
     {"TRUST_DOMAIN", "of the workload's identity; cluster.local unless it is set"},
     {"SECRET_TTL", "the lifetime of certificates that is asked for; 24h unless it is set"},
     {"SECRET_GRACE_PERIOD_RATIO", "the last part of it in which they are renewed; 0.5 unless it is set"},
@@ -295,6 +296,7 @@ absl::Status ReadCertificates(const Environment& environment, Options* options) 
   options->provided_certificates = Value(environment, "PROV_CERT");
   options->crl_file = Value(environment, "FAIRLEAD_CRL_FILE", options->crl_file);
   options->only_mounted = ParseBool(Value(environment, "FILE_MOUNTED_CERTS")).value_or(false);
+  options->ask_what_to_trust = ParseBool(Value(environment, "PROXY_CONFIG_XDS_AGENT")).value_or(false);
   options->trust_domain = Value(environment, "TRUST_DOMAIN", options->trust_domain);
   options->service_account = Value(environment, "SERVICE_ACCOUNT", options->service_account);
   options->ecdsa = Value(environment, "ECC_SIGNATURE_ALGORITHM") == "ECDSA";

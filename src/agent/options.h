@@ -41,6 +41,7 @@ struct Options {
   std::string token_file = "./var/run/secrets/tokens/istio-token";   // FAIRLEAD_TOKEN_FILE
   std::string provided_certificates;                 // PROV_CERT: a folder, in place of a token
   std::string mounted_certificates = "./etc/certs";  // used where its files are there
+  bool ask_what_to_trust = false;                    // PROXY_CONFIG_XDS_AGENT
   bool only_mounted = false;                         // FILE_MOUNTED_CERTS: ask no authority
   std::string trust_domain = "cluster.local", service_account = "default";
   std::chrono::milliseconds secret_lifetime = std::chrono::hours(24);  // SECRET_TTL

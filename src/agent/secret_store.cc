@@ -3,9 +3,11 @@
 #include <google/protobuf/any.pb.h>
 
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/hash.h"
+#include "ca/certificate.h"
 #include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
 
 namespace fairlead::agent {
@@ -36,38 +38,75 @@ cache::ResourcePtr Encode(const std::string& name, const Secret& secret, const s
   return resource;
 }
 
+// The certificates of both, each once; the roots as they are where there is nothing to add.
+std::string Together(const std::string& roots, const std::vector<std::string>& trusted) {
+  if (trusted.empty()) return roots;
+  std::set<std::string> all;
+  std::string text = roots;
+  const auto certificates = ca::ReadCertificates(roots);
+  if (certificates.ok()) {
+    for (const auto& one : *certificates) all.insert(ca::CertificatePem(one));
+  }
+  for (const std::string& more : trusted) {
+    const auto read = ca::ReadCertificates(more);
+    if (!read.ok()) continue;
+    for (const auto& one : *read) {
+      std::string pem = ca::CertificatePem(one);
+      if (!all.insert(pem).second) continue;
+      if (!text.empty() && !text.ends_with('\n')) text += '\n';
+      text += pem;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 void SecretStore::Set(const std::string& name, Secret secret) {
-  std::vector<std::function<void(const std::string&, const Secret&)>> followers;
+  std::pair<Secret, Followers> news;
   {
     std::lock_guard lock(mutex_);
     const Entry& entry = entries_[name];
-    if (entry.resource != nullptr && entry.secret == secret) return;
-    followers = Put(name, secret);
+    if (entry.resource != nullptr && entry.given == secret) return;
+    news = Put(name, secret);
   }
-  for (const auto& changed : followers) changed(name, secret);
+  for (const auto& changed : news.second) changed(name, news.first);
 }
 
-std::vector<std::function<void(const std::string&, const Secret&)>> SecretStore::Put(const std::string& name,
-                                                                                     const Secret& secret) {
-  entries_[name] = {secret, Encode(name, secret, name == kRoots ? crl_ : "")};
-  return followers_;
+std::pair<Secret, SecretStore::Followers> SecretStore::Put(const std::string& name, const Secret& given) {
+  Secret secret = given;
+  if (name == kRoots) secret.roots = Together(given.roots, trusted_);
+  entries_[name] = {given, secret, Encode(name, secret, name == kRoots ? crl_ : "")};
+  return {std::move(secret), followers_};
+}
+
+void SecretStore::PutRoots(std::unique_lock<std::mutex> lock) {
+  const auto it = entries_.find(kRoots);
+  if (it == entries_.end() || it->second.resource == nullptr) return;
+  const Secret given = it->second.given;
+  const auto [secret, followers] = Put(kRoots, given);
+  lock.unlock();
+  for (const auto& changed : followers) changed(kRoots, secret);
 }
 
 void SecretStore::SetRevocations(std::string crl) {
-  std::vector<std::function<void(const std::string&, const Secret&)>> followers;
-  Secret roots;
-  {
-    std::lock_guard lock(mutex_);
-    if (crl == crl_) return;
-    crl_ = std::move(crl);
-    const auto it = entries_.find(kRoots);
-    if (it == entries_.end() || it->second.resource == nullptr) return;
-    roots = it->second.secret;
-    followers = Put(kRoots, roots);
-  }
-  for (const auto& changed : followers) changed(kRoots, roots);
+  std::unique_lock lock(mutex_);
+  if (crl == crl_) return;
+  crl_ = std::move(crl);
+  PutRoots(std::move(lock));
+}
+
+void SecretStore::SetTrusted(std::vector<std::string> certificates) {
+  std::unique_lock lock(mutex_);
+  if (certificates == trusted_) return;
+  trusted_ = std::move(certificates);
+  PutRoots(std::move(lock));
+}
+
+Secret SecretStore::Get(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto it = entries_.find(name);
+  return it == entries_.end() ? Secret() : it->second.secret;
 }
 
 cache::ResourcePtr SecretStore::Find(std::string_view name) const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/resource.h"
@@ -28,6 +29,11 @@ class SecretStore {
   // Lists (PEM, "" for none) that go along with "ROOTCA" from now on: its proxy believes no certificate that
   // they name.
   void SetRevocations(std::string crl);
+  // Authorities (PEM) that "ROOTCA" has, too, from now on, whatever authority the workload's certificate is
+  // of.
+  void SetTrusted(std::vector<std::string> certificates);
+  // As it is given to the proxy; empty where it is not there.
+  Secret Get(std::string_view name) const;
   // As an encoded envoy.extensions.transport_sockets.tls.v3.Secret; null: not there (yet).
   cache::ResourcePtr Find(std::string_view name) const;
   // `changed` is called after each change, for good.
@@ -37,19 +43,23 @@ class SecretStore {
   void Want(const std::string& name);
 
  private:
+  using Followers = std::vector<std::function<void(const std::string& name, const Secret& secret)>>;
   struct Entry {
-    Secret secret;
-    cache::ResourcePtr resource;
+    Secret given;                 // as Set had it
+    Secret secret;                // as the proxy has it
+    cache::ResourcePtr resource;  // of it; null: not there
   };
-  // Encodes the entry and gives those who follow. REQUIRES: mutex_ held.
-  std::vector<std::function<void(const std::string&, const Secret&)>> Put(const std::string& name,
-                                                                          const Secret& secret);
+  // Encodes the entry, and says what those who follow are to hear. REQUIRES: mutex_ held.
+  std::pair<Secret, Followers> Put(const std::string& name, const Secret& given);
+  // Makes the roots anew, after what goes along with them has changed.
+  void PutRoots(std::unique_lock<std::mutex> lock);
 
   mutable std::mutex mutex_;
-  std::string crl_;                                                                // guarded by mutex_
-  std::map<std::string, Entry, std::less<>> entries_;                              // guarded by mutex_
-  std::vector<std::function<void(const std::string&, const Secret&)>> followers_;  // guarded by mutex_
-  std::function<void(const std::string&)> wanted_;                                 // guarded by mutex_
+  std::string crl_;                                    // guarded by mutex_
+  std::vector<std::string> trusted_;                   // guarded by mutex_
+  std::map<std::string, Entry, std::less<>> entries_;  // guarded by mutex_
+  Followers followers_;                                // guarded by mutex_
+  std::function<void(const std::string&)> wanted_;     // guarded by mutex_
 };
 
 }  // namespace fairlead::agent

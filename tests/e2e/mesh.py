@@ -116,6 +116,7 @@ class Mesh:
         self.folder.chmod(0o755)
         self.config = pathlib.Path(manifests)
         self.authority, self.lifetime, self.mesh_config = authority, lifetime, mesh_config
+        self.server_environment = {}
         self.secure, self.xds = secure, f"{HUB}:{XDS if secure else PLAINTEXT_XDS}"
         self.issuer = Issuer(self.folder / "issuer")
         self.net = PodNetwork(f"{HUB}/16")
@@ -148,7 +149,7 @@ class Mesh:
              "--monitoringAddr", f":{MONITORING}", "--httpsAddr", "", "--stateDir="], log=self.log_file,
             env={"TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
                  "FAIRLEAD_CA_DIR": str(own_root.parent), "ROOT_CA_DIR": str(self.authority or self.folder / "none"),
-                 **({} if self.secure else {"FAIRLEAD_PLAINTEXT_IDENTITY": "node"})})
+                 **({} if self.secure else {"FAIRLEAD_PLAINTEXT_IDENTITY": "node"}), **self.server_environment})
         wait_until("Fairlead is ready", self.ready)
         if self.secure:
             self.publish_roots((pathlib.Path(self.authority) / "root-cert.pem" if self.authority else own_root).read_text())

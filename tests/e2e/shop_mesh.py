@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import shutil
+import socket
+import ssl
 import subprocess
 import tempfile
 import time
 
 from issuer import Issuer
-from mesh import APPS, HERE, ROOT, Mesh, replace_atomically, wait_until
+from mesh import APPS, HERE, ROOT, Mesh, in_namespace, replace_atomically, wait_until
 
 LIFETIME = 20  # seconds, of workloads' certificates: renewed after 4
 WEB = "10.77.1.30"
@@ -33,7 +35,7 @@ class OwnAuthority:
     """A root that signs nothing but the authority below it; all in one folder."""
 
     def __init__(self, folder, name):
-        self.folder = folder
+        self.folder, self.name = folder, name
         folder.mkdir()
         (folder / "extensions").write_text(EXTENSIONS)
         key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
@@ -45,6 +47,16 @@ class OwnAuthority:
         serial = self.openssl("x509", "-in", "root-cert.pem", "-noout", "-serial").decode().strip()
         self.serial = serial.split("=")[1].lower().lstrip("0")
         self.roots = (folder / "root-cert.pem").read_text()
+
+    def workload(self, identity):
+        """Files of a certificate for a SPIFFE id, with what leads to the root, and of its key."""
+        (self.folder / "leaf").write_text(f"subjectAltName=critical,URI:{identity}\nextendedKeyUsage=clientAuth\n")
+        self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "leaf.key", "-out",
+                     "leaf.csr", "-subj", "/")
+        self.openssl("x509", "-req", "-in", "leaf.csr", "-CA", "ca-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial",
+                     "-days", "1", "-extfile", "leaf", "-out", "leaf.pem")
+        (self.folder / "leaf.pem").write_text((self.folder / "leaf.pem").read_text() + (self.folder / "ca-cert.pem").read_text())
+        return self.folder / "leaf.pem", self.folder / "leaf.key"
 
     def openssl(self, *words):
         return subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True).stdout
@@ -59,10 +71,12 @@ class ShopMesh(Mesh):
         shutil.copytree(HERE / "shop", config)
         mesh_config = self.own / "meshConfig"
         mesh_config.write_text(MESH_CONFIG)
+        self.west = OwnAuthority(self.own / "west", "west")  # another mesh's
         self.first, self.second = (OwnAuthority(self.own / name, name) for name in ("first", "second"))
         authority = self.own / "authority"
         authority.mkdir()
         super().__init__(config, authority=authority, lifetime=LIFETIME, mesh_config=mesh_config)
+        self.server_environment = {"ISTIO_MULTIROOT_MESH": "true"}
         self.sign_with(self.first, self.first.roots)
         self.users = Issuer(self.own / "users", "https://users.example")
         self.others = Issuer(self.own / "others", "https://users.example")  # another key of the same name
@@ -86,7 +100,7 @@ class ShopMesh(Mesh):
         self.start_authorizer()
         self.sidecars = [self.client, self.stranger, self.web]
         for pod in self.sidecars:
-            self.start_sidecar(pod)
+            self.start_sidecar(pod, PROXY_CONFIG_XDS_AGENT="true")
         self.wait_sidecars(self.sidecars)
         return self
 
@@ -102,6 +116,11 @@ class ShopMesh(Mesh):
 
     def apply(self, *objects):
         replace_atomically(self.config / "policies.yaml", "\n---\n".join(json.dumps(one) for one in objects))
+
+    def trust(self, authority=None):
+        """The mesh is to trust another's authority, whose trust domain has the same name; or none."""
+        others = [{"pem": authority.roots, "trustDomains": [f"{authority.name}.example"]}] if authority else []
+        replace_atomically(self.mesh_config, MESH_CONFIG + "caCertificates: " + json.dumps(others) + "\n")
 
     # Calls: how often each answer came; what starts with "!" is none, or not 200.
 
@@ -126,6 +145,22 @@ class ShopMesh(Mesh):
         return subprocess.Popen(
             self.client.command([*APPS, "load", f"http://web.shop:80{path}", str(seconds), str(rate), "@connect=10.77.100.30"]),
             stdout=subprocess.PIPE, text=True)
+
+    def call_by_tls(self, certificate, key):
+        """The first line of the server's answer to who shows this certificate, "" where there is none."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(["istio-http/1.1"])
+        context.load_cert_chain(certificate, key)
+
+        def call():
+            try:
+                with context.wrap_socket(socket.create_connection((WEB, 8080), 5)) as s:
+                    s.sendall(b"GET / HTTP/1.1\r\nhost: web.shop\r\nconnection: close\r\n\r\n")
+                    return s.recv(4096).split(b"\r\n")[0].decode()
+            except OSError:
+                return ""
+        return in_namespace(self.outsider.namespace, call)
 
     # What a sidecar's Envoy has and did.
 
