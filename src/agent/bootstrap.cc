@@ -38,19 +38,6 @@ json LoadAssignment(std::string_view cluster, json address) {
            json::array({{{"lb_endpoints", json::array({{{"endpoint", {{"address", address}}}}})}}})}};
 }
 
-// "host:port", "[v6]:port" or "host" (then with the plaintext xDS port).
-std::pair<std::string, int> SplitAddress(const std::string& text) {
-  constexpr int kXdsPort = 15010;
-  const size_t colon = text.rfind(':');
-  if (text.starts_with('[')) {
-    const size_t end = text.find(']');
-    const bool has_port = colon != std::string::npos && colon > end;
-    return {text.substr(1, end - 1), has_port ? std::atoi(text.c_str() + colon + 1) : kXdsPort};
-  }
-  if (colon == std::string::npos) return {text, kXdsPort};
-  return {text.substr(0, colon), std::atoi(text.c_str() + colon + 1)};
-}
-
 json AgentSecret(std::string_view name) {
   return {{"name", name},
           {"sds_config",
@@ -84,6 +71,9 @@ json DiscoveryTls(const Options& options, const std::string& host) {
 
 json DiscoveryCluster(const Options& options) {
   const auto [host, port] = SplitAddress(options.discovery_address);
+  const bool relayed = !options.relay_socket.empty();
+  const json address =
+      relayed ? json({{"pipe", {{"path", options.relay_socket}}}}) : SocketAddress(host, port);
   const json thresholds = {
       {"max_connections", 100000}, {"max_pending_requests", 100000}, {"max_requests", 100000}};
   json high = thresholds, usual = thresholds;
@@ -92,10 +82,10 @@ json DiscoveryCluster(const Options& options) {
   json cluster = {
       {"name", "xds-grpc"},
       {"alt_stat_name", "xds-grpc;"},
-      {"type", IsIpAddress(host) ? "STATIC" : "STRICT_DNS"},
+      {"type", relayed || IsIpAddress(host) ? "STATIC" : "STRICT_DNS"},
       {"connect_timeout", "1s"},
       {"lb_policy", "ROUND_ROBIN"},
-      {"load_assignment", LoadAssignment("xds-grpc", SocketAddress(host, port))},
+      {"load_assignment", LoadAssignment("xds-grpc", address)},
       {"circuit_breakers", {{"thresholds", json::array({usual, high})}}},
       {"upstream_connection_options", {{"tcp_keepalive", {{"keepalive_time", 300}}}}},
       {"typed_extension_protocol_options",
@@ -106,7 +96,7 @@ json DiscoveryCluster(const Options& options) {
            {{"http2_protocol_options",
              {{"connection_keepalive", {{"interval", "30s"}, {"timeout", "10s"}}}}}}}}}}},
   };
-  if (options.tls) cluster["transport_socket"] = DiscoveryTls(options, host);
+  if (options.tls && !relayed) cluster["transport_socket"] = DiscoveryTls(options, host);
   if (cluster["type"] == "STRICT_DNS") {
     cluster["respect_dns_ttl"] = true;
     cluster["dns_lookup_family"] = OnlyIpv6(options) ? "V6_ONLY" : "V4_PREFERRED";
@@ -202,6 +192,18 @@ json StatsTags() {
 }
 
 }  // namespace
+
+std::pair<std::string, int> SplitAddress(const std::string& text) {
+  constexpr int kXdsPort = 15010;
+  const size_t colon = text.rfind(':');
+  if (text.starts_with('[')) {
+    const size_t end = text.find(']');
+    const bool has_port = colon != std::string::npos && colon > end;
+    return {text.substr(1, end - 1), has_port ? std::atoi(text.c_str() + colon + 1) : kXdsPort};
+  }
+  if (colon == std::string::npos) return {text, kXdsPort};
+  return {text.substr(0, colon), std::atoi(text.c_str() + colon + 1)};
+}
 
 std::string NodeId(const Options& options) {
   const std::string address = options.addresses.empty() ? "127.0.0.1" : options.addresses.front();

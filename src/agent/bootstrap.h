@@ -2,6 +2,7 @@
 #define FAIRLEAD_AGENT_BOOTSTRAP_H_
 
 #include <string>
+#include <utility>
 
 #include "agent/options.h"
 #include "nlohmann/json.hpp"
@@ -14,6 +15,9 @@ std::string NodeId(const Options& options);
 // Envoy's cluster name of the node: the option, else "<app label>.<namespace>", else
 // "istio-proxy.<namespace>".
 std::string ServiceCluster(const Options& options);
+
+// Host and port of "host:port", "[v6]:port" or "host", the last with the plaintext xDS port.
+std::pair<std::string, int> SplitAddress(const std::string& text);
 
 // Envoy's bootstrap (envoy.config.bootstrap.v3.Bootstrap) as proto3 JSON. It uses nothing that a stock Envoy
 // lacks.

@@ -39,6 +39,8 @@ bool HasCertificates(const Options& options) {
   return access(StrCat(options.mounted_certificates, "/cert-chain.pem").c_str(), R_OK) == 0;
 }
 
+bool HasForeignCertificates(const Options& options) { return SomebodyListens(options.secret_socket); }
+
 Certificates::Certificates(const Options& options)
     : options_(options), server_(options.secret_socket, &store_) {
   store_.OnWanted([this](const std::string& name) {

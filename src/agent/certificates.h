@@ -17,6 +17,9 @@ namespace fairlead::agent {
 // somebody else who serves the socket.
 bool HasCertificates(const Options& options);
 
+// Whether somebody else serves the certificates' socket (a SPIFFE agent): they then never reach this agent.
+bool HasForeignCertificates(const Options& options);
+
 // The agent's certificates: from mounted files where they are there, else from the authority; given to the
 // proxy over SDS, and written to OUTPUT_CERTS.
 class Certificates {
@@ -26,6 +29,7 @@ class Certificates {
   // Does nothing where somebody else serves the socket already (a SPIFFE agent). Unavailable where the socket
   // cannot be had.
   absl::Status Start();
+  SecretStore* store() { return &store_; }
 
  private:
   bool UseMountedFiles();

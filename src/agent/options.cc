@@ -195,6 +195,18 @@ constexpr Variable kVariables[] = {
     {"SECRET_GRACE_PERIOD_RATIO_JITTER", "more or less of that, by chance; 0.01 unless it is set"},
     {"ECC_SIGNATURE_ALGORITHM", "ECDSA: keys are ECDSA's, else RSA's"},
     {"WORKLOAD_RSA_KEY_SIZE", "bits of RSA keys; 2048 unless it is set"},
+    {"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
+     "true: the agent fetches Wasm modules; Envoy's configuration then comes through it"},
+    {"FAIRLEAD_WASM_DIR", "folder of the modules that are fetched [./var/lib/istio/data]"},
+    {"WASM_INSECURE_REGISTRIES", "HOST:PORT,… whose certificates are not verified, plaintext too; *: all"},
+    {"WASM_MODULE_EXPIRY", "how long a module that nobody wants is kept; 24h unless it is set"},
+    {"WASM_PURGE_INTERVAL", "how often that is looked at; 1h unless it is set"},
+    {"WASM_HTTP_REQUEST_TIMEOUT", "of one request for a module; 15s unless it is set"},
+    {"WASM_HTTP_REQUEST_MAX_RETRIES", "requests for a module until it is given up; 5 unless it is set"},
+    {"ISTIO_WASM_MAX_BINARY_SIZE_BYTES", "of a module, boxed or not; 268435456 unless it is set"},
+    {"BLOCKED_CIDRS_IN_WASM_FETCH",
+     "ranges that no module is fetched from, besides those of machines' secrets"},
+    {"DOCKER_CONFIG", "folder of a config.json for images without a pull secret"},
     {"EXIT_ON_ZERO_ACTIVE_CONNECTIONS", "true: on SIGTERM Envoy lasts until its connections have ended"},
     {"MINIMUM_DRAIN_DURATION", "and so long at least"},
 };
@@ -313,6 +325,60 @@ absl::Status ReadCertificates(const Environment& environment, Options* options) 
   return status;
 }
 
+absl::Status ReadLimits(const Environment& environment, wasm::ModuleCache::Options* modules) {
+  absl::Status status;
+  const auto duration = [&](std::string_view name, std::chrono::milliseconds* out) {
+    const std::string text = Value(environment, name);
+    if (status.ok() && !text.empty()) status = ParseMilliseconds(name, text, out);
+  };
+  const auto number = [&](std::string_view name, int* out) {
+    const std::string text = Value(environment, name);
+    if (status.ok() && !text.empty()) status = ParseInt(name, text, out);
+    if (status.ok() && *out <= 0)
+      status = InvalidArgumentError(StrCat(name, ": '", text, "' is not positive"));
+  };
+  duration("WASM_MODULE_EXPIRY", &modules->expiry);
+  duration("WASM_PURGE_INTERVAL", &modules->purge_interval);
+  duration("WASM_HTTP_REQUEST_TIMEOUT", &modules->download.timeout);
+  number("WASM_HTTP_REQUEST_MAX_RETRIES", &modules->download.attempts);
+  int most = static_cast<int>(modules->download.most_bytes);
+  number("ISTIO_WASM_MAX_BINARY_SIZE_BYTES", &most);
+  modules->download.most_bytes = static_cast<size_t>(std::max(most, 0));
+  return status;
+}
+
+// Istio's variables of Wasm modules.
+absl::Status ReadModules(const Environment& environment, Options* options) {
+  if (const std::string text = Value(environment, "ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION");
+      !text.empty()) {
+    const auto parsed = ParseBool(text);
+    if (!parsed)
+      return InvalidArgumentError(
+          StrCat("ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: '", text, "' is neither true nor false"));
+    options->relay = *parsed;
+  }
+  wasm::DownloadOptions& download = options->modules.download;
+  options->modules.folder = Value(environment, "FAIRLEAD_WASM_DIR", "./var/lib/istio/data");
+  const std::string insecure = Value(environment, "WASM_INSECURE_REGISTRIES");
+  for (const std::string_view host : Split(insecure, ',')) {
+    if (!Trim(host).empty()) download.insecure.emplace(Trim(host));
+  }
+  if (const std::string folder = Value(environment, "DOCKER_CONFIG"); !folder.empty())
+    download.docker_config = StrCat(folder, "/config.json");
+  std::vector<IpPrefix> blocked;
+  const std::string ranges = Value(environment, "BLOCKED_CIDRS_IN_WASM_FETCH");
+  for (const std::string_view text : Split(ranges, ',')) {
+    if (Trim(text).empty()) continue;
+    const auto range = IpPrefix::Parse(Trim(text));
+    if (!range)
+      return InvalidArgumentError(
+          StrCat("BLOCKED_CIDRS_IN_WASM_FETCH: '", text, "' is no range of addresses"));
+    blocked.push_back(*range);
+  }
+  download.blocked = fetch::BlockedAddresses(std::move(blocked));
+  return ReadLimits(environment, &options->modules);
+}
+
 // What the control plane reads back from the node: the same keys that Istio's proxies send.
 void FillMetadata(const Environment& environment, Options* options) {
   json& metadata = options->metadata;
@@ -357,6 +423,7 @@ absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments,
   }
   if (absl::Status status = ReadArguments(arguments, &options); !status.ok()) return status;
   if (absl::Status status = ReadCertificates(environment, &options); !status.ok()) return status;
+  if (absl::Status status = ReadModules(environment, &options); !status.ok()) return status;
   options.tls = options.discovery_address.ends_with(":15012") || !options.ca_address.empty();
   FillMetadata(environment, &options);
   return options;

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/log_output.h"
 #include "nlohmann/json.hpp"
+#include "wasm/module_cache.h"
 
 namespace fairlead::agent {
 
@@ -50,6 +51,12 @@ struct Options {
   std::string crl_file = "./var/run/secrets/istio/crl/ca-crl.pem";  // FAIRLEAD_CRL_FILE; need not be there
   bool ecdsa = false;                                               // ECC_SIGNATURE_ALGORITHM is ECDSA
   std::string secret_socket = "./var/run/secrets/workload-spiffe-uds/socket";
+
+  // Wasm modules: fetched by the agent, through which Envoy's configuration then comes.
+  bool relay = false;        // ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION; of an agent that runs Envoy
+  std::string relay_socket;  // in the configuration's folder; "": Envoy asks the control plane itself
+  // FAIRLEAD_WASM_DIR, WASM_…, ISTIO_WASM_MAX_BINARY_SIZE_BYTES, BLOCKED_CIDRS_IN_WASM_FETCH
+  wasm::ModuleCache::Options modules;
 
   // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
   std::string certificate_folder;

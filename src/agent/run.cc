@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <optional>
+#include <tuple>
 
 #include "absl/status/statusor.h"
 #include "agent/bootstrap.h"
@@ -17,6 +18,7 @@
 #include "agent/grpc_bootstrap.h"
 #include "agent/options.h"
 #include "agent/readiness.h"
+#include "agent/xds_relay.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -41,6 +43,34 @@ absl::StatusOr<std::string> WriteBootstrap(const Options& options) {
   out.close();
   if (!out) return absl::UnavailableError(StrCat(file, ": cannot be written"));
   return file;
+}
+
+// Where Envoy's configuration comes through the agent. Certificates that somebody else gives to Envoy are not
+// the agent's to show.
+std::string RelaySocket(const Options& options) {
+  constexpr size_t kLongest = 107;  // of a unix socket's path
+  if (!options.relay) return "";
+  if (options.tls && HasForeignCertificates(options)) {
+    Say("Wasm modules are not fetched: certificates are served by somebody else, and Envoy asks the control "
+        "plane itself");
+    return "";
+  }
+  const std::string path = StrCat(options.config_folder, "/XDS");
+  if (path.size() <= kLongest) return path;
+  Say(StrCat("Wasm modules are not fetched: ", path, " is too long for a socket"));
+  return "";
+}
+
+XdsRelay::Options RelayOptions(const Options& options) {
+  XdsRelay::Options relay;
+  relay.socket = options.relay_socket;
+  std::tie(relay.upstream.host, relay.upstream.port) = SplitAddress(options.discovery_address);
+  relay.upstream.tls = options.tls;
+  relay.upstream.server_name = options.server_name;
+  relay.upstream.crl_file = options.crl_file;
+  relay.modules = options.modules;
+  relay.modules.folder = AbsolutePath(options.modules.folder);
+  return relay;
 }
 
 // Runs Envoy and reacts to signals, which the constructor blocks for everything else: all on the calling
@@ -197,6 +227,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
   }
   // The control plane warns of what needs some.
   if (!HasCertificates(*options)) options->metadata["FAIRLEAD_CERTIFICATES"] = "none";
+  options->relay_socket = RelaySocket(*options);
   const auto file = WriteBootstrap(*options);
   if (!file.ok()) {
     Say(Message(file.status()));
@@ -208,6 +239,14 @@ int RunAgent(const std::vector<std::string>& arguments) {
   if (const absl::Status status = certificates.Start(); !status.ok()) {
     Say(Message(status));
     return 1;
+  }
+  std::optional<XdsRelay> relay;
+  if (!options->relay_socket.empty()) {
+    relay.emplace(RelayOptions(*options), certificates.store());
+    if (const absl::Status status = relay->Start(); !status.ok()) {
+      Say(Message(status));
+      return 1;
+    }
   }
   return supervisor.Run(EnvoyCommand(*options, *file));
 }

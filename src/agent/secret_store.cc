@@ -115,6 +115,13 @@ cache::ResourcePtr SecretStore::Find(std::string_view name) const {
   return it == entries_.end() ? nullptr : it->second.resource;
 }
 
+std::optional<Secret> SecretStore::Get(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto it = entries_.find(name);
+  return it == entries_.end() || it->second.resource == nullptr ? std::nullopt
+                                                                : std::optional(it->second.secret);
+}
+
 void SecretStore::Follow(std::function<void(const std::string&, const Secret&)> changed) {
   std::lock_guard lock(mutex_);
   followers_.push_back(std::move(changed));

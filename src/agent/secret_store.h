@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,8 @@ class SecretStore {
   Secret Get(std::string_view name) const;
   // As an encoded envoy.extensions.transport_sockets.tls.v3.Secret; null: not there (yet).
   cache::ResourcePtr Find(std::string_view name) const;
+  // The secret itself; nothing: not there (yet).
+  std::optional<Secret> Get(std::string_view name) const;
   // `changed` is called after each change, for good.
   void Follow(std::function<void(const std::string& name, const Secret& secret)> changed);
   // `wanted` hears of names that are asked for and not there.

@@ -159,7 +159,7 @@ void DiscoveryServer::MakeKeyFetcher() {
   options.schedule.refresh = std::chrono::duration_cast<Clock::duration>(environment.key_refresh);
   options.downloads.insecure = environment.believe_key_servers;
   options.downloads.extra_roots = kExtraRoots;
-  options.downloads.blocked = jwks::BlockedAddresses(environment.blocked_key_servers);
+  options.downloads.blocked = fetch::BlockedAddresses(environment.blocked_key_servers);
   keys_ = std::make_unique<jwks::Fetcher>(
       std::move(options), [this](model::KeySetsPtr known) { mesh_thread_->SetKeySets(std::move(known)); },
       [this] { mesh_thread_->PushAll(); });

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "ca/secret_file.h"
 #include "ca/signing_request.h"
-#include "ca/web_request.h"
+#include "fetch/web_request.h"
 
 namespace fairlead::ca {
 namespace {
@@ -49,7 +49,7 @@ absl::StatusOr<Certificates> CertificatesOf(const std::string& answer) {
 }  // namespace
 
 absl::Status ExternalSigner::Check() const {
-  if (!options_.url.starts_with("https://") && !IsOfThisMachine(options_.url))
+  if (!options_.url.starts_with("https://") && !fetch::IsOfThisMachine(options_.url))
     return absl::InvalidArgumentError(StrCat(options_.url, ": a signer elsewhere is asked by https alone"));
   return ReadTrusted().status();
 }
@@ -69,17 +69,17 @@ absl::StatusOr<ExternalSigner::Trusted> ExternalSigner::ReadTrusted() const {
 }
 
 absl::StatusOr<std::string> ExternalSigner::Ask(const std::string& body) const {
-  WebRequest request{.url = options_.url,
-                     .headers = {"Content-Type: application/json"},
-                     .body = body,
-                     .roots_file = options_.tls_roots,
-                     .most_bytes = kMostAnswer,
-                     .timeout = kPatience};
+  fetch::WebRequest request{.url = options_.url,
+                            .headers = {"Content-Type: application/json"},
+                            .body = body,
+                            .roots_file = options_.tls_roots,
+                            .most_bytes = kMostAnswer,
+                            .timeout = kPatience};
   if (!options_.token_file.empty()) {
     const auto token = ReadSecretFile(options_.token_file);
     if (token.ok()) request.headers.push_back(StrCat("Authorization: Bearer ", Trim(*token)));
   }
-  auto answer = ca::Ask(request);
+  auto answer = fetch::Ask(request);
   if (!answer.ok())
     return absl::Status(answer.status().code(),
                         StrCat("the signer cannot be asked: ", FromAbsl(answer.status().message())));
@@ -119,7 +119,7 @@ Signed ExternalSigner::Sign(const SignRequest& request) {
   if (!trusted.ok()) return Failed(Signed::Error::kUnavailable, std::string(trusted.status().message()));
   const auto answer = Ask(BodyOf(request, options_.profile));
   if (!answer.ok()) {
-    const bool away = answer.status().code() == absl::StatusCode::kUnavailable;
+    const bool away = !absl::IsInternal(answer.status());  // no answer, or one too long
     return Failed(away ? Signed::Error::kUnavailable : Signed::Error::kFailed,
                   std::string(answer.status().message()));
   }

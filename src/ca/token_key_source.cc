@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/secret_file.h"
-#include "ca/web_request.h"
+#include "fetch/web_request.h"
 
 namespace fairlead::ca {
 namespace {
@@ -26,9 +26,9 @@ std::chrono::milliseconds WithJitter(std::chrono::milliseconds wait) {
 }  // namespace
 
 absl::StatusOr<std::string> FetchDocument(const std::string& url) {
-  if (!IsOfThisMachine(url) && !url.starts_with("https://"))
+  if (!fetch::IsOfThisMachine(url) && !url.starts_with("https://"))
     return absl::InvalidArgumentError(StrCat(url, ": only https is fetched"));
-  auto answer = Ask({.url = url, .most_redirects = kMostRedirects});
+  auto answer = fetch::Ask({.url = url, .most_redirects = kMostRedirects});
   if (!answer.ok())
     return absl::Status(answer.status().code(), StrCat(url, ": ", FromAbsl(answer.status().message())));
   if (answer->status >= 400)

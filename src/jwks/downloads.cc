@@ -1,13 +1,11 @@
 #include "jwks/downloads.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -24,16 +22,6 @@ long Milliseconds(Clock::duration duration) {  // NOLINT: libcurl's type
 void* NewMulti() {
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   return initialized == CURLE_OK ? curl_multi_init() : nullptr;
-}
-
-std::optional<IpAddress> AddressOf(const sockaddr& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes =
-      address.sa_family == AF_INET6
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
-          : &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
-  if (inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr) return std::nullopt;
-  return IpAddress::Parse(text.data());
 }
 
 // Adds roots to those of the system.
@@ -62,7 +50,7 @@ struct Downloads::Transfer {
   }
   static curl_socket_t Open(void* self, curlsocktype, curl_sockaddr* address) {
     auto& transfer = *static_cast<Transfer*>(self);
-    const std::optional<IpAddress> ip = AddressOf(address->addr);
+    const std::optional<IpAddress> ip = fetch::AddressOf(address->addr);
     if (!ip || transfer.options.blocked.Contain(*ip)) {
       transfer.blocked = ip ? ip->ToString() : "no IP address";
       return CURL_SOCKET_BAD;

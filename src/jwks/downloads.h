@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "jwks/blocked_addresses.h"
+#include "fetch/blocked_addresses.h"
 
 namespace fairlead::jwks {
 
@@ -25,7 +25,7 @@ class Downloads {
     size_t max_bytes = 1 << 20;  // of a body
     size_t at_a_time = 16;       // the others wait for their turn
     long max_redirects = 5;      // NOLINT: libcurl's type
-    BlockedAddresses blocked;
+    fetch::BlockedAddresses blocked;
   };
   // The body of a 2xx answer, else what went wrong. Called in Wait; may start others.
   using Done = std::function<void(absl::StatusOr<std::string>)>;

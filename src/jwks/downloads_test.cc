@@ -74,7 +74,7 @@ TEST_F(DownloadsTest, AServerThatDoesNotAnswerIsGivenUp) {
 TEST_F(DownloadsTest, BlockedAddressesAreNotConnectedTo) {
   server_.Answer("/keys", "{}");
   Downloads::Options options;
-  options.blocked = BlockedAddresses({*IpPrefix::Parse("127.0.0.0/8")});
+  options.blocked = fetch::BlockedAddresses({*IpPrefix::Parse("127.0.0.0/8")});
   const absl::Status status = Get(server_.Url("/keys"), options).status();
   EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
   server_.Redirect("/metadata", "http://169.254.169.254/latest");

@@ -1,8 +1,8 @@
-#include "jwks/blocked_addresses.h"
+#include "fetch/blocked_addresses.h"
 
 #include <gtest/gtest.h>
 
-namespace fairlead::jwks {
+namespace fairlead::fetch {
 namespace {
 
 bool Blocked(const char* address, std::vector<IpPrefix> more = {}) {
@@ -27,4 +27,4 @@ TEST(BlockedAddresses, AndTheOperators) {
 }
 
 }  // namespace
-}  // namespace fairlead::jwks
+}  // namespace fairlead::fetch

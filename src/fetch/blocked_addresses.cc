@@ -1,11 +1,15 @@
-#include "jwks/blocked_addresses.h"
+#include "fetch/blocked_addresses.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace fairlead::jwks {
+namespace fairlead::fetch {
 namespace {
 
 constexpr const char* kAlways[] = {
@@ -41,4 +45,14 @@ bool BlockedAddresses::Contain(const IpAddress& address) const {
   });
 }
 
-}  // namespace fairlead::jwks
+std::optional<IpAddress> AddressOf(const sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes =
+      address.sa_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
+          : &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+  if (inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr) return std::nullopt;
+  return IpAddress::Parse(text.data());
+}
+
+}  // namespace fairlead::fetch

@@ -1,0 +1,91 @@
+#include "wasm/unbox.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/strings.h"
+#include "wasm/tar.h"
+
+namespace fairlead::wasm {
+namespace {
+
+constexpr int kDeepest = 4;  // boxes in boxes
+
+bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+absl::Status TooLarge(size_t most) {
+  return absl::ResourceExhaustedError(
+      StrCat("more than ", most, " bytes when decompressed (ISTIO_WASM_MAX_BINARY_SIZE_BYTES)"));
+}
+
+// All members of a gzip file (RFC 1952, section 2.2).
+absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t most) {
+  constexpr int kWindowAndGzip = 15 + 16;
+  z_stream stream{};
+  if (inflateInit2(&stream, kWindowAndGzip) != Z_OK) return absl::InternalError("zlib cannot be used");
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> ends(&stream, inflateEnd);
+  std::string out;
+  size_t taken = 0;
+  char piece[64 << 10];
+  do {
+    if (stream.avail_in == 0) {
+      const size_t next = std::min<size_t>(bytes.size() - taken, 1 << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + taken));
+      stream.avail_in = static_cast<uInt>(next);
+      taken += next;
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = sizeof piece;
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    if (result != Z_OK && result != Z_STREAM_END) return absl::InvalidArgumentError("this is no gzip file");
+    const size_t made = sizeof piece - stream.avail_out;
+    if (out.size() + made > most) return TooLarge(most);
+    out.append(piece, made);
+    const bool more = stream.avail_in > 0 || taken < bytes.size();
+    if (result == Z_STREAM_END && (!more || inflateReset(&stream) != Z_OK)) return out;
+  } while (true);
+}
+
+}  // namespace
+
+bool IsModule(std::string_view bytes) {
+  return bytes.size() >= 8 && bytes.starts_with(std::string_view("\0asm", 4));
+}
+
+absl::StatusOr<std::string> Unbox(std::string bytes, size_t most) {
+  for (int depth = 0; depth <= kDeepest; ++depth) {
+    if (IsModule(bytes)) return bytes;
+    if (IsGzip(bytes)) {
+      auto inner = Gunzip(bytes, most);
+      if (!inner.ok()) return inner.status();
+      bytes = *std::move(inner);
+    } else if (TarReader::IsTar(bytes)) {
+      TarReader reader(bytes);
+      const auto file = reader.Next();
+      if (!file.ok()) return file.status();
+      if (!*file) break;
+      bytes = std::string((*file)->content);
+    } else {
+      break;
+    }
+  }
+  return absl::InvalidArgumentError("this is no Wasm module");
+}
+
+absl::StatusOr<std::string> FileOfLayer(std::string_view layer, std::string_view name, size_t most) {
+  const auto archive = Gunzip(layer, most);
+  if (!archive.ok()) return archive.status();
+  TarReader reader(*archive);
+  while (true) {
+    const auto file = reader.Next();
+    if (!file.ok()) return file.status();
+    if (!*file) return absl::InvalidArgumentError(StrCat("no ", name, " in the layer"));
+    const std::string& path = (*file)->name;
+    if (path.substr(path.rfind('/') + 1) == name) return std::string((*file)->content);
+  }
+}
+
+}  // namespace fairlead::wasm
