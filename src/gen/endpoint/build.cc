@@ -129,7 +129,7 @@ void BuildEndpoint(const EndpointInputs& inputs, const model::Endpoint& endpoint
       HasLabel(workload.labels, kDrainingLabel) ? model::Health::kDraining : endpoint.health;
   out->set_health_status(static_cast<envoy::config::core::v3::HealthStatus>(health));
   out->mutable_load_balancing_weight()->set_value(std::max(endpoint.weight, 1u));
-  SetEndpointMetadata(workload, mutual_tls && workload.tls_mode == kTlsModeIstio, out);
+  SetEndpointMetadata(workload, mutual_tls ? workload.tls_mode.str() : std::string_view(), out);
   // Who speaks Istio's mutual TLS is not tunnelled to.
   if (workload.tls_mode != kTlsModeIstio && !inputs.client.no_tunnel && OffersTunnel(workload)) {
     return SetTunnel(endpoint, out);
@@ -189,11 +189,12 @@ bool SpeaksMutualTls(const ep::LbEndpoint& endpoint) {
   return mode != match->second.fields().end() && mode->second.string_value() == kTlsModeIstio;
 }
 
-void SetEndpointMetadata(const model::Workload& workload, bool mutual_tls, ep::LbEndpoint* endpoint) {
+void SetEndpointMetadata(const model::Workload& workload, std::string_view tls_mode,
+                         ep::LbEndpoint* endpoint) {
   auto* metadata = endpoint->mutable_metadata();
-  if (mutual_tls) {
+  if (!tls_mode.empty() && tls_mode != "disabled") {
     auto* match = &(*metadata->mutable_filter_metadata())[std::string(kTransportSocketMatch)];
-    proto::SetString("tlsMode", kTlsModeIstio, match);
+    proto::SetString("tlsMode", tls_mode, match);
   }
   const auto first = [&workload](std::initializer_list<std::string_view> keys, std::string_view fallback) {
     for (std::string_view key : keys) {

@@ -88,7 +88,7 @@ void BuildGateway(const model::NetworkGateway& gateway, uint32_t weight, ep::LbE
   out->mutable_load_balancing_weight()->set_value(std::max(weight, 1u));
   model::Workload behind;
   behind.cluster = gateway.cluster;
-  SetEndpointMetadata(behind, /*mutual_tls=*/true, out);
+  SetEndpointMetadata(behind, kTlsModeIstio, out);
 }
 
 struct ByAddress {
