@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 
 import change
+import gateways
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Mesh:
     scoped: bool    # each namespace has a Sidecar that imports only itself and one other
     policies: int = 0      # AuthorizationPolicies: one of each namespace, the others of a service's workloads
     token_rules: int = 0   # RequestAuthentications, likewise
+    filtered: bool = False  # an EnvoyFilter of the root namespace adds an HTTP filter everywhere
 
     @property
     def flags(self):
@@ -32,6 +34,9 @@ MESHES = {
     "D": Mesh(100, 5000, 3, True),
     "E": Mesh(100, 10000, 5, True),
     "F": Mesh(100, 5000, 4, True),  # 20,000 pods
+    "B-filter": Mesh(20, 1000, 5, False, filtered=True),
+    "G": gateways.Mesh(),
+    "G-small": gateways.Mesh(routers=3, hosts=20, routes=80, services=10),
 }
 
 
@@ -77,12 +82,25 @@ def add_policies(mesh, folder):
         change.write(folder / "policies.yaml", "\n---\n".join(json.dumps(one) for one in policies))
 
 
+def add_filter(folder):
+    lua = {"@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": "function envoy_on_request(handle) end"}
+    of_all = {"context": "ANY", "listener": {"filterChain": {"filter": {"name": "envoy.filters.network.http_connection_manager"}}}}
+    patch = {"applyTo": "HTTP_FILTER", "match": of_all, "patch": {"operation": "INSERT_FIRST", "value": {"name": "lua", "typed_config": lua}}}
+    one = {"apiVersion": "networking.istio.io/v1alpha3", "kind": "EnvoyFilter", "metadata": {"name": "all", "namespace": "istio-system"},
+           "spec": {"configPatches": [patch]}}
+    change.write(folder / "filter.yaml", json.dumps(one))
+
+
 def make(name, meshgen, work):
     """A fresh folder of the mesh and its list of nodes: earlier runs' changes are gone."""
     folder, nodes = pathlib.Path(work) / name, pathlib.Path(work) / f"{name}.nodes.yaml"
+    if isinstance(MESHES[name], gateways.Mesh):
+        return gateways.make(MESHES[name], folder, nodes)
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([meshgen, *MESHES[name].flags, "-format", "k8s", "-out", folder, "-proxies", nodes], check=True,
                    stderr=subprocess.DEVNULL)
     split_route(folder)
     add_policies(MESHES[name], folder)
+    if MESHES[name].filtered:
+        add_filter(folder)
     return folder, nodes

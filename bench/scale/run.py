@@ -18,6 +18,8 @@ PLANS = {
     "endpoint": {"marker": "ip", "types": "eds"},
     "policy": {"marker": "token", "types": "lds"},
     "service": {"marker": "token", "types": "cds+eds+rds"},
+    "gateway-route": {"marker": "token", "types": "rds"},
+    "http-route": {"marker": "token", "types": "rds"},
 }
 PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
@@ -72,10 +74,10 @@ def await_open(port, process, seconds):
 class Server:
     """A server process on a port of its own; its output goes to a log."""
 
-    def __init__(self, words, port, log):
+    def __init__(self, words, port, log, environment=None):
         self.port, self.log = port, log
         with open(log, "wb") as out:
-            self.process = subprocess.Popen(words, stdout=out, stderr=out)
+            self.process = subprocess.Popen(words, stdout=out, stderr=out, env=os.environ | (environment or {}))
         try:
             self.ready_ms = await_open(port, self.process, 120)
         except Exception:
@@ -103,11 +105,11 @@ class Server:
         self.stop()
 
 
-def fairlead(binary, folder, log, more=()):
+def fairlead(binary, folder, log, more=(), environment=None):
     port = free_port()
     words = [binary, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "",
              "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", "", "--stateDir=", *more]
-    return Server(words, port, log)
+    return Server(words, port, log, environment)
 
 
 def replay(binary, recorded, log):

@@ -22,6 +22,7 @@ import pathlib
 import sys
 from dataclasses import dataclass, field
 
+import gateways
 import meshes
 import run
 import table
@@ -37,6 +38,7 @@ class Scenario:
     floor: bool = False
     quiet: str = "1s"
     timeout: str = "180s"
+    certificate: bool = False  # one is replaced while all proxies are connected
 
 
 SCOPED = "namespace ns-0"
@@ -52,10 +54,13 @@ SCENARIOS = {
     "B": Scenario("B", 1000, floor=True, quiet="3s", timeout="420s"),
     "E": Scenario("E", 100, expect=SCOPED),
     "stuck": Scenario("C", 1000, ("endpoint",), expect=SCOPED, flags=("-stuck", "10")),
+    "B200-filter": Scenario("B-filter", 200, ("route",), floor=True, quiet="2s"),
+    "G": Scenario("G", 20, ("gateway-route", "http-route"), floor=True, certificate=True),
+    "G-small": Scenario("G-small", 3, ("gateway-route", "http-route"), floor=True, certificate=True),
     "20000": Scenario("F", 20000, ("endpoint",), expect=SCOPED, quiet="3s", timeout="300s"),
 }
 # What a run without --only takes: a quarter of an hour on two cores.
-DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B", "E", "stuck", "20000"]
+DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B200-filter", "B", "E", "G", "stuck", "20000"]
 
 
 @dataclass
@@ -80,10 +85,15 @@ class Bench:
     def run_fairlead(self, name, folder, nodes, recorded):
         scenario = SCENARIOS[name]
         flags = (*scenario.flags, *(("-record", str(recorded)) if scenario.floor else ()))
-        with run.fairlead(self.fairlead, folder, self.work / f"{name}.log") as server:
+        # Routers' certificates are for a router that says who it is.
+        believed = {"FAIRLEAD_PLAINTEXT_IDENTITY": "node"} if scenario.certificate else None
+        with run.fairlead(self.fairlead, folder, self.work / f"{name}.log", environment=believed) as server:
             report = self.load(name, "Fairlead", f"127.0.0.1:{server.port}", nodes, pid=server.pid, flags=flags,
                                plan_text=run.plan(scenario.changes, scenario.expect, folder))
             self.rows += table.rows(name, "Fairlead", report, ready_ms=server.ready_ms, ready_rss=server.ready_rss)
+            if scenario.certificate:
+                row = gateways.change_certificate(str(self.tools / "xdsdump"), f"127.0.0.1:{server.port}", nodes, folder, server.pid, self.work)
+                self.rows.append({"scenario": name, "who": "Fairlead", **row})
 
     def run_floor(self, name, nodes, recorded):
         with run.replay(str(self.tools / "replay"), recorded, self.work / f"{name}-floor.log") as server:

@@ -1,8 +1,8 @@
 """A real Envoy that serves what a proxy is sent, for calls whose ends are to be compared with the simulation's.
 
 Meant for a network namespace of its own (unshare --net): every address is local there, connections that carry mark 1 are
-redirected to the outbound listener and those with mark 2 to the inbound one, as a pod's iptables do, and whatever Envoy
-opens itself ends at one server that answers for all endpoints.
+redirected to the outbound listener and those with mark 2 to the inbound one, as a pod's iptables do, those with mark 3 go
+where they say, to a gateway's listeners, and whatever Envoy opens itself ends at one server that answers for all endpoints.
 """
 import copy
 import ipaddress
@@ -18,7 +18,7 @@ import threading
 import time
 
 BACKEND, ADMIN = 18080, 15000
-OUTBOUND_MARK, INBOUND_MARK = 1, 2
+MARKS = {"outbound": 1, "inbound": 2, "gateway": 3}
 IP_FREEBIND, IPV6_FREEBIND = 15, 78
 TYPES = "type.googleapis.com/"
 MANAGER = TYPES + "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
@@ -42,8 +42,9 @@ def redirect(version, restore, loopback):
     run("ip", version, "route", "add", "local", "default", "dev", "lo", "table", "local")
     run(restore, text="\n".join([
         "*nat", f"-A OUTPUT -d {loopback} -j RETURN",
-        f"-A OUTPUT -p tcp -m mark --mark {OUTBOUND_MARK} -j REDIRECT --to-ports 15001",
-        f"-A OUTPUT -p tcp -m mark --mark {INBOUND_MARK} -j REDIRECT --to-ports 15006",
+        f"-A OUTPUT -p tcp -m mark --mark {MARKS['outbound']} -j REDIRECT --to-ports 15001",
+        f"-A OUTPUT -p tcp -m mark --mark {MARKS['inbound']} -j REDIRECT --to-ports 15006",
+        f"-A OUTPUT -p tcp -m mark --mark {MARKS['gateway']} -j RETURN",
         f"-A OUTPUT -p tcp -j REDIRECT --to-ports {BACKEND}", "COMMIT", ""]))
 
 
@@ -265,7 +266,7 @@ def http2_request(call):
 
     def literal(name, value):
         return b"".join(length(len(t)) + t for t in (name.encode(), value.encode()))
-    fields = [(":method", call["method"]), (":scheme", "http"), (":authority", call["authority"]), (":path", call["path"])]
+    fields = [(":method", call["method"]), (":scheme", "https" if "tls" in call else "http"), (":authority", call["authority"]), (":path", call["path"])]
     fields += [(h["name"], h["value"]) for h in call["headers"]]
     block = b"".join(b"\x00" + literal(*field) for field in fields)
     frame = lambda kind, flags, stream, body: struct.pack(">I", len(body))[1:] + struct.pack(">BBI", kind, flags, stream) + body
@@ -316,8 +317,7 @@ class Caller:
         v6 = ":" in address
         connection = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET)
         connection.settimeout(10)
-        mark = INBOUND_MARK if request["direction"] == "inbound" else OUTBOUND_MARK
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, MARKS[request["direction"]])
         connection.setsockopt(socket.IPPROTO_IPV6 if v6 else socket.IPPROTO_IP, IPV6_FREEBIND if v6 else IP_FREEBIND, 1)
         source = request["source"]
         if not source or (":" in source) != v6:

@@ -39,7 +39,8 @@ class Comparison:
         self.differences = []
         getattr(self, "check_" + outcome["verdict"].replace(" ", "_"))()
         chain = value_of(outcome, "steps", "filter chain")
-        if chain is not None and entry is not None:
+        # A gateway's chains have no names; the simulation names them after the hosts.
+        if chain is not None and entry is not None and outcome["request"]["direction"] != "gateway":
             self.equal("filter chain", text(entry["chain"]), chain)
 
     def equal(self, what, got, want):

@@ -87,11 +87,27 @@ def random_call(words, identities, rnd):
     return f"{' '.join(flags)} {kind}://{rnd.choice(words.hosts)}:{rnd.choice(words.ports)}{path}"
 
 
+def gateway_call(words, rnd):
+    """To a router, from outside of the mesh."""
+    kind = rnd.choice(["http"] * 3 + ["https"] * 3 + ["tls", "tcp"])
+    flags = []
+    if kind.startswith("http"):
+        flags += [rnd.choice(["--http2", "-X POST", "-X PUT"])] * (rnd.random() < 0.4)
+        for name, value in rnd.sample(words.headers, min(len(words.headers), rnd.choice([0, 0, 1, 2]))):
+            flags.append(f"-H '{name}: {value}'")
+    if kind in ("https", "tls") and rnd.random() < 0.3:
+        flags.append("--sni " + rnd.choice(words.hosts))
+    path = rnd.choice(words.paths) if kind.startswith("http") else ""
+    if path and rnd.random() < 0.2:
+        path += "?{}={}".format(*rnd.choice(words.queries))
+    return f"{' '.join(flags)} {kind}://{rnd.choice(words.hosts)}:{rnd.choice(words.ports)}{path}"
+
+
 def make_table(case, folder, calls, issuer, rnd):
-    """A table of the case; false where it has no sidecar that this can be tried on."""
+    """A table of the case; false where it has no proxy that this can be tried on."""
     text = (case / "input.yaml").read_text()
     mesh = (case / "mesh.yaml").read_text() if (case / "mesh.yaml").exists() else ""
-    proxies = re.findall(r"\bid: \"?(sidecar~[^\s\",]+)", (case / "proxies.yaml").read_text())
+    proxies = re.findall(r"\bid: \"?((?:sidecar|router)~[^\s\",]+)", (case / "proxies.yaml").read_text())
     if not proxies or OTHER_PORTS.search(mesh):
         return False
     folder.mkdir(parents=True)
@@ -101,7 +117,8 @@ def make_table(case, folder, calls, issuer, rnd):
     words, identities = Words(text), Identities(text, issuer)
     lines = []
     for proxy in sorted(set(proxies)):
-        lines += [f"[{proxy}]"] + [random_call(words, identities, rnd) + " => anywhere" for _ in range(calls)]
+        one = (lambda: gateway_call(words, rnd)) if proxy.startswith("router") else (lambda: random_call(words, identities, rnd))
+        lines += [f"[{proxy}]"] + [one() + " => anywhere" for _ in range(calls)]
     (folder / "calls").write_text("\n".join(lines) + "\n")
     return True
 

@@ -132,7 +132,7 @@ void BuildEndpoint(const EndpointInputs& inputs, const model::Endpoint& endpoint
       LabelledDraining(inputs.settings->features, workload) ? model::Health::kDraining : endpoint.health;
   out->set_health_status(static_cast<envoy::config::core::v3::HealthStatus>(health));
   out->mutable_load_balancing_weight()->set_value(std::max(endpoint.weight, 1u));
-  SetEndpointMetadata(inputs, workload, mutual_tls && workload.tls_mode == kTlsModeIstio, out);
+  SetEndpointMetadata(inputs, workload, mutual_tls ? workload.tls_mode.str() : std::string_view(), out);
   // Who speaks Istio's mutual TLS is not tunnelled to.
   if (workload.tls_mode != kTlsModeIstio && !inputs.client.no_tunnel && OffersTunnel(workload)) {
     return SetTunnel(endpoint, out);
@@ -199,13 +199,13 @@ const LabelMap& CanonicalLabels(const EndpointInputs& inputs, const model::Workl
   return of_service ? inputs.service->labels : workload.labels;
 }
 
-void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload, bool mutual_tls,
-                         ep::LbEndpoint* endpoint) {
+void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload,
+                         std::string_view tls_mode, ep::LbEndpoint* endpoint) {
   const model::Features& features = inputs.settings->features;
   auto* metadata = endpoint->mutable_metadata();
-  if (mutual_tls) {
+  if (!tls_mode.empty() && tls_mode != "disabled") {
     auto* match = &(*metadata->mutable_filter_metadata())[std::string(kTransportSocketMatch)];
-    proto::SetString("tlsMode", kTlsModeIstio, match);
+    proto::SetString("tlsMode", tls_mode, match);
   }
   if (!features.telemetry_label || !features.endpoint_telemetry_label) return;
   const LabelMap& labels = CanonicalLabels(inputs, workload);

@@ -26,10 +26,10 @@ std::vector<LocalityGroup> RouteThroughGateways(const EndpointInputs& inputs,
 
 // Whether an endpoint is marked as speaking Istio's mutual TLS.
 bool SpeaksMutualTls(const envoy::config::endpoint::v3::LbEndpoint& endpoint);
-// The "istio" workload string and the transport socket match of an endpoint or a gateway; `mutual_tls` as
-// decided.
-void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload, bool mutual_tls,
-                         envoy::config::endpoint::v3::LbEndpoint* endpoint);
+// The "istio" workload string and the transport socket match of an endpoint or a gateway, by its TLS mode; ""
+// and "disabled": it gets none.
+void SetEndpointMetadata(const EndpointInputs& inputs, const model::Workload& workload,
+                         std::string_view tls_mode, envoy::config::endpoint::v3::LbEndpoint* endpoint);
 // Sets a group's weight to the sum of its endpoints' weights; unset where it has none.
 void RefreshWeight(envoy::config::endpoint::v3::LocalityLbEndpoints* group);
 

@@ -139,6 +139,24 @@ TEST_F(EndpointTest, MetadataSaysWorkloadAndMutualTls) {
             "w-10.0.0.2;shop;w-10.0.0.2;;Kubernetes");
 }
 
+// Who asks for mutual TLS in a DestinationRule gets it from all; the label's word goes along as it is.
+TEST_F(EndpointTest, AnotherTlsModeIsPassedOnWhereTheRuleAsksForMutualTls) {
+  const auto mode_of = [](const auto& endpoint) {
+    const auto& metadata = endpoint.metadata().filter_metadata();
+    const auto match = metadata.find("envoy.transport_socket_match");
+    return match == metadata.end() ? "none" : match->second.fields().at("tlsMode").string_value();
+  };
+  Add("10.0.0.1");
+  LastWorkload().tls_mode = "other";
+  Add("10.0.0.2");
+  LastWorkload().tls_mode = "disabled";
+  EXPECT_EQ(mode_of(Send().endpoints(0).lb_endpoints(0)), "none");
+  PutDestinationRule("shop", "web", R"(host: "web" traffic_policy { tls { mode: ISTIO_MUTUAL } })");
+  const auto sent = Send();
+  EXPECT_EQ(mode_of(sent.endpoints(0).lb_endpoints(0)), "other");
+  EXPECT_EQ(mode_of(sent.endpoints(0).lb_endpoints(1)), "none");
+}
+
 TEST_F(EndpointTest, PeerAuthenticationForbidsMutualTlsByPort) {
   PutPeerAuthentication("shop", "p", R"(mtls { mode: DISABLE })");
   Add("10.0.0.1");

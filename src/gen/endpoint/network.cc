@@ -89,7 +89,7 @@ void BuildGateway(const EndpointInputs& inputs, const model::NetworkGateway& gat
   out->mutable_load_balancing_weight()->set_value(std::max(weight, 1u));
   model::Workload behind;
   behind.cluster = gateway.cluster;
-  SetEndpointMetadata(inputs, behind, /*mutual_tls=*/true, out);
+  SetEndpointMetadata(inputs, behind, kTlsModeIstio, out);
 }
 
 struct ByAddress {

@@ -11,6 +11,7 @@
 #include "gen/gateway/generators.h"
 #include "gen/naming/unknown_answer.h"
 #include "gen/patch/apply.h"
+#include "gen/patch/gateway_route_name.h"
 #include "gen/patch/pool.h"
 #include "gen/route/build.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
@@ -69,9 +70,10 @@ class RouteGenerator final : public Generator {
         return std::make_shared<const std::vector<EncodedRoute>>(BuildVirtualServiceRoutes(in));
       });
     };
-    const GatewayRouteInputs inputs = CollectRoute(view, name, view.gateway_route(name), make);
+    GatewayRouteInputs inputs = CollectRoute(view, name, view.gateway_route(name), make);
     if (patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway)) {
-      return patched_.GetOrBuild({inputs, std::move(patches)}, Patched);
+      inputs.matched_ports = MatchedPorts(view, name);
+      return patched_.GetOrBuild({std::move(inputs), std::move(patches)}, Patched);
     }
     return routes_.GetOrBuild(inputs, [](const GatewayRouteInputs& in) {
       return EncodeBytes(in.name, kType, BuildGatewayRouteConfiguration(in), Audience::kMany,
@@ -84,9 +86,8 @@ class RouteGenerator final : public Generator {
     auto* routes =
         google::protobuf::Arena::CreateMessage<envoy::config::route::v3::RouteConfiguration>(&arena);
     routes->ParseFromString(BuildGatewayRouteConfiguration(in.inputs));
-    const patch::GatewayPorts ports = ServicePorts(*in.inputs.route);
     patch::Outcome outcome;
-    patch::PatchRoutes(*in.patches, &ports, routes, &outcome);
+    patch::PatchRoutes(*in.patches, &in.inputs.matched_ports, routes, &outcome);
     outcome.Report();
     OriginList origins = OriginsOf(in.inputs);
     patch::AddOrigins(*in.patches, &origins);
@@ -100,10 +101,18 @@ class RouteGenerator final : public Generator {
     return origins;
   }
 
-  // The ports of the servers, as Gateways number them.
-  static patch::GatewayPorts ServicePorts(const mesh::GatewayRoute& route) {
+  // The ports, as Gateways number them, of the servers of every route with the number that is in this one's
+  // name. Source: Istio's GatewayPortMap.
+  static patch::GatewayPorts MatchedPorts(mesh::View& view, const std::string& name) {
+    const uint32_t number = patch::ParseGatewayRouteName(name).port;
     std::set<uint32_t> ports;
-    for (const mesh::GatewayServerPtr& server : route.servers) ports.insert(server->spec().port().number());
+    for (const mesh::GatewayPort& port : *view.gateway_ports()) {
+      for (const mesh::GatewayServerPtr& server : port.servers) {
+        const std::string& route = server->route_name;
+        if (!route.empty() && patch::ParseGatewayRouteName(route).port == number)
+          ports.insert(server->spec().port().number());
+      }
+    }
     return {ports.begin(), ports.end()};
   }
 

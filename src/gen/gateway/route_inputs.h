@@ -68,10 +68,13 @@ struct GatewayRouteInputs {
   std::vector<HostBinding> bindings;  // server by server, in the order in which they count
   bool include_attempt_count = true;
   bool merge_hosts = true;  // of the features
+  // What EnvoyFilters match as the port: see patch::GatewayPorts. Empty where there are none.
+  std::vector<uint32_t> matched_ports;
 
   friend bool operator==(const GatewayRouteInputs& a, const GatewayRouteInputs& b) {
     return a.name == b.name && a.include_attempt_count == b.include_attempt_count &&
-           a.merge_hosts == b.merge_hosts && a.bindings == b.bindings && *a.route == *b.route;
+           a.merge_hosts == b.merge_hosts && a.matched_ports == b.matched_ports && a.bindings == b.bindings &&
+           *a.route == *b.route;
   }
   template <typename H>
   friend H AbslHashValue(H h, const GatewayRouteInputs& i) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 
 #include "gen/gateway/gateway_fixture.h"
+#include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
 namespace fairlead::gen::gateway {
 namespace {
@@ -44,6 +46,27 @@ TEST_F(GatewayRoutesTest, HostsWithoutVirtualServicesAnswer404) {
   EXPECT_EQ(routes.virtual_hosts(0).name(), "blackhole:80");
   EXPECT_THAT(routes.virtual_hosts(0).domains(), ElementsAre("*"));
   EXPECT_THAT(routes.virtual_hosts(0).routes(), IsEmpty());
+}
+
+// Names with an address say nothing of their ports, so all of these are matched as one.
+TEST_F(GatewayRoutesTest, EnvoyFiltersMatchByThePortsOfAllRoutesOfOneNumber) {
+  const auto bound = [](int port, const std::string& address) {
+    return StrCat("servers { port { number: ", port, R"( protocol: "HTTP" name: "http" } bind: ")", address,
+                  R"(" hosts: "*.com" })");
+  };
+  PutGateway("a", "one", bound(81, "10.0.0.1"));
+  PutGateway("a", "two", bound(82, "10.0.0.2"));
+  istio::networking::v1alpha3::EnvoyFilter filter;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"({"configPatches": [{"applyTo": "ROUTE_CONFIGURATION",
+                      "match": {"context": "GATEWAY", "routeConfiguration": {"portNumber": 82}},
+                      "patch": {"operation": "MERGE", "value": {"mostSpecificHeaderMutationsWins": true}}}]})",
+                  &filter)
+                  .ok());
+  Put(config::Kind::kEnvoyFilter, "istio-system", "filter", std::move(filter));
+  EXPECT_TRUE(Routes("http.82.10.0.0.2").most_specific_header_mutations_wins());
+  EXPECT_TRUE(Routes("http.81.10.0.0.1").most_specific_header_mutations_wins());
+  EXPECT_FALSE(Routes("http.80").most_specific_header_mutations_wins());
 }
 
 TEST_F(GatewayRoutesTest, AnUnknownNameHasNoHosts) { EXPECT_EQ(Routes("http.81").virtual_hosts_size(), 0); }

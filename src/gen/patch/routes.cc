@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 
-#include "base/strings.h"
 #include "envoy/config/route/v3/route.pb.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/patch/apply.h"
 #include "gen/patch/filter_merge.h"
+#include "gen/patch/gateway_route_name.h"
 #include "gen/patch/list_edits.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
@@ -20,33 +19,10 @@ using envoy::config::route::v3::VirtualHost;
 using istio::networking::v1alpha3::EnvoyFilter;
 using WantedRoute = EnvoyFilter::RouteConfigurationMatch::RouteMatch;
 
-uint32_t Number(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
-}
-
 // The port in the name of a sidecar's route configuration; 0 where the name has more than that.
 uint32_t SidecarPort(std::string_view name) {
-  return name.starts_with("inbound") ? ParseClusterName(name).port : Number(name);
-}
-
-// What the name of a gateway's route configuration says: "http.80", "https.443.port.gateway.namespace".
-struct GatewayRoutes {
-  uint32_t port = 0;
-  std::string_view port_name;
-  std::string gateway;  // "namespace/name"
-};
-
-GatewayRoutes ParseGatewayRoutes(std::string_view name) {
-  GatewayRoutes out;
-  const std::vector<std::string_view> parts = Split(name, '.');
-  if (parts.size() >= 2 && parts[0] == "http") out.port = Number(name.substr(parts[0].size() + 1));
-  if (parts.size() != 5 || parts[0] != "https") return out;
-  out.port = Number(parts[1]);
-  out.port_name = parts[2];
-  out.gateway = StrCat(parts[4], "/", parts[3]);
-  return out;
+  if (name.starts_with("inbound")) return ParseClusterName(name).port;
+  return NumberOf(name);
 }
 
 bool MatchesAction(const WantedRoute& wanted, const Route& route) {
@@ -108,7 +84,7 @@ class RoutePatcher {
     if (!wanted.name().empty() && wanted.name() != routes_.name()) return false;
     if (patches_.side() != Side::kGateway)
       return wanted.port_number() == 0 || wanted.port_number() == SidecarPort(routes_.name());
-    const GatewayRoutes own = ParseGatewayRoutes(routes_.name());
+    const GatewayRouteName own = ParseGatewayRouteName(routes_.name());
     if (!wanted.port_name().empty() && wanted.port_name() != own.port_name) return false;
     if (!wanted.gateway().empty() && wanted.gateway() != own.gateway) return false;
     return wanted.port_number() == 0 || IsPort(own.port, wanted.port_number());
