@@ -103,12 +103,6 @@ void SecretStore::SetTrusted(std::vector<std::string> certificates) {
   PutRoots(std::move(lock));
 }
 
-Secret SecretStore::Get(std::string_view name) const {
-  std::lock_guard lock(mutex_);
-  const auto it = entries_.find(name);
-  return it == entries_.end() ? Secret() : it->second.secret;
-}
-
 cache::ResourcePtr SecretStore::Find(std::string_view name) const {
   std::lock_guard lock(mutex_);
   const auto it = entries_.find(name);

@@ -33,11 +33,9 @@ class SecretStore {
   // Authorities (PEM) that "ROOTCA" has, too, from now on, whatever authority the workload's certificate is
   // of.
   void SetTrusted(std::vector<std::string> certificates);
-  // As it is given to the proxy; empty where it is not there.
-  Secret Get(std::string_view name) const;
   // As an encoded envoy.extensions.transport_sockets.tls.v3.Secret; null: not there (yet).
   cache::ResourcePtr Find(std::string_view name) const;
-  // The secret itself; nothing: not there (yet).
+  // As it is given to the proxy; nothing: not there (yet).
   std::optional<Secret> Get(std::string_view name) const;
   // `changed` is called after each change, for good.
   void Follow(std::function<void(const std::string& name, const Secret& secret)> changed);

@@ -151,7 +151,9 @@ absl::Status TrustStream::RunOnce(bool* told) {
   first.set_type_url(kType);
   GrpcRequest request;
   if (!request.ok() || multi_ == nullptr) return absl::InternalError("libcurl cannot be used");
-  if (absl::Status status = request.AddProofs(options_.control_plane, store_->Get("default")); !status.ok())
+  if (absl::Status status =
+          request.AddProofs(options_.control_plane, store_->Get("default").value_or(Secret()));
+      !status.ok())
     return status;
   request.SetPlace(options_.control_plane, kPath);
   GrpcEnd end;
