@@ -10,6 +10,7 @@
 #include "envoy/extensions/filters/network/wasm/v3/wasm.pb.h"
 #include "envoy/extensions/wasm/v3/wasm.pb.h"
 #include "gen/extension/plugin_spec.h"
+#include "gen/extension/pull_secret.h"
 #include "gen/extension/struct_json.h"
 #include "proto/messages.h"
 
@@ -19,11 +20,6 @@ namespace {
 namespace api = istio::extensions::v1alpha1;
 namespace wasm = envoy::extensions::wasm::v3;
 namespace filters = envoy::extensions::filters;
-
-// A Kubernetes secret as credentials name it. Of a WasmPlugin it must be in the plugin's namespace.
-bool NamesSecret(std::string_view credential) {
-  return !credential.starts_with("builtin://") && !credential.starts_with("invalid://");
-}
 
 void SetCode(const ModuleUrl& url, const std::string& sha256, envoy::config::core::v3::AsyncDataSource* out) {
   constexpr int64_t kFetchSeconds = 30;
@@ -38,14 +34,17 @@ void SetCode(const ModuleUrl& url, const std::string& sha256, envoy::config::cor
 
 // What the agent must know to fetch the module goes by the environment; it takes it out again.
 template <typename Wasm>
-void SetEnvironment(const Wasm& spec, const config::ConfigObject& object, wasm::EnvironmentVariables* out) {
+void SetEnvironment(const PluginSpec& plugin, const Wasm& spec, const config::ConfigObject* pull_secret,
+                    wasm::EnvironmentVariables* out) {
   auto& values = *out->mutable_key_values();
-  // Secrets are given to proxies that have proved who they are.
-  if (!spec.image_pull_secret().empty() && NamesSecret(spec.image_pull_secret()))
-    values["ISTIO_META_WASM_IMAGE_PULL_SECRET"] = "";
+  // Without credentials the agent asks without them.
+  if (PullSecretName(plugin)) {
+    values[std::string(kPullSecretVariable)] =
+        pull_secret == nullptr ? "" : PullCredentials(*pull_secret).value_or("");
+  }
   if (spec.image_pull_policy() != api::PullPolicy::UNSPECIFIED_POLICY)
     values["ISTIO_META_WASM_IMAGE_PULL_POLICY"] = api::PullPolicy_Name(spec.image_pull_policy());
-  values["ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION"] = object.meta().resource_version;
+  values["ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION"] = plugin.object().meta().resource_version;
   for (const auto& variable : spec.vm_config().env()) {
     if (variable.value_from() == api::EnvValueSource::HOST) {
       out->add_host_env_keys(variable.name());
@@ -68,7 +67,8 @@ wasm::FailurePolicy FailurePolicyOf(const Wasm& spec) {
 }
 
 template <typename Wasm>
-void SetPlugin(const PluginSpec& plugin, const Wasm& spec, wasm::PluginConfig* out) {
+void SetPlugin(const PluginSpec& plugin, const Wasm& spec, const config::ConfigObject* pull_secret,
+               wasm::PluginConfig* out) {
   out->set_name(plugin.Name());
   out->set_root_id(spec.plugin_name());
   auto* configuration = out->mutable_configuration();  // empty where there is none
@@ -80,7 +80,7 @@ void SetPlugin(const PluginSpec& plugin, const Wasm& spec, wasm::PluginConfig* o
   auto* vm = out->mutable_vm_config();
   vm->set_runtime("envoy.wasm.runtime.v8");
   SetCode(*ParseModuleUrl(spec.url()), spec.sha256(), vm->mutable_code());
-  SetEnvironment(spec, plugin.object(), vm->mutable_environment_variables());
+  SetEnvironment(plugin, spec, pull_secret, vm->mutable_environment_variables());
   out->set_failure_policy(FailurePolicyOf(spec));
 }
 
@@ -112,11 +112,11 @@ void BuildExtension(const Inputs& inputs, std::string_view name,
       *any = plugin.IsNetwork() ? NetworkVerdict(open) : Verdict<filters::http::rbac::v3::RBAC>(open);
     } else if (plugin.IsNetwork()) {
       filters::network::wasm::v3::Wasm filter;
-      SetPlugin(plugin, spec, filter.mutable_config());
+      SetPlugin(plugin, spec, inputs.pull_secret.get(), filter.mutable_config());
       proto::Pack(filter, any);
     } else {
       filters::http::wasm::v3::Wasm filter;
-      SetPlugin(plugin, spec, filter.mutable_config());
+      SetPlugin(plugin, spec, inputs.pull_secret.get(), filter.mutable_config());
       proto::Pack(filter, any);
     }
   });

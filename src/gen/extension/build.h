@@ -17,10 +17,12 @@ namespace fairlead::gen::extension {
 struct Inputs {
   config::ConfigPtr object;
   bool has_wasm = true;  // whether the proxy can run modules
+  config::ConfigPtr pull_secret =
+      nullptr;  // with the credentials for its image; null: none, or not for this client
   friend bool operator==(const Inputs&, const Inputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const Inputs& inputs) {
-    return H::combine(std::move(h), inputs.object, inputs.has_wasm);
+    return H::combine(std::move(h), inputs.object, inputs.has_wasm, inputs.pull_secret);
   }
 };
 

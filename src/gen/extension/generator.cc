@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/log.h"
+#include "base/strings.h"
 #include "cache/byte_cache.h"
 #include "envoy/config/core/v3/extension.pb.h"
 #include "gen/extension/build.h"
 #include "gen/extension/plugin_spec.h"
 #include "gen/extension/plugins.h"
+#include "gen/extension/pull_secret.h"
+#include "gen/naming/origins.h"
 #include "gen/patch/apply.h"
 #include "gen/patch/pool.h"
 
@@ -18,6 +24,8 @@ namespace extension {
 namespace {
 
 using envoy::config::core::v3::TypedExtensionConfig;
+
+LogScope ecds_log("ecds");
 
 // ECDS: configurations that filters of listeners ask for by name: those that EnvoyFilters add, and the
 // modules of WasmPlugins and TrafficExtensions in the client's namespace and the root namespace. A name of
@@ -56,12 +64,39 @@ class ExtensionGenerator final : public Generator {
     if (object == nullptr) return nullptr;
     const PluginSpec spec(*object);
     if (!spec.IsValid() || spec.IsLua()) return nullptr;
-    return plugins_.GetOrBuild(
-        {object, view.proxy_class().HasExtension(kHttpWasm)}, [&](const Inputs& inputs) {
-          TypedExtensionConfig config;
-          BuildExtension(inputs, name, &config);
-          return Encode(name, config, Audience::kMany, OriginList().Add(inputs.object).Take());
-        });
+    const bool has_wasm = view.proxy_class().HasExtension(kHttpWasm);
+    const config::ConfigPtr secret = has_wasm ? PullSecret(view, spec) : nullptr;
+    return plugins_.GetOrBuild({object, has_wasm, secret}, [&](const Inputs& inputs) {
+      if (inputs.pull_secret != nullptr) WarnOfPullSecret(*inputs.pull_secret);
+      TypedExtensionConfig config;
+      BuildExtension(inputs, name, &config);
+      return Encode(name, config, Audience::kMany,
+                    OriginList().Add(inputs.object).Add(inputs.pull_secret).Take());
+    });
+  }
+
+  // For clients that have proven who they are and that the plugin is for; null for others.
+  static config::ConfigPtr PullSecret(mesh::View& view, const PluginSpec& plugin) {
+    const std::optional<std::string> name = PullSecretName(plugin);
+    if (!name || !view.identity()) return nullptr;
+    const std::vector<config::ConfigPtr> own = view.Policies(plugin.object().kind());
+    const bool is_for_client = std::any_of(own.begin(), own.end(), [&](const config::ConfigPtr& object) {
+      return object.get() == &plugin.object();
+    });
+    if (!is_for_client) return nullptr;
+    config::ConfigPtr secret = view.Object(config::Kind::kSecret, plugin.object().ns(), Interned(*name));
+    if (secret == nullptr) {
+      ecds_log.Warn("{}: there is no Secret {}/{} to pull its image with",
+                    config::Describe(config::KeyOf(plugin.object())), plugin.object().ns().str(), *name);
+    }
+    return secret;
+  }
+
+  static void WarnOfPullSecret(const config::ConfigObject& secret) {
+    if (const auto credentials = PullCredentials(secret); !credentials.ok()) {
+      ecds_log.Warn("{}: no image can be pulled with it: {}", config::Describe(config::KeyOf(secret)),
+                    FromAbsl(credentials.status().message()));
+    }
   }
 
   // Whether or not it selects the client, as in Istio.

@@ -2,10 +2,12 @@
 
 #include <google/protobuf/any.pb.h>
 
+#include "config/kubernetes_types.h"
 #include "envoy/config/core/v3/extension.pb.h"
 #include "envoy/extensions/filters/http/wasm/v3/wasm.pb.h"
 #include "gen/extension/build.h"
 #include "gen/extension/plugin_fixture.h"
+#include "gen/extension/pull_secret.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
 namespace fairlead::gen::extension {
@@ -56,6 +58,36 @@ TEST_F(ExtensionGeneratorTest, WasmPlugin) {
   EXPECT_EQ(environment.key_values().at("A"), "1");
   EXPECT_EQ(environment.key_values().at("ISTIO_META_WASM_IMAGE_PULL_POLICY"), "Always");
   EXPECT_EQ(environment.key_values().at("ISTIO_META_WASM_IMAGE_PULL_SECRET"), "");
+}
+
+// Who has proven who it is, and is selected, gets the credentials.
+TEST_F(ExtensionGeneratorTest, PullSecrets) {
+  PutWasm("default", "m", R"("imagePullSecret": "cred")");
+  PutWasm("default", "other", R"("imagePullSecret": "cred", "selector": {"matchLabels": {"app": "other"}})");
+  PutWasm("default", "opaque", R"("imagePullSecret": "kubernetes://elsewhere/opaque")");
+  PutWasm("default", "missing", R"("imagePullSecret": "missing")");
+  config::SecretSpec secret{.type = "kubernetes.io/dockerconfigjson", .data = {{".dockerconfigjson", "{}"}}};
+  Put(config::Kind::kSecret, "default", "cred", secret);
+  secret.type = "Opaque";
+  Put(config::Kind::kSecret, "default", "opaque", secret);
+  const mesh::SnapshotPtr snapshot = Build();
+  auto proxy = std::make_shared<model::Proxy>(*MakeProxy("default", "client", "10.0.0.1"));
+  const auto of = [&](const char* name) {
+    const Names names{StrCat(kPrefix, "default.", name, kMark)};
+    const auto scope = mesh::ComputeProxyScope(*snapshot, proxy);
+    const Resources made = GenerateFor(*generator_, *snapshot, *scope, &names);
+    return Wasm(Decode(made.at(0)))
+        .vm_config()
+        .environment_variables()
+        .key_values()
+        .at(std::string(kPullSecretVariable));
+  };
+  EXPECT_EQ(of("m"), "") << "it has proven nothing";
+  proxy->identity = model::PeerIdentity{};
+  EXPECT_EQ(of("m"), "{}");
+  EXPECT_EQ(of("other"), "");
+  EXPECT_EQ(of("opaque"), "");
+  EXPECT_EQ(of("missing"), "");
 }
 
 TEST_F(ExtensionGeneratorTest, WhereModulesAre) {
