@@ -260,14 +260,12 @@ bool Stream::Step() {
     return true;
   }
   if (proxy_ == nullptr) return false;
-  if (!pushing_ && !position_.AtNewest()) {
+  const bool left = position_.epoch() == nullptr;
+  if (!pushing_ && !position_.Return()) {
     BeginPush();
-  } else if (quiet) {
-    core_.OnQuiet();
-  }
-  if (position_.epoch() == nullptr) {
-    position_.Return();
-    FindScope();
+  } else {
+    if (left) FindScope();
+    if (quiet) core_.OnQuiet();
   }
   const auto wanted = core_.Next();
   if (!wanted) {

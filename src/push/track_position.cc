@@ -9,6 +9,15 @@ bool TrackPosition::AtNewest() const {
   return entered_ == track && epoch_number_ == track->number();
 }
 
+bool TrackPosition::Return() {
+  if (!AtNewest()) return false;
+  if (epoch_ != nullptr) return true;
+  EpochPtr newest = entered_.load()->Newest();
+  if (newest->reached.number != epoch_number_) return false;
+  epoch_ = std::move(newest);
+  return true;
+}
+
 void TrackPosition::ForgetInterests(const StreamPtr& stream) const {
   if (Track* const entered = entered_.load()) entered->interests().Forget(stream);
 }

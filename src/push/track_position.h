@@ -29,8 +29,9 @@ class TrackPosition {
   // Goes on to the newest publication, on another track if that is to be followed now. Returns why. REQUIRES:
   // started.
   Reasons Advance(const StreamPtr& stream);
-  // The newest publication of the same track again, after Leave.
-  void Return() { Enter(entered_.load()->Newest(), entered_.load()); }
+  // As AtNewest; where it is so, epoch() is that publication again, also after Leave. False where another one
+  // comes at this moment: then the client is still to be brought to it, see Advance.
+  bool Return();
   // Lets the snapshot go, as nothing is to be done for now. What is published meanwhile is not missed: either
   // the publisher finds the interests, or the stream finds the publication. REQUIRES: started.
   void Leave() { epoch_ = nullptr; }
