@@ -29,7 +29,7 @@ void Executor::Submit(Urgency urgency, std::function<void()> task) {
     if (stopping_) return;
     queues_[static_cast<size_t>(urgency)].push_back(std::move(task));
   }
-  ready_.notify_one();
+  ready_.Post();
 }
 
 std::function<void()> Executor::Take() {
@@ -42,15 +42,13 @@ std::function<void()> Executor::Take() {
 }
 
 void Executor::Run() {
-  std::unique_lock lock(mutex_);
   for (;;) {
-    ready_.wait(lock, [this] { return stopping_ || !queues_[0].empty() || !queues_[1].empty(); });
+    ready_.Wait();
+    std::unique_lock lock(mutex_);
     if (stopping_) return;
     std::function<void()> task = Take();
     lock.unlock();
     task();
-    task = nullptr;  // what it holds is freed outside the lock
-    lock.lock();
   }
 }
 
@@ -59,7 +57,7 @@ void Executor::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  ready_.notify_all();
+  for (size_t i = 0; i < threads_.size(); ++i) ready_.Post();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }

@@ -2,7 +2,6 @@
 #define FAIRLEAD_BASE_EXECUTOR_H_
 
 #include <array>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -10,6 +9,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/semaphore.h"
 
 namespace fairlead {
 
@@ -33,7 +34,7 @@ class Executor {
   std::function<void()> Take();  // REQUIRES: mutex_ held, a task is there
 
   std::mutex mutex_;
-  std::condition_variable ready_;
+  Semaphore ready_;  // a task each, and the end for each thread
   std::array<std::deque<std::function<void()>>, 2> queues_;
   unsigned taken_ = 0;
   bool stopping_ = false;
