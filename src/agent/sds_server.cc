@@ -1,11 +1,9 @@
 #include "agent/sds_server.h"
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <utility>
 
-#include "base/files.h"
+#include "agent/own_socket.h"
 #include "base/strings.h"
 #include "xds/resource_set.h"
 #include "xds/response.h"
@@ -128,31 +126,18 @@ class SdsServer::Streams {
         [self, framing](std::shared_ptr<rpc::ServerStream> stream) -> std::shared_ptr<rpc::StreamHandler> {
           rpc::ServerStream& to_read = *stream;
           auto handler = std::make_shared<SdsStream>(std::move(stream), framing, self->store_);
-          self->Add(handler);
+          self->open_.Add(handler);
           to_read.Read();
           return handler;
         }};
   }
   void OnChange() {
-    std::vector<std::shared_ptr<SdsStream>> open;
-    {
-      std::lock_guard lock(mutex_);
-      for (const auto& weak : streams_) {
-        if (auto stream = weak.lock()) open.push_back(std::move(stream));
-      }
-    }
-    for (const auto& stream : open) stream->OnChange();
+    for (const auto& stream : open_.All()) stream->OnChange();
   }
 
  private:
-  void Add(const std::shared_ptr<SdsStream>& stream) {
-    std::lock_guard lock(mutex_);
-    std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
-    streams_.push_back(stream);
-  }
   SecretStore* const store_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<SdsStream>> streams_;  // guarded by mutex_
+  OpenStreams<SdsStream> open_;
 };
 
 SdsServer::SdsServer(std::string socket, SecretStore* store)
@@ -163,20 +148,11 @@ SdsServer::SdsServer(std::string socket, SecretStore* store)
 SdsServer::~SdsServer() { Stop(); }
 
 absl::Status SdsServer::Start() {
-  if (const size_t slash = socket_.rfind('/'); slash != std::string::npos && slash > 0) {
-    if (absl::Status status = CreateFolders(socket_.substr(0, slash)); !status.ok()) return status;
-  }
-  if (absl::Status status = RemoveFile(socket_); !status.ok()) return status;
-  rpc::GrpcServerOptions options;
-  options.addresses = {StrCat("unix:", socket_)};
-  options.methods = {streams_->Method("StreamSecrets", Framing::kStateOfTheWorld, streams_),
-                     streams_->Method("DeltaSecrets", Framing::kDelta, streams_)};
-  server_ = std::make_unique<rpc::GrpcServer>(std::move(options));
-  // The socket is for this user alone from its first moment.
-  const mode_t before = umask(0177);
-  const absl::Status status = server_->Start();
-  umask(before);
-  return status;
+  auto server =
+      ServeOnOwnSocket(socket_, {streams_->Method("StreamSecrets", Framing::kStateOfTheWorld, streams_),
+                                 streams_->Method("DeltaSecrets", Framing::kDelta, streams_)});
+  if (server.ok()) server_ = *std::move(server);
+  return server.status();
 }
 
 void SdsServer::Stop() {

@@ -2,9 +2,7 @@
 #define FAIRLEAD_AGENT_SDS_SERVER_H_
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/secret_store.h"

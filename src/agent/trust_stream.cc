@@ -10,6 +10,7 @@
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "proto/json.h"
+#include "transport/message_reader.h"
 
 namespace fairlead::agent {
 namespace {
@@ -27,7 +28,9 @@ constexpr size_t kMostBytes = 4 << 20;  // of one message
 // What is sent and received on one stream: for libcurl, which calls it back.
 class Exchange {
  public:
-  Exchange(std::string first, SecretStore* store) : sending_(std::move(first)), store_(store) {}
+  Exchange(std::string first, SecretStore* store) : sending_(std::move(first)), store_(store) {
+    reader_.Start(kMostBytes, /*compressed=*/false);
+  }
 
   bool told() const { return told_; }
   // Whether libcurl waits for something to send that is there now.
@@ -52,17 +55,16 @@ class Exchange {
     return size;
   }
   size_t Receive(std::string_view data) {
-    received_ += data;
-    while (received_.size() >= kGrpcPrefix) {
-      size_t size = 0;
-      for (size_t i = 1; i < kGrpcPrefix; ++i) size = size << 8 | static_cast<unsigned char>(received_[i]);
-      if (received_[0] != 0 || size > kMostBytes) {
+    using Found = transport::MessageReader::Found;
+    for (std::string_view rest = data; !rest.empty();) {
+      const Found found = reader_.Take(&rest);
+      if (found == Found::kError) {
         broken_ = absl::InternalError("the answer is no message");
         return 0;  // ends the transfer
       }
-      if (received_.size() < kGrpcPrefix + size) break;
-      Take(std::string_view(received_).substr(kGrpcPrefix, size));
-      received_.erase(0, kGrpcPrefix + size);
+      if (found != Found::kMessage) continue;
+      Take(reader_.message());
+      reader_.Release();
     }
     return data.size();
   }
@@ -86,7 +88,8 @@ class Exchange {
     sending_ += GrpcFrame(reply.SerializeAsString());
   }
 
-  std::string sending_, received_;
+  std::string sending_;
+  transport::MessageReader reader_;
   SecretStore* const store_;
   bool paused_ = false, told_ = false;
   absl::Status broken_;

@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
-#include <optional>
 #include <utility>
 
+#include "agent/grpc_request.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "transport/message_reader.h"
@@ -66,9 +65,8 @@ struct UpstreamCall::State : std::enable_shared_from_this<State> {
   curl_slist *fields = nullptr, *place = nullptr;
   transport::MessageReader reader;
   std::string problem = std::string(CURL_ERROR_SIZE, '\0');
-  std::string message;        // of the status
-  std::optional<int> status;  // gRPC's
-  absl::Status broken;        // why we end it
+  GrpcEnd end;
+  absl::Status broken;  // why we end it
   bool sending_paused = false, reading_paused = false;
   size_t unflushed = 0;  // bytes that came since something was sent
 
@@ -76,7 +74,7 @@ struct UpstreamCall::State : std::enable_shared_from_this<State> {
     std::lock_guard lock(mutex);
     return handler;
   }
-  bool Over() const { return status.has_value() || !broken.ok(); }
+  bool Over() const { return end.ended() || !broken.ok(); }
   bool Configure();
   void Resume();
   void Flush();
@@ -198,14 +196,7 @@ void UpstreamCall::State::TakeField(std::string_view line) {
       broken = absl::UnavailableError(StrCat("the control plane answers ", Trim(line)));
     return;
   }
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return;
-  const std::string_view name = line.substr(0, colon), value = Trim(line.substr(colon + 1));
-  int number = 0;
-  if (EqualsIgnoreCase(name, "grpc-message")) message = value;
-  if (EqualsIgnoreCase(name, "grpc-status") &&
-      std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-    status = number;
+  end.TakeField(line);
 }
 
 size_t UpstreamCall::State::Give(char* out, size_t most) {
@@ -252,11 +243,7 @@ void UpstreamCall::State::Flush() {
 
 absl::Status UpstreamCall::State::Outcome(CURLcode code) const {
   if (!broken.ok()) return broken;
-  if (status) {
-    const std::unique_ptr<char, decltype(&curl_free)> text(
-        curl_easy_unescape(nullptr, message.c_str(), 0, nullptr), curl_free);
-    return {static_cast<absl::StatusCode>(*status), text == nullptr ? "" : text.get()};
-  }
+  if (end.ended()) return end.Said();
   if (code == CURLE_OK) return absl::UnavailableError("the control plane ended the stream");
   const char* const said = problem.c_str();
   return absl::UnavailableError(*said == '\0' ? curl_easy_strerror(code) : said);
@@ -368,10 +355,7 @@ std::unique_ptr<UpstreamCall> Upstream::Open(const std::string& path, const Secr
 void UpstreamCall::Send(std::string_view message) {
   {
     std::lock_guard lock(state_->mutex);
-    state_->to_send.push_back('\0');
-    for (int shift = 24; shift >= 0; shift -= 8)
-      state_->to_send.push_back(static_cast<char>(message.size() >> shift));
-    state_->to_send.append(message);
+    state_->to_send += GrpcFrame(message);
   }
   state_->loop->Wake(state_);
 }

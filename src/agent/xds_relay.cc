@@ -1,13 +1,10 @@
 #include "agent/xds_relay.h"
 
-#include <sys/stat.h>
-
 #include <mutex>
 #include <utility>
-#include <vector>
 
+#include "agent/own_socket.h"
 #include "agent/relay_stream.h"
-#include "base/files.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -35,34 +32,22 @@ class XdsRelay::Streams {
                     return self->Open(path, std::move(control_plane));
                   },
                   self->rewriter_);
-              self->Add(handler);
+              self->open_.Add(handler);
               handler->Open();
               to_read.Read();
               return handler;
             }};
   }
   void OnChange() {
-    std::vector<std::shared_ptr<RelayStream>> open;
-    {
-      std::lock_guard lock(mutex_);
-      for (const auto& weak : streams_) {
-        if (auto stream = weak.lock()) open.push_back(std::move(stream));
-      }
-    }
-    for (const auto& stream : open) stream->Open();
+    for (const auto& stream : open_.All()) stream->Open();
   }
   void Stop() {
+    open_.Clear();
     std::lock_guard lock(mutex_);
     stopped_ = true;
-    streams_.clear();
   }
 
  private:
-  void Add(const std::shared_ptr<RelayStream>& stream) {
-    std::lock_guard lock(mutex_);
-    std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
-    streams_.push_back(stream);
-  }
   std::unique_ptr<UpstreamCall> Open(const std::string& path,
                                      std::shared_ptr<UpstreamHandler> control_plane) {
     Secret own, roots;
@@ -82,8 +67,8 @@ class XdsRelay::Streams {
   Upstream* const upstream_;
   wasm::Rewriter* const rewriter_;
   std::mutex mutex_;
-  bool stopped_ = false;                             // guarded by mutex_
-  std::vector<std::weak_ptr<RelayStream>> streams_;  // guarded by mutex_
+  bool stopped_ = false;  // guarded by mutex_
+  OpenStreams<RelayStream> open_;
 };
 
 XdsRelay::XdsRelay(Options options, SecretStore* store)
@@ -98,22 +83,13 @@ XdsRelay::XdsRelay(Options options, SecretStore* store)
 XdsRelay::~XdsRelay() { Stop(); }
 
 absl::Status XdsRelay::Start() {
-  if (const size_t slash = options_.socket.rfind('/'); slash != std::string::npos && slash > 0) {
-    if (absl::Status status = CreateFolders(options_.socket.substr(0, slash)); !status.ok()) return status;
-  }
-  if (absl::Status status = RemoveFile(options_.socket); !status.ok()) return status;
   modules_.Start();
   upstream_.Start();
-  rpc::GrpcServerOptions server;
-  server.addresses = {StrCat("unix:", options_.socket)};
-  server.methods = {streams_->Method("StreamAggregatedResources", /*delta=*/false, streams_),
-                    streams_->Method("DeltaAggregatedResources", /*delta=*/true, streams_)};
-  server_ = std::make_unique<rpc::GrpcServer>(std::move(server));
-  // The socket is for this user alone from its first moment.
-  const mode_t before = umask(0177);
-  const absl::Status status = server_->Start();
-  umask(before);
-  return status;
+  auto server = ServeOnOwnSocket(options_.socket,
+                                 {streams_->Method("StreamAggregatedResources", /*delta=*/false, streams_),
+                                  streams_->Method("DeltaAggregatedResources", /*delta=*/true, streams_)});
+  if (server.ok()) server_ = *std::move(server);
+  return server.status();
 }
 
 void XdsRelay::Stop() {

@@ -1,0 +1,27 @@
+#include "agent/own_socket.h"
+
+#include <sys/stat.h>
+
+#include "base/files.h"
+#include "base/strings.h"
+
+namespace fairlead::agent {
+
+absl::StatusOr<std::unique_ptr<rpc::GrpcServer>> ServeOnOwnSocket(const std::string& path,
+                                                                  std::vector<rpc::GrpcMethod> methods) {
+  if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
+    if (absl::Status status = CreateFolders(path.substr(0, slash)); !status.ok()) return status;
+  }
+  if (absl::Status status = RemoveFile(path); !status.ok()) return status;
+  rpc::GrpcServerOptions options;
+  options.addresses = {StrCat("unix:", path)};
+  options.methods = std::move(methods);
+  auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
+  const mode_t before = umask(0177);
+  const absl::Status status = server->Start();
+  umask(before);
+  if (!status.ok()) return status;
+  return server;
+}
+
+}  // namespace fairlead::agent
