@@ -16,6 +16,7 @@
 #include "gen/extension/plugins.h"
 #include "gen/extension/pull_secret.h"
 #include "gen/naming/origins.h"
+#include "gen/naming/warn_once.h"
 #include "gen/patch/apply.h"
 #include "gen/patch/pool.h"
 
@@ -86,8 +87,8 @@ class ExtensionGenerator final : public Generator {
     if (!is_for_client) return nullptr;
     config::ConfigPtr secret = view.Object(config::Kind::kSecret, plugin.object().ns(), Interned(*name));
     if (secret == nullptr) {
-      ecds_log.Warn("{}: there is no Secret {}/{} to pull its image with",
-                    config::Describe(config::KeyOf(plugin.object())), plugin.object().ns().str(), *name);
+      WarnOnce(ecds_log, StrCat(config::Describe(config::KeyOf(plugin.object())), ": there is no Secret ",
+                                plugin.object().ns().str(), "/", *name, " to pull its image with"));
     }
     return secret;
   }

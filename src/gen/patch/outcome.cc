@@ -5,13 +5,15 @@
 #include "base/label_values.h"
 #include "base/metrics.h"
 #include "base/strings.h"
-#include "gen/patch/warn_once.h"
+#include "gen/naming/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
 namespace fairlead::gen::patch {
 namespace {
 
 using istio::networking::v1alpha3::EnvoyFilter;
+
+LogScope patch_log("envoyfilter");
 
 // Names of objects that metrics tell apart: a series stays as long as the process.
 constexpr size_t kMostNames = 2000, kLongestName = 512;
@@ -76,7 +78,8 @@ void Outcome::Report() const {
   }
   for (const Failure& failure : failures_) {
     Status(*failure.object, failure.apply_to, "error").Set(1);
-    WarnOnce(StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
+    WarnOnce(patch_log,
+             StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
                     EnvoyFilter::ApplyTo_Name(failure.apply_to), " is left out: ", failure.reason));
   }
 }

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/strings.h"
-#include "gen/patch/warn_once.h"
+#include "gen/naming/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 #include "proto/json.h"
 
@@ -15,6 +15,8 @@ namespace fairlead::gen::patch {
 namespace {
 
 using istio::networking::v1alpha3::EnvoyFilter;
+
+LogScope patch_log("envoyfilter");
 using Spec = istio::networking::v1alpha3::EnvoyFilter_EnvoyConfigObjectPatch;
 
 // Longer expressions match nothing, as in Istio: it takes too long to compile them.
@@ -165,8 +167,8 @@ PatchList ReadPatches(const config::ConfigPtr& object) {
     if (Read(filter.config_patches(i), patch.get(), &why)) {
       patches.push_back(std::move(patch));
     } else if (!why.empty()) {
-      WarnOnce(StrCat("EnvoyFilter ", object->ns().str(), "/", object->name().str(), ": spec.configPatches[",
-                      i, "].patch.value is left out: ", why));
+      WarnOnce(patch_log, StrCat("EnvoyFilter ", object->ns().str(), "/", object->name().str(),
+                                 ": spec.configPatches[", i, "].patch.value is left out: ", why));
     }
   }
   return patches;

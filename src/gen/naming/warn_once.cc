@@ -1,14 +1,10 @@
-#include "gen/patch/warn_once.h"
+#include "gen/naming/warn_once.h"
 
 #include <mutex>
 #include <set>
 
-#include "base/log.h"
-
-namespace fairlead::gen::patch {
+namespace fairlead::gen {
 namespace {
-
-LogScope patch_log("envoyfilter");
 
 constexpr size_t kMostLines = 2000;
 
@@ -22,8 +18,8 @@ bool IsNews(const std::string& line) {
 
 }  // namespace
 
-void WarnOnce(const std::string& line) {
-  if (IsNews(line)) patch_log.Warn("{}", line);
+void WarnOnce(LogScope& scope, const std::string& line) {
+  if (IsNews(line)) scope.Warn("{}", line);
 }
 
-}  // namespace fairlead::gen::patch
+}  // namespace fairlead::gen
