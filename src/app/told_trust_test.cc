@@ -51,6 +51,33 @@ class ToldTrust : public ServerTest {
     EXPECT_TRUE(any.UnpackTo(&config));
     return {config.ca_certificates_pem().begin(), config.ca_certificates_pem().end()};
   }
+  static std::vector<std::string> Trusted(const envoy::service::discovery::v3::Resource& resource) {
+    return Trusted(resource.resource());
+  }
+  static void Accept(const DiscoveryResponse& response, DiscoveryRequest* request) {
+    request->set_response_nonce(response.nonce());
+    request->set_version_info(response.version_info());
+  }
+  static void Accept(const DeltaDiscoveryResponse& response, DeltaDiscoveryRequest* request) {
+    EXPECT_THAT(response.removed_resources(), IsEmpty());
+    request->set_response_nonce(response.nonce());
+  }
+  // Asks what to trust; gives what the next response says that has something.
+  template <typename Request, typename Response>
+  static auto Asking(grpc::ClientReaderWriter<Request, Response>* stream) {
+    Request request;
+    request.mutable_node()->set_id(kClientNode);
+    request.set_type_url(Url(xds::TypeId::kProxyConfig));
+    stream->Write(request);
+    return [stream, request]() mutable {
+      for (Response response; stream->Read(&response);) {
+        Accept(response, &request);
+        stream->Write(request);
+        if (response.resources_size() == 1) return Trusted(response.resources(0));
+      }
+      return std::vector<std::string>{"the stream ended"};
+    };
+  }
 
   std::string state_;
   grpc::ClientContext context_;
@@ -62,20 +89,7 @@ TEST_F(ToldTrust, AgentsAreToldWhatToTrustAndWhenThatChanges) {
   StartServer();
   auto stub = Stub();
   auto stream = stub->StreamAggregatedResources(&context_);
-  DiscoveryRequest request;
-  request.mutable_node()->set_id(kClientNode);
-  request.set_type_url(Url(xds::TypeId::kProxyConfig));
-  stream->Write(request);
-  // The next response that has something.
-  const auto next = [&] {
-    for (DiscoveryResponse response; stream->Read(&response);) {
-      request.set_response_nonce(response.nonce());
-      request.set_version_info(response.version_info());
-      stream->Write(request);
-      if (response.resources_size() == 1) return Trusted(response.resources(0));
-    }
-    return std::vector<std::string>{"the stream ended"};
-  };
+  auto next = Asking(stream.get());
   EXPECT_THAT(next(), UnorderedElementsAre(OwnRoot(), a_));
   Trust({a_, b_});
   EXPECT_THAT(next(), UnorderedElementsAre(OwnRoot(), a_, b_));
@@ -88,19 +102,7 @@ TEST_F(ToldTrust, TheSameByDifferences) {
   StartServer();
   auto stub = Stub();
   auto stream = stub->DeltaAggregatedResources(&context_);
-  DeltaDiscoveryRequest request;
-  request.mutable_node()->set_id(kClientNode);
-  request.set_type_url(Url(xds::TypeId::kProxyConfig));
-  stream->Write(request);
-  const auto next = [&] {
-    for (DeltaDiscoveryResponse response; stream->Read(&response);) {
-      EXPECT_THAT(response.removed_resources(), IsEmpty());
-      request.set_response_nonce(response.nonce());
-      stream->Write(request);
-      if (response.resources_size() == 1) return Trusted(response.resources(0).resource());
-    }
-    return std::vector<std::string>{"the stream ended"};
-  };
+  auto next = Asking(stream.get());
   EXPECT_THAT(next(), UnorderedElementsAre(OwnRoot(), a_));
   Trust({b_});
   EXPECT_THAT(next(), UnorderedElementsAre(OwnRoot(), b_));

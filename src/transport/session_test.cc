@@ -185,12 +185,17 @@ TEST(Session, AStreamThatIsNotReadStopsItsClientAndNoOther) {
   EXPECT_EQ(fake.session->held(), 0u);
 }
 
-// Large messages are read one after the other where the budget is small; small ones do not wait.
-TEST(Session, MessagesThatComeInPartWaitForTheBudget) {
+// Of messages that are larger than the window.
+ServerOptions OneAtATime() {
   ServerOptions options;
   options.limits.stream_window = 20000;
   options.limits.max_partial = 1;
-  SessionFake fake(options);
+  return options;
+}
+
+// Large messages are read one after the other where the budget is small; small ones do not wait.
+TEST(Session, MessagesThatComeInPartWaitForTheBudget) {
+  SessionFake fake(OneAtATime());
   fake.script.echoes = false;
   const std::string large = Framed(std::string(200000, 'x'));
   const int32_t first = fake.client.Call(kEcho);
@@ -213,10 +218,7 @@ TEST(Session, MessagesThatComeInPartWaitForTheBudget) {
 }
 
 TEST(Session, AMessageThatDoesNotEndHoldsNobodyUpForLong) {
-  ServerOptions options;
-  options.limits.stream_window = 20000;
-  options.limits.max_partial = 1;
-  SessionFake fake(options);
+  SessionFake fake(OneAtATime());
   fake.script.echoes = false;
   const std::string large = Framed(std::string(200000, 'x'));
   fake.client.Say(fake.client.Call(kEcho), large.substr(0, 50000));
