@@ -69,13 +69,13 @@ ContentHash& ContentHash::Add(const LoadBalancerIngress& ingress) {
 }
 
 ContentHash& ContentHash::Add(const EndpointSliceSpec& spec) {
-  const auto& [address_type, endpoints, ports] = spec;
-  return AddAll(address_type, endpoints, ports);
+  const auto& [address_type, endpoints, ports, mirror] = spec;
+  return AddAll(address_type, endpoints, ports, mirror);
 }
 
 ContentHash& ContentHash::Add(const SliceEndpoint& endpoint) {
-  const auto& [addresses, ready, serving, terminating, hostname, node_name, zone, target] = endpoint;
-  return AddAll(addresses, ready, serving, terminating, hostname, node_name, zone, target);
+  const auto& [addresses, ready, serving, terminating, hostname, node_name, zone, target, ports] = endpoint;
+  return AddAll(addresses, ready, serving, terminating, hostname, node_name, zone, target, ports);
 }
 
 ContentHash& ContentHash::Add(const SlicePort& port) {

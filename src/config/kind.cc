@@ -1,6 +1,7 @@
 #include "config/kind.h"
 
 #include "base/strings.h"
+#include "config/endpoints.h"
 
 namespace fairlead::config {
 namespace {
@@ -44,7 +45,7 @@ const KindInfo* FindKind(std::string_view api_version, std::string_view kind) {
       if (known == version) return &info;
     }
   }
-  return nullptr;
+  return api_version == "v1" && kind == EndpointsInfo().name ? &EndpointsInfo() : nullptr;
 }
 
 }  // namespace fairlead::config

@@ -5,6 +5,7 @@
 
 #include "config/base64.h"
 #include "config/content_hash.h"
+#include "config/endpoints.h"
 
 namespace fairlead::config {
 namespace {
@@ -93,8 +94,9 @@ PodSpec ReadPod(Node document) {
   return pod;
 }
 
-Payload ReadKubernetes(Kind kind, Node document, Report& report) {
-  switch (kind) {
+Payload ReadKubernetes(const KindInfo& kind, Node document, Report& report) {
+  if (IsEndpoints(kind)) return Make(ReadEndpoints(document, report));
+  switch (kind.kind) {
     case Kind::kService:
       return Make(ReadService(document, report));
     case Kind::kEndpointSlice:

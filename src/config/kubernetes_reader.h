@@ -19,11 +19,14 @@ struct Payload {
 // Reads a document of one of the Kubernetes kinds (PayloadType::kStruct) as its struct of kubernetes_types.h,
 // with the API server's defaults. The document has passed CheckKubernetes; what that cannot see is reported
 // here.
-Payload ReadKubernetes(Kind kind, Node document, Report& report);
+Payload ReadKubernetes(const KindInfo& kind, Node document, Report& report);
 
 // The parts of ReadKubernetes.
 ServiceSpec ReadService(Node document, Report& report);
 EndpointSliceSpec ReadEndpointSlice(Node document, Report& report);
+// The slice that mirrors Endpoints: the endpoints of all subsets. None where Kubernetes would not mirror, as
+// the object's label says so or it is the lock of a leader election.
+EndpointSliceSpec ReadEndpoints(Node document, Report& report);
 PodSpec ReadPod(Node document);
 
 }  // namespace fairlead::config

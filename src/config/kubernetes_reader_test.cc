@@ -157,6 +157,74 @@ endpoints: [{addresses: [10.0.0.1], topology: {topology.kubernetes.io/zone: z, k
   EXPECT_EQ(slice.endpoints.at(0).node_name, "node");
 }
 
+constexpr std::string_view kEndpoints = R"(
+apiVersion: v1
+kind: Endpoints
+metadata: {name: a, namespace: shop, labels: {app: a}}
+subsets:
+- addresses: [{ip: 10.0.0.1, nodeName: node, hostname: h, targetRef: {kind: Pod, name: p, namespace: shop}}]
+  notReadyAddresses: [{ip: 10.0.0.2}]
+  ports: [{name: http, port: 8080}, {name: dns, port: 53, protocol: UDP}]
+- addresses: [{ip: "fd00::1"}]
+  ports: [{name: http, port: 9080}]
+)";
+
+TEST(KubernetesEndpointsTest, AreReadAsTheSliceThatMirrorsThem) {
+  const ParseResult result = ParseManifests(kEndpoints, "f");
+  EXPECT_THAT(Mistakes(kEndpoints), IsEmpty());
+  ASSERT_EQ(result.objects.size(), 1u);
+  EXPECT_EQ(KeyOf(*result.objects[0]), (ObjectKey{Kind::kEndpointSlice, "shop", "a~endpoints"}));
+  EXPECT_EQ(LabelOr(result.objects[0]->meta().labels, "kubernetes.io/service-name"), "a");
+  EXPECT_EQ(LabelOr(result.objects[0]->meta().labels, "app"), "a");
+  const auto& slice = result.objects[0]->Spec<EndpointSliceSpec>();
+  EXPECT_TRUE(slice.mirror);
+  ASSERT_EQ(slice.endpoints.size(), 3u);
+  EXPECT_EQ(slice.endpoints[0].ready, true);
+  EXPECT_EQ(slice.endpoints[0].node_name, "node");
+  EXPECT_EQ(slice.endpoints[0].hostname, "h");
+  EXPECT_EQ(slice.endpoints[0].target->name, "p");
+  ASSERT_EQ(slice.endpoints[0].ports.size(), 2u);
+  EXPECT_EQ(slice.endpoints[0].ports[1].protocol, "UDP");
+  EXPECT_EQ(slice.endpoints[1].ready, false);
+  EXPECT_EQ(slice.endpoints[1].terminating, false);
+  EXPECT_EQ(slice.endpoints[1].ports.size(), 2u);
+  EXPECT_EQ(slice.endpoints[2].addresses[0], "fd00::1");
+  ASSERT_EQ(slice.endpoints[2].ports.size(), 1u);
+  EXPECT_EQ(slice.endpoints[2].ports[0].port, 9080);
+}
+
+TEST(KubernetesEndpointsTest, InAListAndBesideASliceOfTheirNameAreTheirOwnObject) {
+  const ParseResult result = ParseManifests(R"(
+apiVersion: v1
+kind: EndpointsList
+items: [{apiVersion: v1, metadata: {name: a}}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: a}
+addressType: IPv4
+)",
+                                            "f");
+  EXPECT_THAT(result.diagnostics, IsEmpty());
+  EXPECT_EQ(result.objects.size(), 2u);
+}
+
+TEST(KubernetesEndpointsTest, WhatKubernetesDoesNotMirrorHasNoEndpoints) {
+  const auto endpoints = [](std::string_view metadata) {
+    return Read<EndpointSliceSpec>(ReplaceAll(kEndpoints, "labels: {app: a}", metadata)).endpoints.size();
+  };
+  EXPECT_EQ(endpoints("labels: {endpointslice.kubernetes.io/skip-mirror: \"true\"}"), 0u);
+  EXPECT_EQ(endpoints("annotations: {control-plane.alpha.kubernetes.io/leader: \"{}\"}"), 0u);
+  EXPECT_EQ(endpoints("labels: {endpointslice.kubernetes.io/skip-mirror: \"false\"}"), 3u);
+}
+
+TEST(KubernetesEndpointsTest, MistakesNameTheirField) {
+  EXPECT_THAT(Mistakes(ReplaceAll(kEndpoints, "port: 9080", "port: 90800")),
+              ElementsAre(HasSubstr("subsets[1].ports[0].port: 90800 is no port: from 1 to 65535")));
+  EXPECT_THAT(Mistakes(ReplaceAll(kEndpoints, "notReadyAddresses", "unreadyAddresses")),
+              ElementsAre(HasSubstr("subsets[0].unreadyAddresses")));
+}
+
 TEST(KubernetesPodTest, ReadsWhatAMeshNeeds) {
   const auto pod = Read<PodSpec>(R"(
 apiVersion: v1

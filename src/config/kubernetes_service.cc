@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "config/kubernetes_reader.h"
 
-// Service and EndpointSlice.
+// Service, EndpointSlice and Endpoints.
 namespace fairlead::config {
 namespace {
 
@@ -94,6 +94,13 @@ void ReadPolicies(Node spec, ServiceSpec& service) {
   service.traffic_distribution = spec.Find("trafficDistribution").String();
 }
 
+std::optional<TargetReference> Target(Node reference) {
+  if (!reference.IsMapping()) return std::nullopt;
+  return TargetReference{std::string(reference.Find("kind").String()),
+                         std::string(reference.Find("namespace").String()),
+                         std::string(reference.Find("name").String())};
+}
+
 SliceEndpoint ReadEndpoint(Node node) {
   SliceEndpoint endpoint;
   const Node addresses = node.Find("addresses");
@@ -108,11 +115,7 @@ SliceEndpoint ReadEndpoint(Node node) {
   const Node topology = node.Find("topology");
   endpoint.node_name = node.Find("nodeName").String(topology.Find("kubernetes.io/hostname").String());
   endpoint.zone = node.Find("zone").String(topology.Find("topology.kubernetes.io/zone").String());
-  if (const Node target = node.Find("targetRef"); target.IsMapping()) {
-    endpoint.target = TargetReference{std::string(target.Find("kind").String()),
-                                      std::string(target.Find("namespace").String()),
-                                      std::string(target.Find("name").String())};
-  }
+  endpoint.target = Target(node.Find("targetRef"));
   return endpoint;
 }
 
@@ -126,6 +129,35 @@ SlicePort ReadSlicePort(Node node, const FieldPath& path, Report& report) {
   }
   port.app_protocol = OptionalString(node.Find("appProtocol"));
   return port;
+}
+
+std::vector<SlicePort> ReadSlicePorts(Node ports, const FieldPath& path, Report& report) {
+  std::vector<SlicePort> read;
+  size_t index = 0;
+  for (Node port : ports.elements()) {
+    read.push_back(ReadSlicePort(port, FieldPath(path, index++), report));
+  }
+  return read;
+}
+
+void AppendAddresses(Node addresses, bool ready, const std::vector<SlicePort>& ports,
+                     EndpointSliceSpec& mirror) {
+  for (Node address : addresses.elements()) {
+    SliceEndpoint endpoint;
+    endpoint.addresses.emplace_back(address.Find("ip").String());
+    endpoint.ready = endpoint.serving = ready;
+    endpoint.terminating = false;
+    endpoint.hostname = address.Find("hostname").String();
+    endpoint.node_name = address.Find("nodeName").String();
+    endpoint.target = Target(address.Find("targetRef"));
+    endpoint.ports = ports;
+    mirror.endpoints.push_back(std::move(endpoint));
+  }
+}
+
+bool IsMirrored(Node metadata) {
+  return metadata.Find("labels").Find("endpointslice.kubernetes.io/skip-mirror").String() != "true" &&
+         !metadata.Find("annotations").Find("control-plane.alpha.kubernetes.io/leader");
 }
 
 }  // namespace
@@ -175,11 +207,23 @@ EndpointSliceSpec ReadEndpointSlice(Node document, Report& report) {
   const Node endpoints = document.Find("endpoints");
   slice.endpoints.reserve(endpoints.size());
   for (Node endpoint : endpoints.elements()) slice.endpoints.push_back(ReadEndpoint(endpoint));
-  size_t index = 0;
-  for (Node port : document.Find("ports").elements()) {
-    slice.ports.push_back(ReadSlicePort(port, FieldPath(ports_path, index++), report));
-  }
+  slice.ports = ReadSlicePorts(document.Find("ports"), ports_path, report);
   return slice;
+}
+
+EndpointSliceSpec ReadEndpoints(Node document, Report& report) {
+  const FieldPath root, subsets_path(root, "subsets");
+  EndpointSliceSpec mirror;
+  mirror.mirror = true;
+  if (!IsMirrored(document.Find("metadata"))) return mirror;
+  size_t index = 0;
+  for (Node subset : document.Find("subsets").elements()) {
+    const FieldPath path(subsets_path, index++), ports_path(path, "ports");
+    const std::vector<SlicePort> ports = ReadSlicePorts(subset.Find("ports"), ports_path, report);
+    AppendAddresses(subset.Find("addresses"), true, ports, mirror);
+    AppendAddresses(subset.Find("notReadyAddresses"), false, ports, mirror);
+  }
+  return mirror;
 }
 
 }  // namespace fairlead::config

@@ -57,6 +57,13 @@ struct TargetReference {
   std::string kind, ns, name;
 };
 
+struct SlicePort {
+  std::string name;
+  std::string protocol = "TCP";
+  std::optional<int> port;
+  std::optional<std::string> app_protocol;
+};
+
 struct SliceEndpoint {
   std::vector<Interned> addresses;
   std::optional<bool> ready;
@@ -66,19 +73,14 @@ struct SliceEndpoint {
   std::string node_name;
   std::string zone;
   std::optional<TargetReference> target;
-};
-
-struct SlicePort {
-  std::string name;
-  std::string protocol = "TCP";
-  std::optional<int> port;
-  std::optional<std::string> app_protocol;
+  std::vector<SlicePort> ports;  // of its subset, in the mirror of an Endpoints object
 };
 
 struct EndpointSliceSpec {
   std::string address_type = "IPv4";  // IPv4, IPv6, FQDN
   std::vector<SliceEndpoint> endpoints;
-  std::vector<SlicePort> ports;
+  std::vector<SlicePort> ports;  // of all endpoints; empty in a mirror
+  bool mirror = false;           // of an Endpoints object, see config/endpoints.h
 };
 
 struct ContainerPortSpec {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "config/endpoints.h"
 #include "config/kubernetes_schema.h"
 #include "config/time_text.h"
 
@@ -33,7 +34,11 @@ std::optional<ObjectKey> ReadKey(const KindInfo& kind, Node document) {
   const std::string_view name = metadata.Find("name").text();
   if (name.empty()) return std::nullopt;
   const std::string_view ns = metadata.Find("namespace").text();
-  return ObjectKey{kind.kind, !kind.namespaced ? "" : ns.empty() ? "default" : ns, name};
+  return ObjectKey{kind.kind,
+                   !kind.namespaced ? ""
+                   : ns.empty()     ? "default"
+                                    : ns,
+                   IsEndpoints(kind) ? Interned(MirrorName(name)) : Interned(name)};
 }
 
 ObjectMeta ReadMetadata(const ObjectKey& key, Node document, bool checked, Report& report) {

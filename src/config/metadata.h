@@ -12,7 +12,7 @@
 namespace fairlead::config {
 
 // Who a document is about; nothing where it has no name. No namespace means "default" for kinds that are in
-// one.
+// one. Endpoints have the key of the slice that mirrors them.
 std::optional<ObjectKey> ReadKey(const KindInfo& kind, Node document);
 
 // Kubernetes' ObjectMeta of a document that has a key. Reports unknown fields and wrong types unless

@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "config/check/check.h"
 #include "config/content_hash.h"
+#include "config/endpoints.h"
 #include "config/kubernetes_reader.h"
 #include "config/kubernetes_schema.h"
 #include "config/manifests.h"
@@ -58,7 +59,7 @@ Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
 Payload ReadStructPayload(const KindInfo& kind, Node document, Report& report) {
   const std::string message = KubernetesMessage(document.Find("apiVersion").String(), kind.name);
   if (!CheckKubernetes(document, message, FieldPath(), report)) return {};
-  return ReadKubernetes(kind.kind, document, report);
+  return ReadKubernetes(kind, document, report);
 }
 
 }  // namespace
@@ -79,6 +80,7 @@ ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document,
       break;
   }
   ObjectMeta meta = ReadMetadata(key, document, metadata_checked, report);
+  if (IsEndpoints(kind)) LabelMirror(meta);
   if (report.errors() != errors_before) return nullptr;
   std::shared_ptr<const ObjectStatus> status = ReadStatus(kind.kind, document);
   ContentHash hash;

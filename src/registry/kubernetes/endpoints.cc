@@ -33,10 +33,10 @@ PodLookup Lookup(const config::ConfigObject& slice, const SliceEndpoint& endpoin
 }
 
 // Appends what one slice says about one address, a port at a time.
-void AppendPorts(const EndpointSliceSpec& spec, const Interned& address, Health health,
+void AppendPorts(const std::vector<config::SlicePort>& ports, const Interned& address, Health health,
                  const model::WorkloadPtr& workload, absl::flat_hash_set<std::pair<Interned, Interned>>& seen,
                  std::vector<Endpoint>& out) {
-  for (const config::SlicePort& port : spec.ports) {
+  for (const config::SlicePort& port : ports) {
     Interned port_name = port.name;
     if (!seen.emplace(address, port_name).second) continue;
     Endpoint endpoint;
@@ -70,6 +70,10 @@ Name ServiceOfSlice(const config::ConfigObject& slice) {
   return {slice.ns(), LabelOr(labels, "kubernetes.io/service-name")};
 }
 
+bool Counts(const EndpointSliceSpec& slice, const SlicesByName& slices) {
+  return !slice.mirror || slices.size() == 1;
+}
+
 std::vector<PodLookup> PodLookupsOf(const config::ConfigObject& slice) {
   std::vector<PodLookup> lookups;
   for (const SliceEndpoint& endpoint : slice.Spec<EndpointSliceSpec>().endpoints) {
@@ -101,7 +105,7 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
   absl::flat_hash_set<std::pair<Interned, Interned>> seen;
   for (const auto& [name, slice] : slices) {
     const auto& spec = slice->Spec<EndpointSliceSpec>();
-    if (spec.address_type == "FQDN") continue;
+    if (spec.address_type == "FQDN" || !Counts(spec, slices)) continue;
     for (const SliceEndpoint& endpoint : spec.endpoints) {
       const Health health = HealthOf(endpoint, service, facts);
       for (const Interned& address : endpoint.addresses) {
@@ -109,8 +113,8 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
         const PodRecord* pod =
             lookup.by_name ? pods.Find(lookup.key) : pods.FindByAddress(lookup.key.first, lookup.key.second);
         if (pod == nullptr && lookup.by_name) continue;
-        AppendPorts(spec, address, health, pod != nullptr ? pod->workload : podless.For(address, facts), seen,
-                    out);
+        AppendPorts(spec.mirror ? endpoint.ports : spec.ports, address, health,
+                    pod != nullptr ? pod->workload : podless.For(address, facts), seen, out);
       }
     }
   }

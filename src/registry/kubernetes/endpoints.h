@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "config/kubernetes_types.h"
 #include "config/object.h"
 #include "model/endpoint.h"
 #include "model/service.h"
@@ -39,6 +40,9 @@ class PodlessWorkloads {
 
 // Slices of one service by name: what several say about one address and port, the first says.
 using SlicesByName = std::map<Interned, config::ConfigPtr>;
+
+// Whether a slice is one of those that `slices` are read by: the mirror of Endpoints is not, beside others.
+bool Counts(const config::EndpointSliceSpec& slice, const SlicesByName& slices);
 
 // The endpoints of a service's slices. `service` is null where there is only slices. An endpoint whose
 // targetRef names a pod that is not there is left out: it comes when the pod does.

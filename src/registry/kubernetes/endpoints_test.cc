@@ -154,6 +154,33 @@ TEST(SliceEndpoints, ASliceMayMoveToAnotherService) {
   EXPECT_EQ(mesh.Addresses("api.default.svc.cluster.local"), "10.0.0.1:8080");
 }
 
+TEST(SliceEndpoints, EndpointsCountWhereThereIsNoSlice) {
+  constexpr std::string_view kEndpoints = R"(
+apiVersion: v1
+kind: Endpoints
+metadata: {name: web, namespace: default}
+subsets:
+- addresses: [{ip: 10.0.0.1}]
+  notReadyAddresses: [{ip: 10.0.0.2, targetRef: {kind: Pod, namespace: default, name: web-2}}]
+  ports: [{name: http, port: 8080}]
+- addresses: [{ip: 10.0.0.3}]
+  ports: [{name: http, port: 9080}]
+)";
+  TestMesh mesh;
+  mesh.Apply(StrCat(kService, kEndpoints));
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080 10.0.0.3:9080");
+  EXPECT_THAT(mesh.DiagnosticCodes(), ElementsAre("missing-pod"));
+  mesh.Apply(Pod("web-2", "10.0.0.2"));
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080 10.0.0.2:8080 10.0.0.3:9080");
+  EXPECT_EQ(mesh.Endpoints(kWeb)[1].health, Health::kUnhealthy);
+  mesh.Delete(config::Kind::kPod, "default", "web-2");
+  mesh.Apply(Slice("web-1", "{addresses: [10.0.0.9]}"));
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.9:8080");
+  EXPECT_TRUE(mesh.DiagnosticCodes().empty()) << "what does not count is not complained about";
+  mesh.Delete(config::Kind::kEndpointSlice, "default", "web-1");
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080 10.0.0.3:9080");
+}
+
 TEST(SliceEndpoints, ForeignAndFqdnSlicesDoNotCount) {
   TestMesh mesh;
   const std::string slice = Slice("s", "{addresses: [10.0.0.1]}");

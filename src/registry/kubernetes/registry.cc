@@ -160,6 +160,7 @@ std::vector<config::Diagnostic> KubernetesRegistry::SliceProblems(const Name& na
   if (record == nullptr) return problems;
   for (const auto& [slice_name, slice] : record->slices) {
     const auto& spec = slice->Spec<config::EndpointSliceSpec>();
+    if (!Counts(spec, record->slices)) continue;
     if (spec.address_type == "FQDN") {
       problems.push_back(Problem(*slice, "fqdn-slice", "addressType", "slices of type FQDN are not read"));
       continue;
