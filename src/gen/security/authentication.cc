@@ -104,6 +104,10 @@ Authentication CollectAuthentication(mesh::View& view) {
   Authentication out;
   out.policies = view.Policies(config::Kind::kRequestAuthentication);
   if (out.policies.empty()) return out;
+  // Of rules for one issuer those of the own namespace come before the root's, as istiod has them.
+  std::stable_partition(out.policies.begin(), out.policies.end(), [&](const config::ConfigPtr& policy) {
+    return policy->ns() == view.client_namespace();
+  });
   for (const config::ConfigPtr& policy : out.policies) {
     for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
       if (rule.jwks().empty())

@@ -120,6 +120,14 @@ TEST_F(AuthenticationTest, OfSeveralIssuersOneOrEachWhoseTokenIsThere) {
   EXPECT_TRUE(all.requirements(1).requires_any().requirements(1).has_allow_missing());
 }
 
+TEST_F(AuthenticationTest, OfRulesForOneIssuerTheOwnNamespacesComeFirst) {
+  PutRules("istio-system", "all", "jwt_rules { issuer: 'a' jwks: 'root' }");
+  PutRules("shop", "own", "jwt_rules { issuer: 'a' jwks: 'own' }");
+  const JwtAuthentication filter = *Filter();
+  EXPECT_EQ(filter.providers().at("origins-0").local_jwks().inline_string(), "own");
+  EXPECT_EQ(filter.providers().at("origins-1").local_jwks().inline_string(), "root");
+}
+
 TEST_F(AuthenticationTest, WhileKeysAreNotKnownNoTokenIsGood) {
   PutRules("shop", "one", "jwt_rules { issuer: 'me' jwks_uri: 'https://keys.example.com' }");
   EXPECT_EQ(KeysOf("origins-0"), UnknownKeys());
