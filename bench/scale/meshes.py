@@ -34,6 +34,7 @@ MESHES = {
     "D": Mesh(100, 5000, 3, True),
     "E": Mesh(100, 10000, 5, True),
     "F": Mesh(100, 5000, 4, True),  # 20,000 pods
+    "P": Mesh(1, 20, 50, False),  # few names, 1,000 pods
     "B-filter": Mesh(20, 1000, 5, False, filtered=True),
     "G": gateways.Mesh(),
     "G-small": gateways.Mesh(routers=3, hosts=20, routes=80, services=10),

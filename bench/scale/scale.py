@@ -57,10 +57,13 @@ SCENARIOS = {
     "B200-filter": Scenario("B-filter", 200, ("route",), floor=True, quiet="2s"),
     "G": Scenario("G", 20, ("gateway-route", "http-route"), floor=True, certificate=True),
     "G-small": Scenario("G-small", 3, ("gateway-route", "http-route"), floor=True, certificate=True),
+    "push": Scenario("P", 1000, ("endpoint",)),        # acknowledged with a few names
+    "push-names": Scenario("A", 1000, ("endpoint",)),  # with 30 kB of names
     "20000": Scenario("F", 20000, ("endpoint",), expect=SCOPED, quiet="3s", timeout="300s"),
 }
 # What a run without --only takes: a quarter of an hour on two cores.
-DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B200-filter", "B", "E", "G", "stuck", "20000"]
+DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B200-filter", "B", "E", "G", "stuck", "push",
+           "push-names", "20000"]
 
 
 @dataclass

@@ -12,6 +12,7 @@ COLUMNS = [
     ("trigger", "of it the trigger", "{:.0f}"),
     ("mb", "MB sent", "{:.2f}"),
     ("responses", "responses", "{:.0f}"),
+    ("each", "us CPU a response", "{:.0f}"),
     ("rss", "RSS", "{:.0f}"),
     ("peak", "peak", "{:.0f}"),
     ("broken", "broken", "{}"),
@@ -37,6 +38,8 @@ def change_row(name, who, change):
     runs = sorted(change["runs"], key=lambda r: r.get("server_cpu_s") or 0)
     row = phase(runs[(len(runs) - 1) // 2], change["name"], who, name)
     row["cpu"] = sum(r.get("server_cpu_s") or 0 for r in runs) / len(runs)  # of steps of 10 ms: the mean says more
+    if row["responses"]:
+        row["each"] = row["cpu"] * 1e6 / row["responses"]
     row.update(proxies=runs[0]["time"]["n"], p50=change["median"]["p50_ms"], p99=change["median"]["p99_ms"],
                wall=change["median"]["max_ms"], trigger=change["median"]["trigger_ms"])
     return row
