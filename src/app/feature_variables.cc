@@ -162,11 +162,16 @@ constexpr FeatureVariable kVariables[] = {
       "Whether of services of one name in several namespaces Kubernetes' and older ones come first; else the "
       "first namespace by name."},
      Set<&Features::best_namespace>},
+    {{"PILOT_ENABLE_PERSISTENT_SESSION_FILTER", "false",
+      "Whether clients of services with one of the next two labels stay with an endpoint."},
+     Set<&Features::sessions>},
     {{"PILOT_PERSISTENT_SESSION_LABEL", "istio.io/persistent-session",
-      "The label of services whose draining endpoints keep their sessions."},
+      "The label of services whose draining endpoints keep their sessions, named by the cookie (\"name\" or "
+      "\"name:path\") that it says."},
      SetText<&Features::session_label>,
      /*empty_counts=*/true},
-    {{"PILOT_PERSISTENT_SESSION_HEADER_LABEL", "istio.io/persistent-session-header", "Another such label."},
+    {{"PILOT_PERSISTENT_SESSION_HEADER_LABEL", "istio.io/persistent-session-header",
+      "Another such label, by the header that it says."},
      SetText<&Features::session_header_label>,
      /*empty_counts=*/true},
     {{"PILOT_ENABLE_SERVICEENTRY_SELECT_PODS", "true", "Whether selectors of ServiceEntries find pods, too."},

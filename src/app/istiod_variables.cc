@@ -88,7 +88,6 @@ constexpr IstiodVariable kVariables[] = {
      "a workload has one provider for the action CUSTOM"},
     {"PILOT_ENABLE_MYSQL_FILTER", "false", kRefused, "MySQL is TCP"},
     {"PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS", "false", kIdle, "no Kubernetes API is written to"},
-    {"PILOT_ENABLE_PERSISTENT_SESSION_FILTER", "false", kRefused, "there are no persistent sessions"},
     {"PILOT_ENABLE_RDS_CACHE", "true", kIdle,
      "what was made of a part of the mesh lives as long as somebody has it"},
     {"PILOT_ENABLE_REMOTE_CREDENTIALS_CONTROLLER", "true", kIdle, "there are no remote clusters"},

@@ -10,6 +10,13 @@
 
 namespace fairlead::model {
 
+// Who fetches the key sets that RequestAuthentications name.
+enum class KeyFetch : uint8_t {
+  kHere,
+  kHybrid,  // the proxies those of services that the mesh knows
+  kProxies,
+};
+
 // Istiod's environment as far as it changes the resources of proxies, with istiod's defaults. Part of the
 // settings: what was made with other features is made anew. Immutable after the start.
 // Source: Istio, pilot/pkg/features.
@@ -18,6 +25,7 @@ struct Features {
   bool alpn_filter = true;              // PILOT_ENABLE_ALPN_FILTER
   bool mongo_filter = true;             // PILOT_ENABLE_MONGO_FILTER
   bool redis_filter = false;            // PILOT_ENABLE_REDIS_FILTER
+  bool mysql_filter = false;            // PILOT_ENABLE_MYSQL_FILTER
   bool pass_100_continue = true;        // ENABLE_100_CONTINUE_HEADERS
   bool http10 = false;                  // PILOT_HTTP10
   bool sidecar_remote_address = false;  // PILOT_SIDECAR_USE_REMOTE_ADDRESS
@@ -51,6 +59,7 @@ struct Features {
   std::string draining_label = "istio.io/draining";                      // PILOT_DRAINING_LABEL; empty: none
 
   // --- Persistent sessions
+  bool sessions = false;                                      // PILOT_ENABLE_PERSISTENT_SESSION_FILTER
   std::string session_label = "istio.io/persistent-session";  // PILOT_PERSISTENT_SESSION_LABEL
   std::string session_header_label =
       "istio.io/persistent-session-header";  // PILOT_PERSISTENT_SESSION_HEADER_…
@@ -60,11 +69,26 @@ struct Features {
   bool absolute_names = true;  // PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN
   bool merge_hosts = true;     // PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION
 
+  // --- Policies
+  KeyFetch key_fetch = KeyFetch::kHere;  // PILOT_JWT_ENABLE_REMOTE_JWKS
+  bool several_authorizers = false;      // PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS
+  bool selectors_of_gateways = true;     // ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY
+
+  // --- Gateway API
+  bool gateway_api = true;              // PILOT_ENABLE_GATEWAY_API
+  bool network_gateways = true;         // PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API
+  std::string gateway_class = "istio";  // PILOT_GATEWAY_API_DEFAULT_GATEWAYCLASS_NAME
+  std::string gateway_controller = "istio.io/gateway-controller";  // PILOT_GATEWAY_API_CONTROLLER_NAME
+
   // --- What the mesh consists of
-  bool merge_rules_of_exports = true;   // ENABLE_ENHANCED_DESTINATIONRULE_MERGE
-  bool best_namespace = true;           // PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE
-  bool entries_select_pods = true;      // PILOT_ENABLE_SERVICEENTRY_SELECT_PODS
-  bool services_select_entries = true;  // PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES
+  std::string ipv4_range = "240.240.0.0/16";   // PILOT_IP_AUTOALLOCATE_IPV4_PREFIX; a range of that family
+  std::string ipv6_range = "2001:2::/48";      // PILOT_IP_AUTOALLOCATE_IPV6_PREFIX; a range of that family
+  bool headless_names_of_all_clusters = true;  // ENABLE_MULTICLUSTER_HEADLESS
+  bool pods_by_address = false;                // ENABLE_PROXY_FIND_POD_BY_IP
+  bool merge_rules_of_exports = true;          // ENABLE_ENHANCED_DESTINATIONRULE_MERGE
+  bool best_namespace = true;                  // PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE
+  bool entries_select_pods = true;             // PILOT_ENABLE_SERVICEENTRY_SELECT_PODS
+  bool services_select_entries = true;         // PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES
 
   // Whether a service's sessions outlive an endpoint's removal, by the service's labels.
   bool KeepsSessions(const LabelMap& labels) const {

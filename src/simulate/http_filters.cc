@@ -22,6 +22,7 @@ constexpr std::string_view kFaultFilter = "envoy.filters.http.fault";
 // These let every request pass.
 constexpr std::array kPassive = {std::string_view("envoy.filters.http.router"),
                                  std::string_view("envoy.filters.http.grpc_stats"),
+                                 std::string_view("envoy.filters.http.stateful_session"),
                                  std::string_view("envoy.filters.http.grpc_web"),
                                  std::string_view("envoy.filters.http.compressor"),
                                  std::string_view("envoy.filters.http.decompressor"),

@@ -10,6 +10,7 @@
 #include "gen/route/domains.h"
 #include "gen/route/http_route.h"
 #include "gen/route/match.h"
+#include "gen/route/sessions.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "model/host_name.h"
@@ -51,6 +52,7 @@ struct VirtualHost {
   std::string name;
   std::vector<std::string> domains;
   std::vector<EncodedRoutesPtr> routes;
+  std::string session;
   bool require_tls = false;
 };
 
@@ -76,6 +78,8 @@ VirtualHosts GroupHosts(const GatewayRouteInputs& inputs) {
     for (; binding != inputs.bindings.end() && binding->server == i; ++binding) {
       for (const std::string& name : binding->hosts) {
         VirtualHost& host = HostOf(name, port, &hosts);
+        const auto session = binding->sessions.find(name);
+        if (host.routes.empty() && session != binding->sessions.end()) host.session = session->second;
         host.routes.push_back(binding->routes);
         host.require_tls |= redirects;
       }
@@ -133,6 +137,7 @@ void AppendVirtualHost(const VirtualHost& host, bool include_attempt_count, std:
   if (host.require_tls) rest.set_require_tls(pb::VirtualHost::ALL);
   rest.set_include_request_attempt_count(include_attempt_count);
   rest.AppendToString(&bytes);
+  bytes.append(route::EncodedHostSession(host.session));
   proto::AppendField(pb::RouteConfiguration::kVirtualHostsFieldNumber, bytes, out);
 }
 
@@ -162,6 +167,12 @@ std::vector<EncodedRoute> BuildVirtualServiceRoutes(const VirtualServiceInputs& 
   options.cluster_of = [&inputs](const api::Destination& destination) {
     return ClusterOf(destination, inputs);
   };
+  if (inputs.settings->features.sessions) {
+    options.session_of = [&inputs](const api::Destination& destination) {
+      const DestinationService* service = FindService(inputs, destination.host());
+      return service == nullptr ? "" : service->session;
+    };
+  }
   options.hash_of = [&inputs](const api::Destination& destination) {
     const api::DestinationRule* rule = route::FindRule(inputs.hash_rules, destination.host());
     return rule == nullptr ? nullptr : route::HashOfDestination(*rule, destination);

@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "gen/route/collect.h"
+#include "gen/route/sessions.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -85,7 +86,8 @@ class Collector {
       EncodedRoutesPtr routes = RoutesOf(server, virtual_service);
       if (routes->empty()) continue;
       for (std::string& host : hosts) host = AsciiLower(host);
-      inputs_.bindings.push_back({index, std::move(hosts), std::move(routes), virtual_service});
+      inputs_.bindings.push_back(
+          {index, std::move(hosts), std::move(routes), virtual_service, SessionsOf(*virtual_service)});
     }
   }
 
@@ -107,13 +109,23 @@ class Collector {
     return routes = make_(inputs);
   }
 
+  std::map<std::string, std::string> SessionsOf(const mesh::VirtualService& virtual_service) {
+    std::map<std::string, std::string> sessions;
+    if (!base_.settings->features.sessions) return sessions;
+    for (const DestinationService& service : ServicesOf(virtual_service)) {
+      if (!service.session.empty()) sessions.emplace(service.host, service.session);
+    }
+    return sessions;
+  }
+
   std::vector<DestinationService> ServicesOf(const mesh::VirtualService& virtual_service) {
     std::map<std::string, DestinationService> services;
     const auto add = [&](const api::Destination& destination) {
       if (destination.host().empty() || services.contains(destination.host())) return;
       const model::ServicePtr service = Lookup(destination.host(), virtual_service.object->ns());
       if (service == nullptr) return;
-      DestinationService found{destination.host(), 0, service->external_name};
+      DestinationService found{destination.host(), 0, service->external_name,
+                               route::SessionOf(base_.settings->features, service->labels)};
       if (service->ports.size() == 1) found.only_port = service->ports.front().port;
       services.emplace(destination.host(), std::move(found));
     };
@@ -124,7 +136,9 @@ class Collector {
     }
     std::vector<DestinationService> out;
     for (auto& [host, service] : services) {
-      if (service.only_port != 0 || !service.external_name.empty()) out.push_back(std::move(service));
+      const bool matters =
+          service.only_port != 0 || !service.external_name.empty() || !service.session.empty();
+      if (matters) out.push_back(std::move(service));
     }
     return out;
   }

@@ -2,6 +2,7 @@
 #define FAIRLEAD_GEN_GATEWAY_ROUTE_INPUTS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ struct DestinationService {
   std::string host;
   uint32_t only_port = 0;  // of a service with one port
   Interned external_name;  // that an alias stands for
+  std::string session;     // how its clients name an endpoint: see route::SessionOf
   friend bool operator==(const DestinationService&, const DestinationService&) = default;
 };
 
@@ -58,7 +60,8 @@ struct HostBinding {
   size_t server = 0;               // in `route->servers`
   std::vector<std::string> hosts;  // in lower case
   EncodedRoutesPtr routes;
-  mesh::VirtualServicePtr virtual_service;  // that they are of
+  mesh::VirtualServicePtr virtual_service;      // that they are of
+  std::map<std::string, std::string> sessions;  // of those hosts that are destinations: see route::SessionOf
   friend bool operator==(const HostBinding&, const HostBinding&) = default;
 };
 

@@ -2,11 +2,13 @@
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
 #include "envoy/extensions/filters/http/rbac/v3/rbac.pb.h"
+#include "envoy/extensions/filters/http/stateful_session/v3/stateful_session.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/grpc/authorization.h"
 #include "gen/grpc/build.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/route/sessions.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::grpc {
@@ -21,6 +23,14 @@ void AddFilter(std::string_view name, std::string_view type, HttpConnectionManag
   auto* filter = out->add_http_filters();
   filter->set_name(std::string(name));
   proto::PackEmpty(type, filter->mutable_typed_config());
+}
+
+void AddSessions(const std::string& session, HttpConnectionManager* out) {
+  auto* filter = out->add_http_filters();
+  filter->set_name(std::string(route::kSessionFilter));
+  envoy::extensions::filters::http::stateful_session::v3::StatefulSession config;
+  config.ParseFromString(session);
+  proto::Pack(config, filter->mutable_typed_config());
 }
 
 // Must be the last filter.
@@ -77,6 +87,7 @@ void BuildClientListener(const ClientListenerInputs& inputs, Listener* out) {
     SetAddress(inputs.addresses[i], inputs.port, out->add_additional_addresses()->mutable_address());
   }
   HttpConnectionManager manager;
+  if (!inputs.session.empty()) AddSessions(inputs.session, &manager);
   AddFilter("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault", &manager);
   AddRouter(&manager);
   manager.mutable_rds()->mutable_config_source()->mutable_ads();

@@ -10,6 +10,7 @@
 #include "gen/grpc/authorization.h"
 #include "gen/grpc/listener_names.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/route/sessions.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "model/service_addresses.h"
 
@@ -30,8 +31,8 @@ std::string JoinHostPort(std::string_view host, uint32_t port) {
 class ClientListenerCollector {
  public:
   explicit ClientListenerCollector(mesh::View& view)
-      : view_(model::AddressViewOf(view.proxy_class(),
-                                   view.settings(model::SettingsPart::kScopes)->cluster_id)) {}
+      : settings_(view.settings(model::SettingsPart::kScopes)),
+        view_(model::AddressViewOf(view.proxy_class(), settings_->cluster_id)) {}
 
   void Add(const model::Service& service, const AskedHost& asked) {
     std::vector<std::string> addresses = model::AllAddresses(service, view_);
@@ -41,7 +42,7 @@ class ClientListenerCollector {
       for (const model::ServicePort& port : service.ports) {
         if (!asked.Has(port.port)) continue;
         ClientListenerInputs inputs{JoinHostPort(name, port.port), service.hostname.str(), port.port,
-                                    addresses};
+                                    addresses, route::SessionOf(settings_->features, service.labels)};
         if (seen_.insert(inputs.name).second) found_.push_back(std::move(inputs));
       }
     }
@@ -49,6 +50,7 @@ class ClientListenerCollector {
   std::vector<ClientListenerInputs> Take() { return std::move(found_); }
 
  private:
+  const model::SettingsPtr settings_;
   const model::AddressView view_;
   std::set<std::string> seen_;
   std::vector<ClientListenerInputs> found_;

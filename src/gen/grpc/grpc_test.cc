@@ -14,7 +14,9 @@
 #include "envoy/config/route/v3/route.pb.h"
 #include "envoy/extensions/filters/http/fault/v3/fault.pb.h"
 #include "envoy/extensions/filters/http/router/v3/router.pb.h"
+#include "envoy/extensions/filters/http/stateful_session/v3/stateful_session.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "envoy/extensions/http/stateful_session/header/v3/header.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/generator.h"
 #include "gen/grpc/build.h"
@@ -344,6 +346,25 @@ TEST_F(GrpcTest, ConsistentHashingIsARing) {
 TEST_F(GrpcTest, StickySessionsReachDrainingEndpoints) {
   web_->labels["istio.io/persistent-session"] = "cookie";
   EXPECT_EQ(Web().common_lb_config().override_host_status().statuses_size(), 4);
+}
+
+TEST_F(GrpcTest, SessionsAreSaidByTheListener) {
+  web_->labels["istio.io/persistent-session-header"] = "x-session";
+  using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
+  const auto filters = [this] {
+    HttpConnectionManager manager;
+    EXPECT_TRUE(Listeners({kHost + std::string(":80")})[0].api_listener().api_listener().UnpackTo(&manager));
+    return manager.http_filters();
+  };
+  EXPECT_EQ(filters()[0].name(), "envoy.filters.http.fault");
+  settings_.features.sessions = true;
+  SetSettings();
+  ASSERT_EQ(filters()[0].name(), "envoy.filters.http.stateful_session");
+  envoy::extensions::filters::http::stateful_session::v3::StatefulSession session;
+  ASSERT_TRUE(filters()[0].typed_config().UnpackTo(&session));
+  envoy::extensions::http::stateful_session::header::v3::HeaderBasedSessionState header;
+  ASSERT_TRUE(session.session_state().typed_config().UnpackTo(&header));
+  EXPECT_EQ(header.name(), "x-session");
 }
 
 TEST_F(GrpcTest, MutualTlsExpectsTheEndpointsIdentities) {

@@ -19,6 +19,7 @@ struct ClientListenerInputs {
   std::string host;  // the service's
   uint32_t port = 0;
   std::vector<std::string> addresses;  // of the service, never empty
+  std::string session;                 // how its clients name an endpoint: see route::SessionOf
 
   friend bool operator==(const ClientListenerInputs&, const ClientListenerInputs&) = default;
   template <typename H>

@@ -20,6 +20,7 @@ void AppendVirtualHost(const VirtualHost& host, bool include_attempt_count, std:
   }
   bytes.append(*host.routes);
   proto::AppendBool(pb::VirtualHost::kIncludeRequestAttemptCountFieldNumber, include_attempt_count, &bytes);
+  bytes.append(host.session);
   proto::AppendField(pb::RouteConfiguration::kVirtualHostsFieldNumber, bytes, out);
 }
 

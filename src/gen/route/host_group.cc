@@ -8,6 +8,7 @@
 #include "gen/naming/cluster_name.h"
 #include "gen/route/http_route.h"
 #include "gen/route/semantics.h"
+#include "gen/route/sessions.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "mesh/host_map.h"
@@ -126,6 +127,12 @@ RouteOptions OptionsFor(const HostInputs& inputs, const ServiceTable& table) {
   options.cluster_of = [&inputs, &table](const api::Destination& destination) {
     return ClusterOf(destination, table, inputs.port);
   };
+  if (inputs.settings->features.sessions) {
+    options.session_of = [&inputs, &table](const api::Destination& destination) {
+      const RoutedService* service = table.Find(destination.host());
+      return service == nullptr ? "" : SessionOf(inputs.settings->features, service->service->labels);
+    };
+  }
   options.hash_of = [&inputs](const api::Destination& destination) {
     const api::DestinationRule* rule = FindRule(inputs.hash_rules, destination.host());
     return rule == nullptr ? nullptr : HashOfDestination(*rule, destination);

@@ -30,7 +30,7 @@ std::string_view WithoutPort(std::string_view host) {
 
 // What the message holds besides name and domains stays with the routes.
 VirtualHost HostOf(pb::VirtualHost message) {
-  VirtualHost host{message.name(), {message.domains().begin(), message.domains().end()}, nullptr};
+  VirtualHost host{message.name(), {message.domains().begin(), message.domains().end()}, nullptr, ""};
   message.clear_name();
   message.clear_domains();
   host.routes = std::make_shared<const std::string>(proto::DeterministicBytes(message));
@@ -98,6 +98,7 @@ std::optional<std::string> HostIndex::Answer(std::string_view host) const {
     proto::AppendField(pb::VirtualHost::kDomainsFieldNumber, domain, &bytes);
   bytes.append(*found->routes);
   proto::AppendBool(pb::VirtualHost::kIncludeRequestAttemptCountFieldNumber, include_attempt_count_, &bytes);
+  bytes.append(found->session);
   return bytes;
 }
 

@@ -28,7 +28,7 @@ class HostIndexTest : public testing::Test {
   void Add(const std::string& name, const std::vector<std::string>& domains) {
     envoy::config::route::v3::VirtualHost routes;
     routes.add_routes()->set_name(name);
-    hosts_.push_back({name, domains, std::make_shared<const std::string>(routes.SerializeAsString())});
+    hosts_.push_back({name, domains, std::make_shared<const std::string>(routes.SerializeAsString()), ""});
   }
   // "name: domains"; "" where there is no such host.
   std::string Host(const std::string& host) const {

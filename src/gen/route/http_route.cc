@@ -14,6 +14,7 @@
 #include "gen/route/match.h"
 #include "gen/route/redirect.h"
 #include "gen/route/retry.h"
+#include "gen/route/sessions.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "proto/messages.h"
 
@@ -80,6 +81,19 @@ void BuildFilterConfigs(const api::HTTPRoute& route, pb::Route* out) {
   }
 }
 
+// Of several destinations with sessions one can be kept. Which one is Istio's choice: where one has none,
+// those before it are forgotten, too.
+std::string SessionOf(const api::HTTPRoute& route, const RouteOptions& options) {
+  std::string session;
+  for (const api::HTTPRouteDestination& destination : route.route()) {
+    if (route.route_size() > 1 && destination.weight() == 0) continue;
+    std::string own = options.session_of(destination.destination());
+    if (!own.empty() && !session.empty()) break;
+    session = std::move(own);
+  }
+  return session;
+}
+
 void AddAltService(uint32_t port, pb::Route* out) {
   SetHeaderOption("alt-svc", StrCat("h3=\":", port, "\"; ma=86400"), true,
                   out->add_response_headers_to_add());
@@ -104,6 +118,11 @@ pb::Route BuildRoute(const mesh::VirtualService& virtual_service, const api::HTT
   }
   out.mutable_decorator()->set_operation(Operation(out, virtual_service.object->name().str(), options.port));
   BuildFilterConfigs(route, &out);
+  if (options.session_of != nullptr && out.has_route()) {
+    const std::string session = SessionOf(route, options);
+    if (!session.empty())
+      PackSession(session, &(*out.mutable_typed_per_filter_config())[std::string(kSessionFilter)]);
+  }
   if (options.http3) AddAltService(options.port, &out);
   return out;
 }

@@ -34,6 +34,9 @@ struct RouteOptions {
 
   // The cluster of a destination; the name must come out whether there is such a cluster or not.
   std::function<std::string(const istio::networking::v1alpha3::Destination&)> cluster_of;
+  // How clients of a destination's service name the endpoint of their session: see SessionOf. Null: not
+  // asked.
+  std::function<std::string(const istio::networking::v1alpha3::Destination&)> session_of;
   // What a destination hashes; null for nothing.
   std::function<const ConsistentHash*(const istio::networking::v1alpha3::Destination&)> hash_of;
 };

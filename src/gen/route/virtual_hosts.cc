@@ -6,6 +6,7 @@
 
 #include "gen/route/domains.h"
 #include "gen/route/host_group.h"
+#include "gen/route/sessions.h"
 
 namespace fairlead::gen::route {
 namespace {
@@ -52,7 +53,7 @@ class Collector {
           ServiceDomains(*service->service, service->host, port,
                          {inputs_.client.dns_domain.str(), inputs_.settings->features.absolute_names},
                          AddressesOf(*service->service, inputs_)),
-          group);
+          group, EncodedHostSession(SessionOf(inputs_.settings->features, service->service->labels)));
     }
   }
 
@@ -63,12 +64,13 @@ class Collector {
   }
 
  private:
-  void Add(std::string_view host, std::vector<Domain> domains, const HostGroup& group) {
+  void Add(std::string_view host, std::vector<Domain> domains, const HostGroup& group,
+           std::string session = "") {
     std::string name = HostAndPort(host, group.port);
     if (!names_.insert(name).second) return;
     std::vector<std::string> claimed = domains_.Claim(std::move(domains));
     if (claimed.empty()) return;
-    hosts_.push_back({std::move(name), std::move(claimed), group.routes});
+    hosts_.push_back({std::move(name), std::move(claimed), group.routes, std::move(session)});
     ports_.push_back(group.port);
   }
 

@@ -17,6 +17,7 @@ struct VirtualHost {
   std::string name;
   std::vector<std::string> domains;
   EncodedRoutes routes;  // never null
+  std::string session;   // of its service: see EncodedHostSession
 };
 using VirtualHosts = std::vector<VirtualHost>;
 

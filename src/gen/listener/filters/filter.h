@@ -52,6 +52,8 @@ void AddAlpn(const FilterRequest& request, HttpFilters* out);
 void AddFault(const FilterRequest& request, HttpFilters* out);
 void AddCors(const FilterRequest& request, HttpFilters* out);
 void AddStats(const FilterRequest& request, HttpFilters* out);
+// Of services whose clients stay with an endpoint.
+void AddSessions(const FilterRequest& request, HttpFilters* out);
 void AddServiceForwardProxy(const FilterRequest& request, HttpFilters* out);
 void AddCatchAllForwardProxy(const FilterRequest& request, HttpFilters* out);
 void AddRouter(const FilterRequest& request, HttpFilters* out);

@@ -21,6 +21,7 @@ constexpr HttpFilterBuilder kOrder[] = {
     AddFault,
     AddCors,
     AddStats,
+    AddSessions,
     AddServiceForwardProxy,
     AddCatchAllForwardProxy,
     AddRouter,
