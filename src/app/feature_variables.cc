@@ -75,6 +75,8 @@ constexpr FeatureVariable kVariables[] = {
     {{"PILOT_ENABLE_REDIS_FILTER", "false",
       "Whether ports of protocol Redis have Envoy's filter for it, and are balanced by key."},
      Set<&Features::redis_filter>},
+    {{"PILOT_ENABLE_MYSQL_FILTER", "false", "Whether ports of protocol MySQL have Envoy's filter for it."},
+     Set<&Features::mysql_filter>},
     {{"ENABLE_100_CONTINUE_HEADERS", "true", "Whether proxies pass \"100 Continue\" on."},
      Set<&Features::pass_100_continue>},
     {{"PILOT_HTTP10", "false", "Whether all proxies take HTTP/1.0."}, Set<&Features::http10>},

@@ -86,7 +86,6 @@ constexpr IstiodVariable kVariables[] = {
     {"PILOT_ENABLE_IP_AUTOALLOCATE", "true", kRefused, "addresses are allocated"},
     {"PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS", "false", kRefused,
      "a workload has one provider for the action CUSTOM"},
-    {"PILOT_ENABLE_MYSQL_FILTER", "false", kRefused, "MySQL is TCP"},
     {"PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS", "false", kIdle, "no Kubernetes API is written to"},
     {"PILOT_ENABLE_RDS_CACHE", "true", kIdle,
      "what was made of a part of the mesh lives as long as somebody has it"},

@@ -1,4 +1,5 @@
 #include "base/strings.h"
+#include "contrib/envoy/extensions/filters/network/mysql_proxy/v3/mysql_proxy.pb.h"
 #include "envoy/config/listener/v3/listener_components.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
 #include "envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy.pb.h"
@@ -21,6 +22,8 @@ using extension::Phase;
 
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr int64_t kRedisTimeoutSeconds = 5;
+// Of Envoy's contrib: stock builds have it not.
+constexpr std::string_view kMySqlFilter = "envoy.filters.network.mysql_proxy";
 
 void SetNanoseconds(int64_t nanoseconds, google::protobuf::Duration* out) {
   out->set_seconds(nanoseconds / kNanosecondsPerSecond);
@@ -55,6 +58,12 @@ void AddRedis(const TcpForward& forward, FilterChain* out) {
   config.set_latency_in_micros(true);
   config.mutable_prefix_routes()->mutable_catch_all_route()->set_cluster(forward.clusters.front().name);
   AddFilter("envoy.filters.network.redis_proxy", config, out);
+}
+
+void AddMySql(const std::string& stat_prefix, FilterChain* out) {
+  envoy::extensions::filters::network::mysql_proxy::v3::MySQLProxy config;
+  config.set_stat_prefix(stat_prefix);
+  AddFilter(kMySqlFilter, config, out);
 }
 
 void SetDestination(const TcpForward& forward, TcpProxy* out) {
@@ -102,6 +111,9 @@ void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForwar
   if (features.redis_filter && forward.protocol == model::Protocol::kRedis) return AddRedis(forward, out);
   if (features.mongo_filter && forward.protocol == model::Protocol::kMongo)
     AddMongo(forward.stat_prefix, out);
+  if (features.mysql_filter && forward.protocol == model::Protocol::kMySql &&
+      profile.traits().HasExtension(kMySqlFilter))
+    AddMySql(forward.stat_prefix, out);
   AddFilter("envoy.filters.network.tcp_proxy", TcpProxyOf(forward), out);
   if (forward.access_log) {
     out->mutable_filters()->rbegin()->mutable_typed_config()->mutable_value()->append(
