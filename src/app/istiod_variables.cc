@@ -84,8 +84,6 @@ constexpr IstiodVariable kVariables[] = {
      "the classes istio and istio-remote are there"},
     {"PILOT_ENABLE_GATEWAY_API_STATUS", "true", kIdle, "see --statusDir"},
     {"PILOT_ENABLE_IP_AUTOALLOCATE", "true", kRefused, "addresses are allocated"},
-    {"PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS", "false", kRefused,
-     "a workload has one provider for the action CUSTOM"},
     {"PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS", "false", kIdle, "no Kubernetes API is written to"},
     {"PILOT_ENABLE_RDS_CACHE", "true", kIdle,
      "what was made of a part of the mesh lives as long as somebody has it"},

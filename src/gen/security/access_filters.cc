@@ -137,7 +137,7 @@ class Builder {
     }
     Filters out;
     for (auto& [provider, rules] : by_provider) {
-      auto authorizer = by_provider.size() > 1
+      auto authorizer = by_provider.size() > 1 && !authorization_.several_authorizers
                             ? std::nullopt  // only one can be asked
                             : FindAuthorizer(*authorization_.mesh, authorization_.services, provider);
       if (authorizer) {

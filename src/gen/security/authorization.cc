@@ -50,6 +50,7 @@ Authorization CollectAuthorization(const std::vector<config::ConfigPtr>& policie
   if (policies.empty()) return out;
   out.mesh = settings.Part(model::SettingsPart::kAuthorization);
   if (out.custom.empty()) return out;
+  out.several_authorizers = settings.features.several_authorizers;
   for (const std::string& service : ServicesOfAuthorizers(*out.mesh)) {
     out.services.push_back({Interned(service), find(service)});
   }

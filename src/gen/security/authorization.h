@@ -17,6 +17,7 @@ namespace fairlead::gen::security {
 // plain value, comparable: part of the Inputs of listeners. Empty for a workload without policies.
 struct Authorization {
   std::vector<config::ConfigPtr> custom, audit, deny, allow;
+  bool several_authorizers = false;       // of the features: each CUSTOM policy's provider is asked
   model::MeshConfigPtr mesh;              // SettingsPart::kAuthorization; null where there are no policies
   std::vector<ProviderService> services;  // of external authorizers; none without CUSTOM policies
 
