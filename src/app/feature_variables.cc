@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/duration.h"
 #include "base/strings.h"
@@ -55,6 +57,20 @@ bool SetTraceSampling(std::string_view text, Features* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100)) return false;
   out->trace_sampling = value;
+  return true;
+}
+
+bool SetKeyFetch(std::string_view text, Features* out) {
+  using model::KeyFetch;
+  constexpr std::pair<std::string_view, KeyFetch> kModes[] = {{"istiod", KeyFetch::kHere},
+                                                              {"false", KeyFetch::kHere},
+                                                              {"hybrid", KeyFetch::kHybrid},
+                                                              {"true", KeyFetch::kHybrid},
+                                                              {"envoy", KeyFetch::kProxies}};
+  const auto* found = std::find_if(std::begin(kModes), std::end(kModes),
+                                   [text](const auto& mode) { return mode.first == text; });
+  if (found == std::end(kModes)) return false;
+  out->key_fetch = found->second;
   return true;
 }
 
@@ -181,6 +197,10 @@ constexpr FeatureVariable kVariables[] = {
     {{"PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES", "true",
       "Whether selectors of Kubernetes' Services find WorkloadEntries, too."},
      Set<&Features::services_select_entries>},
+    {{"PILOT_JWT_ENABLE_REMOTE_JWKS", "false",
+      "Who fetches the keys that RequestAuthentications refer to. \"istiod\", \"false\": this server; "
+      "\"hybrid\", \"true\": proxies, where the mesh has the key server's service; \"envoy\": proxies."},
+     SetKeyFetch},
     {{"PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS", "false",
       "Whether the policies of action CUSTOM for one workload may ask several authorizers."},
      Set<&Features::several_authorizers>},

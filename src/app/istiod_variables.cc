@@ -105,7 +105,6 @@ constexpr IstiodVariable kVariables[] = {
     {"PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS", "", kIdle, "there are no remote clusters"},
     {"PILOT_IP_AUTOALLOCATE_IPV4_PREFIX", "240.240.0.0/16", kRefused, "addresses are of the default range"},
     {"PILOT_IP_AUTOALLOCATE_IPV6_PREFIX", "2001:2::/48", kRefused, "addresses are of the default range"},
-    {"PILOT_JWT_ENABLE_REMOTE_JWKS", "false", kRefused, "keys are always fetched here"},
     {"PILOT_MULTICLUSTER_KUBECONFIG_PATH", "", kIdle, "there are no remote clusters"},
     {"PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API", "true", kRefused,
      "gateways of networks are found by their labels"},

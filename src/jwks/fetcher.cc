@@ -64,9 +64,12 @@ Fetcher::~Fetcher() { Stop(); }
 void Fetcher::Want(const mesh::MeshSnapshot& snapshot) {
   {
     std::lock_guard lock(mutex_);
-    if (stopping_ || last_ == snapshot.policies) return;
+    const bool hybrid = snapshot.settings->features.key_fetch == model::KeyFetch::kHybrid;
+    const auto services = hybrid ? snapshot.services : nullptr;
+    if (stopping_ || (last_ == snapshot.policies && last_services_ == services)) return;
     last_ = snapshot.policies;
-    Wanted wanted = WantedKeySets(*snapshot.policies);
+    last_services_ = services;
+    Wanted wanted = WantedKeySets(snapshot);
     if (!thread_.joinable()) {
       if (wanted.empty()) {
         settled_ = true;

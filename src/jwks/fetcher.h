@@ -58,9 +58,10 @@ class Fetcher {
   const OnSettled on_settled_;
 
   std::mutex mutex_;
-  std::shared_ptr<const mesh::PolicyIndex> last_;  // what was looked at last
-  std::optional<Wanted> wanted_;                   // not taken up yet
-  std::thread thread_;                             // of the first that wants something
+  std::shared_ptr<const mesh::PolicyIndex> last_;            // what was looked at last
+  std::shared_ptr<const mesh::ServiceIndex> last_services_;  // the same, where they decide who fetches
+  std::optional<Wanted> wanted_;                             // not taken up yet
+  std::thread thread_;                                       // of the first that wants something
   bool stopping_ = false;
   std::atomic<bool> settled_{false};
 

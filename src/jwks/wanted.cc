@@ -5,6 +5,8 @@
 
 #include "istio/security/v1beta1/request_authentication.pb.h"
 #include "mesh/policy_index.h"
+#include "mesh/service_index.h"
+#include "model/key_sets.h"
 
 namespace fairlead::jwks {
 namespace {
@@ -23,14 +25,29 @@ Clock::duration TimeoutOf(const JWTRule& rule) {
   return std::max<Clock::duration>(timeout, std::chrono::milliseconds(1));
 }
 
+// A service that several namespaces have is nobody's, as where proxies are told.
+bool IsService(const std::string& host, const mesh::ServiceIndex& services) {
+  const auto& found = services.ByHost(host);
+  return !found.empty() && found.front()->ns.str() == found.back()->ns.str();
+}
+
+bool IsFetchedHere(const JWTRule& rule, const mesh::MeshSnapshot& snapshot) {
+  using model::KeyFetch;
+  const KeyFetch fetch = snapshot.settings->features.key_fetch;
+  if (fetch == KeyFetch::kHere || rule.jwks_uri().empty()) return rule.jwks().empty();
+  if (fetch == KeyFetch::kProxies) return false;
+  const auto server = model::KeyServerOf(rule.jwks_uri());
+  return !server || !IsService(server->host, *snapshot.services);
+}
+
 }  // namespace
 
-Wanted WantedKeySets(const mesh::PolicyIndex& policies) {
+Wanted WantedKeySets(const mesh::MeshSnapshot& snapshot) {
   Wanted wanted;
-  for (const auto& [ns, part] : policies.All(config::Kind::kRequestAuthentication)) {
+  for (const auto& [ns, part] : snapshot.policies->All(config::Kind::kRequestAuthentication)) {
     for (const mesh::Policy& policy : part->policies) {
       for (const JWTRule& rule : policy.object->Spec<RequestAuthentication>().jwt_rules()) {
-        if (!rule.jwks().empty()) continue;
+        if (!IsFetchedHere(rule, snapshot)) continue;
         Clock::duration& timeout = wanted[model::KeySourceOf(rule.jwks_uri(), rule.issuer())];
         timeout = std::max(timeout, TimeoutOf(rule));
       }

@@ -20,7 +20,7 @@ class WantedTest : public mesh::MeshFixture {
     using istio::security::v1beta1::RequestAuthentication;
     Put(config::Kind::kRequestAuthentication, ns, name, mesh::Parse<RequestAuthentication>(text));
   }
-  Wanted Made() { return WantedKeySets(*Build()->policies); }
+  Wanted Made() { return WantedKeySets(*Build()); }
 };
 
 TEST_F(WantedTest, RulesWithoutKeysOfTheirOwn) {
@@ -40,6 +40,24 @@ TEST_F(WantedTest, TheLongestTimeoutOfASourceWithinBounds) {
                         jwt_rules { issuer: "z" jwks_uri: "https://v" timeout { seconds: 3000 } })");
   EXPECT_THAT(Made(), ElementsAre(Pair(model::KeySource{"https://u", {}}, seconds(9)),
                                   Pair(model::KeySource{"https://v", {}}, seconds(30))));
+}
+
+TEST_F(WantedTest, NotWhatProxiesFetch) {
+  AddService("a", "keys", {443});
+  AddExternal("a", "twice.com", {443});
+  AddExternal("b", "twice.com", {443});
+  PutRules("a", "r", R"(jwt_rules { issuer: "known" jwks_uri: "https://keys.a.svc.cluster.local/keys" }
+                        jwt_rules { issuer: "strange" jwks_uri: "https://strange.com" jwks: "unused" }
+                        jwt_rules { issuer: "twice" jwks_uri: "https://twice.com" }
+                        jwt_rules { issuer: "https://discovered" })");
+  settings_.features.key_fetch = model::KeyFetch::kHybrid;
+  SetSettings();
+  EXPECT_THAT(Made(), ElementsAre(Pair(model::KeySource{{}, "https://discovered"}, seconds(5)),
+                                  Pair(model::KeySource{"https://strange.com", {}}, seconds(5)),
+                                  Pair(model::KeySource{"https://twice.com", {}}, seconds(5))));
+  settings_.features.key_fetch = model::KeyFetch::kProxies;
+  SetSettings();
+  EXPECT_THAT(Made(), ElementsAre(Pair(model::KeySource{{}, "https://discovered"}, seconds(5))));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #ifndef FAIRLEAD_MODEL_KEY_SETS_H_
 #define FAIRLEAD_MODEL_KEY_SETS_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -26,6 +28,15 @@ struct KeySource {
 inline KeySource KeySourceOf(std::string_view uri, std::string_view issuer) {
   return uri.empty() ? KeySource{{}, issuer} : KeySource{uri, {}};
 }
+
+// Who has the keys of a URI, in the mesh's terms.
+struct KeyServer {
+  std::string host;  // without brackets
+  uint32_t port = 0;
+};
+
+// nullopt: the URI is neither of http nor https. Source: Istio's ParseJwksURI.
+std::optional<KeyServer> KeyServerOf(std::string_view uri);
 
 // A JSON Web Key Set as its server gave it. A set that is fetched again and says the same keeps its pointer.
 using KeySetPtr = std::shared_ptr<const std::string>;

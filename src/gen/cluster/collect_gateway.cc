@@ -5,6 +5,8 @@
 #include "base/strings.h"
 #include "gen/cluster/collect.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/security/v1beta1/request_authentication.pb.h"
+#include "model/key_sets.h"
 
 namespace fairlead::gen {
 namespace {
@@ -54,12 +56,24 @@ std::vector<std::string> ProviderServices(const MeshConfig& mesh) {
   return services;
 }
 
+// Where routers fetch keys themselves, those that have them.
+void AddKeyServers(mesh::View& view, StringSet* hosts) {
+  if (view.settings(model::SettingsPart::kListeners)->features.key_fetch == model::KeyFetch::kHere) return;
+  for (const config::ConfigPtr& policy : view.Policies(config::Kind::kRequestAuthentication)) {
+    for (const auto& rule : policy->Spec<istio::security::v1beta1::RequestAuthentication>().jwt_rules()) {
+      const auto server = model::KeyServerOf(rule.jwks_uri());
+      if (server) hosts->insert(server->host);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<model::ServicePtr> CollectRoutedServices(mesh::View& view) {
   const std::vector<std::string> providers =
       ProviderServices(*view.settings(model::SettingsPart::kListeners)->mesh);
   StringSet hosts(providers.begin(), providers.end());
+  AddKeyServers(view, &hosts);
   const auto names = view.gateway_names();
   for (const mesh::VirtualServicePtr& virtual_service : view.all_virtual_services().All()) {
     const auto is_ours = [&names](const std::string& gateway) {

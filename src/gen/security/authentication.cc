@@ -8,6 +8,8 @@
 #include "base/strings.h"
 #include "envoy/extensions/filters/http/jwt_authn/v3/config.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/naming/cluster_name.h"
+#include "gen/policy/provider_service.h"
 #include "gen/security/unknown_keys.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
 #include "mesh/view.h"
@@ -21,30 +23,56 @@ using HttpFilter = envoy::extensions::filters::network::http_connection_manager:
 using istio::security::v1beta1::JWTRule;
 using istio::security::v1beta1::RequestAuthentication;
 
+// Of proxies that fetch keys.
+constexpr int64_t kFetchTimeoutSeconds = 5;
+constexpr int64_t kKeysLastSeconds = 5 * 60;
+
 // Claims that are lists by convention, written with spaces between (RFC 8693, OAuth).
 constexpr std::string_view kListClaims[] = {"permission", "scope"};
 
 // A rule and what it is verified with.
 struct RuleWithKeys {
   const JWTRule* rule;
-  const std::string* keys;
+  const std::string* keys;     // null where the proxy fetches them
+  const std::string* cluster;  // of their server; else null
 };
 
 const RequestAuthentication& SpecOf(const config::ConfigPtr& policy) {
   return policy->Spec<RequestAuthentication>();
 }
 
+// Where proxies may fetch keys a URI counts before keys that the rule brings.
+bool LacksKeys(const JWTRule& rule, bool by_proxies) {
+  return rule.jwks().empty() || (by_proxies && !rule.jwks_uri().empty());
+}
+
+// The cluster of the rule's key server; "" where keys are fetched here, or the rule has its own. One that the
+// mesh does not know is named, too, where proxies fetch all keys: until it is known no token is good.
+std::string ClusterOfKeys(mesh::View& view, const JWTRule& rule, model::KeyFetch fetch) {
+  if (rule.jwks_uri().empty()) return "";
+  const model::KeyServer server = model::KeyServerOf(rule.jwks_uri()).value_or(model::KeyServer{});
+  const Interned known = server.host.empty() ? Interned() : FindProviderHost(view, server.host);
+  if (known.empty() && fetch == model::KeyFetch::kHybrid) return "";
+  return OutboundClusterName(server.port, "", known.empty() ? server.host : known.str());
+}
+
 std::vector<RuleWithKeys> RulesByIssuer(const Authentication& authentication) {
   std::vector<RuleWithKeys> rules;
   auto fetched = authentication.keys.begin();
+  auto cluster = authentication.clusters.begin();
+  const bool by_proxies = !authentication.clusters.empty();
   for (const config::ConfigPtr& policy : authentication.policies) {
     for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
+      if (by_proxies && !(cluster++)->empty()) {
+        rules.push_back({&rule, nullptr, &cluster[-1]});
+        continue;
+      }
       const std::string* keys = &rule.jwks();
-      if (rule.jwks().empty()) {
+      if (LacksKeys(rule, by_proxies)) {
         keys = *fetched == nullptr ? &UnknownKeys() : fetched->get();
         ++fetched;
       }
-      rules.push_back({&rule, keys});
+      rules.push_back({&rule, keys, nullptr});
     }
   }
   std::stable_sort(rules.begin(), rules.end(), [](const RuleWithKeys& a, const RuleWithKeys& b) {
@@ -53,11 +81,26 @@ std::vector<RuleWithKeys> RulesByIssuer(const Authentication& authentication) {
   return rules;
 }
 
+void SetKeyServer(const JWTRule& rule, const std::string& cluster, pb::RemoteJwks* out) {
+  out->mutable_http_uri()->set_uri(rule.jwks_uri());
+  out->mutable_http_uri()->set_cluster(cluster);
+  if (rule.has_timeout()) {
+    *out->mutable_http_uri()->mutable_timeout() = rule.timeout();
+  } else {
+    proto::SetSeconds(kFetchTimeoutSeconds, out->mutable_http_uri()->mutable_timeout());
+  }
+  proto::SetSeconds(kKeysLastSeconds, out->mutable_cache_duration());
+}
+
 void SetProvider(const RuleWithKeys& from, bool router, pb::JwtProvider* out) {
   const JWTRule& rule = *from.rule;
   out->set_issuer(rule.issuer());
   *out->mutable_audiences() = rule.audiences();
-  out->mutable_local_jwks()->set_inline_string(*from.keys);
+  if (from.cluster == nullptr) {
+    out->mutable_local_jwks()->set_inline_string(*from.keys);
+  } else {
+    SetKeyServer(rule, *from.cluster, out->mutable_remote_jwks());
+  }
   out->set_forward(rule.forward_original_token());
   out->set_forward_payload_header(rule.output_payload_to_header());
   for (const auto& header : rule.from_headers()) {
@@ -108,9 +151,13 @@ Authentication CollectAuthentication(mesh::View& view) {
   std::stable_partition(out.policies.begin(), out.policies.end(), [&](const config::ConfigPtr& policy) {
     return policy->ns() == view.client_namespace();
   });
+  const model::KeyFetch fetch = view.settings(model::SettingsPart::kAuthorization)->features.key_fetch;
+  const bool by_proxies = fetch != model::KeyFetch::kHere;
   for (const config::ConfigPtr& policy : out.policies) {
     for (const JWTRule& rule : SpecOf(policy).jwt_rules()) {
-      if (rule.jwks().empty())
+      if (by_proxies) out.clusters.push_back(ClusterOfKeys(view, rule, fetch));
+      if (by_proxies && !out.clusters.back().empty()) continue;
+      if (LacksKeys(rule, by_proxies))
         out.keys.push_back(view.KeySet(model::KeySourceOf(rule.jwks_uri(), rule.issuer())));
     }
   }

@@ -2,6 +2,7 @@
 #define FAIRLEAD_GEN_SECURITY_AUTHENTICATION_H_
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,10 @@ namespace fairlead::gen::security {
 // plain value, comparable: part of the Inputs of listeners. Empty for a workload without such policies.
 struct Authentication {
   std::vector<config::ConfigPtr> policies;
-  // One for each rule without inline keys, in the order of policies and rules. Null: not known.
+  // Where proxies fetch keys, one for each rule in the order of policies and rules: the cluster of its key
+  // server; "" where it is served keys. Empty: proxies fetch none.
+  std::vector<std::string> clusters;
+  // One for each rule that is served keys and has none inline, in that order. Null: not known.
   std::vector<model::KeySetPtr> keys;
   bool router = false;  // routes may be chosen by claims that come to light in the filter
 
@@ -30,7 +34,7 @@ struct Authentication {
   friend bool operator==(const Authentication&, const Authentication&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const Authentication& a) {
-    return H::combine(std::move(h), a.policies, a.keys, a.router);
+    return H::combine(std::move(h), a.policies, a.clusters, a.keys, a.router);
   }
 };
 

@@ -146,6 +146,32 @@ TEST_F(AuthenticationTest, KeysAreThoseOfTheUriOrOfTheIssuer) {
   EXPECT_EQ(KeysOf("origins-2"), "own");
 }
 
+TEST_F(AuthenticationTest, ProxiesMayFetchKeys) {
+  AddService("shop", "keys", {8080});
+  PutRules("shop", "some", R"(
+      jwt_rules { issuer: "a" jwks_uri: "http://keys.shop.svc.cluster.local:8080/k" timeout { seconds: 2 } }
+      jwt_rules { issuer: "b" jwks_uri: "https://[2001:db8::1]/keys" }
+      jwt_rules { issuer: "c" jwks: "own" }
+      jwt_rules { issuer: "d" })");
+  SetKeys({{{{}, "d"}, std::make_shared<const std::string>("of issuer")},
+           {{"https://[2001:db8::1]/keys", {}}, std::make_shared<const std::string>("of uri")}});
+  settings_.features.key_fetch = model::KeyFetch::kHybrid;
+  SetSettings();
+  const auto remote = Filter()->providers().at("origins-0").remote_jwks();
+  EXPECT_EQ(remote.http_uri().uri(), "http://keys.shop.svc.cluster.local:8080/k");
+  EXPECT_EQ(remote.http_uri().cluster(), "outbound|8080||keys.shop.svc.cluster.local");
+  EXPECT_EQ(remote.http_uri().timeout().seconds(), 2);
+  EXPECT_EQ(remote.cache_duration().seconds(), 300);
+  EXPECT_EQ(KeysOf("origins-1"), "of uri");
+  EXPECT_EQ(KeysOf("origins-2"), "own");
+  EXPECT_EQ(KeysOf("origins-3"), "of issuer");
+  settings_.features.key_fetch = model::KeyFetch::kProxies;
+  SetSettings();
+  EXPECT_EQ(Filter()->providers().at("origins-1").remote_jwks().http_uri().cluster(),
+            "outbound|443||2001:db8::1");
+  EXPECT_EQ(KeysOf("origins-3"), "of issuer");
+}
+
 TEST_F(AuthenticationTest, OtherKeysConcernThoseAlone) {
   PutRules("shop", "one", "jwt_rules { issuer: 'me' jwks_uri: 'https://keys' }");
   const auto keys = std::make_shared<const std::string>("k");
