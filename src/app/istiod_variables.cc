@@ -40,8 +40,6 @@ constexpr IstiodVariable kVariables[] = {
      "name tables have the same network's endpoints of any cluster"},
     {"ENABLE_NATIVE_SIDECARS", "auto", kIdle, "there is no injection"},
     {"ENABLE_PROXY_FIND_POD_BY_IP", "false", kRefused, "a proxy's pod is found by its address"},
-    {"ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY", "true", kRefused,
-     "selectors count for gateways of the Gateway API"},
     {"ENABLE_VTPROTOBUF", "true", kIdle, "how istiod encodes"},
     {"ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS", "false", kRefused, "there are none"},
     {"ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL", "false", kIdle, "the agent's"},

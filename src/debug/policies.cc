@@ -99,7 +99,10 @@ Page TelemetryPage(const Sources& sources, const Query& query) {
   const auto report = FindConnection(sources, query);
   if (!report) return NotConnected();
   Json selected = Json::array();
-  const mesh::PolicySubject subject{.ns = report->scope->proxy->ns, .labels = report->scope->labels};
+  const mesh::PolicySubject subject{
+      .ns = report->scope->proxy->ns,
+      .labels = report->scope->labels,
+      .selectors_of_gateways = snapshot->settings->features.selectors_of_gateways};
   for (const config::ConfigPtr& one : snapshot->policies->Select(Kind::kTelemetry, subject))
     selected.push_back(ObjectJson(*one));
   return JsonPage({{"proxy", report->scope->proxy->id}, {"telemetries", selected}}, query);

@@ -68,12 +68,14 @@ bool IsTarget(const PolicyTarget& target, const Policy& policy, bool of_root, st
   return here && target.kind == "Gateway" && target.name == gateway;
 }
 
-// Whether a policy is attached to the subject. Source: Istio's ShouldAttachPolicy, with its default that
-// selectors count for gateways, not for waypoints.
+// Whether a policy is attached to the subject; selectors never count for waypoints. Source: Istio's
+// ShouldAttachPolicy.
 bool Attached(const Policy& policy, bool of_root, const PolicySubject& subject) {
   const auto gateway = subject.labels.find(kGatewayNameLabel);
   if (gateway == subject.labels.end()) return policy.targets.empty() && Reaches(policy, subject.labels);
-  if (policy.targets.empty()) return !subject.waypoint && Reaches(policy, subject.labels);
+  if (policy.targets.empty()) {
+    return !subject.waypoint && subject.selectors_of_gateways && Reaches(policy, subject.labels);
+  }
   return std::any_of(policy.targets.begin(), policy.targets.end(), [&](const PolicyTarget& target) {
     return IsTarget(target, policy, of_root, gateway->second, subject);
   });
@@ -83,7 +85,7 @@ void AddAttached(const NamespacePoliciesPtr& part, bool of_root, const PolicySub
                  Selected* out) {
   if (part == nullptr) return;
   // Without selectors and targets labels are not looked at.
-  const bool all = part->label_keys.empty() && !subject.waypoint;
+  const bool all = part->label_keys.empty() && !subject.waypoint && subject.selectors_of_gateways;
   for (const Policy& policy : part->policies) {
     if (all || Attached(policy, of_root, subject)) out->push_back(policy.object);
   }
@@ -165,14 +167,15 @@ Selected SelectPolicies(Kind kind, const PolicyParts& parts, const PolicySubject
   return out;
 }
 
-std::vector<std::string> PolicyLabelKeys(Kind kind, const PolicyParts& parts, bool waypoint) {
+std::vector<std::string> PolicyLabelKeys(Kind kind, const PolicyParts& parts, bool waypoint,
+                                         bool selectors_of_gateways) {
   std::set<std::string> keys;
   const bool root_counts =
       RuleOf(kind) == Rule::kEveryAttached || waypoint || (parts.in_root && RootSelects(kind));
   const auto add = [&](const NamespacePoliciesPtr& part) {
     if (part == nullptr) return;
     keys.insert(part->label_keys.begin(), part->label_keys.end());
-    if (waypoint) keys.emplace(kGatewayNameLabel);
+    if (waypoint || !selectors_of_gateways) keys.emplace(kGatewayNameLabel);
   };
   if (root_counts) add(parts.root);
   add(parts.own);

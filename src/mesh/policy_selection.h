@@ -54,6 +54,9 @@ struct PolicySubject {
   const LabelMap& labels;
   bool waypoint = false;
   const model::Service* service = nullptr;  // of a waypoint: the one that a filter chain is for, or null
+  // Whether policies without targetRefs hold for gateways of the Gateway API
+  // (Features::selectors_of_gateways).
+  bool selectors_of_gateways = true;
 };
 
 // The parts of one kind in which a subject's policies are.
@@ -72,7 +75,8 @@ std::vector<config::ConfigPtr> SelectPolicies(config::Kind kind, const PolicyPar
 
 // The labels that SelectPolicies looks at, sorted: subjects that agree in them, and in everything but labels,
 // get the same policies.
-std::vector<std::string> PolicyLabelKeys(config::Kind kind, const PolicyParts& parts, bool waypoint);
+std::vector<std::string> PolicyLabelKeys(config::Kind kind, const PolicyParts& parts, bool waypoint,
+                                         bool selectors_of_gateways = true);
 
 // The label that makes a workload an instance of a Kubernetes Gateway.
 inline constexpr std::string_view kGatewayNameLabel = "gateway.networking.k8s.io/gateway-name";

@@ -111,6 +111,25 @@ TEST_F(PolicySelectionTest, TargetsAreForGatewaysAndWaypoints) {
   }
 }
 
+TEST_F(PolicySelectionTest, SelectorsOfGatewaysMayBeTurnedOff) {
+  PutAuthorization("istio-system", "mesh", "");
+  PutAuthorization("shop", "all", "");
+  PutAuthorization("shop", "target", StrCat("targetRefs { ", kGatewayRef, " }"));
+  PutAuthorization("shop", "web", kWeb);
+  PolicySubject gateway{"shop", gateway_}, sidecar{"shop", web_};
+  gateway.selectors_of_gateways = sidecar.selectors_of_gateways = false;
+  EXPECT_THAT(Select(Kind::kAuthorizationPolicy, gateway), ElementsAre("shop/target"));
+  EXPECT_THAT(Select(Kind::kAuthorizationPolicy, sidecar),
+              ElementsAre("istio-system/mesh", "shop/all", "shop/web"));
+  PutText<EnvoyFilter>(Kind::kEnvoyFilter, "shop", "all", "");
+  EXPECT_THAT(Select(Kind::kEnvoyFilter, gateway), IsEmpty());
+  EXPECT_THAT(Select(Kind::kEnvoyFilter, sidecar), ElementsAre("shop/all"));
+  const PolicyParts parts = Build()->policies->PartsFor(Kind::kEnvoyFilter, sidecar);
+  EXPECT_THAT(PolicyLabelKeys(Kind::kEnvoyFilter, parts, /*waypoint=*/false), IsEmpty());
+  EXPECT_THAT(PolicyLabelKeys(Kind::kEnvoyFilter, parts, /*waypoint=*/false, false),
+              ElementsAre(kGatewayNameLabel));
+}
+
 TEST_F(PolicySelectionTest, ARootPolicyCannotNameAGatewayOfAnotherNamespace) {
   PutAuthorization("istio-system", "p", StrCat("targetRefs { ", kGatewayRef, " }"));
   EXPECT_THAT(Select(Kind::kAuthorizationPolicy, "shop", gateway_), IsEmpty());

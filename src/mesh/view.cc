@@ -251,12 +251,14 @@ const Interned& View::slot() {
 std::vector<config::ConfigPtr> View::Policies(config::Kind kind) {
   const std::string& ns = client_namespace();
   const std::string& root = settings(SettingsPart::kIndexes)->root_namespace;
+  const bool selectors = settings(SettingsPart::kIndexes)->features.selectors_of_gateways;
   PolicyParts parts;
   parts.root = PoliciesIn(kind, root);
   parts.in_root = ns == root;
   if (!parts.in_root) parts.own = PoliciesIn(kind, ns);
-  for (const std::string& key : PolicyLabelKeys(kind, parts, /*waypoint=*/false)) Label(key);
-  return SelectPolicies(kind, parts, {ns, world_.client->labels});
+  for (const std::string& key : PolicyLabelKeys(kind, parts, /*waypoint=*/false, selectors)) Label(key);
+  return SelectPolicies(kind, parts,
+                        {.ns = ns, .labels = world_.client->labels, .selectors_of_gateways = selectors});
 }
 
 const LabelMap& View::labels() {
