@@ -8,7 +8,7 @@ std::unique_ptr<state::Derivation> GatewayApiDerivation::Clone() const {
 state::Derivation::Outcome GatewayApiDerivation::Apply(const config::ObjectStore& objects,
                                                        std::span<const config::ObjectChange> changes,
                                                        const model::SettingsPtr& settings) {
-  if (!translation_) translation_.emplace(settings->domain);
+  if (!translation_) translation_.emplace(settings->domain, settings->features);
   return {.objects = translation_->Apply(objects, changes), .statuses = {}};
 }
 

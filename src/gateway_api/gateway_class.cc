@@ -6,39 +6,29 @@
 namespace fairlead::gateway_api {
 namespace {
 
-constexpr ControllerInfo kControllers[] = {
-    {.controller = kGatewayController, .remote = false, .listener_sets = true},
-    {.controller = kRemoteController, .remote = true, .listener_sets = false},
-};
+constexpr ControllerInfo kManaged = {.remote = false, .listener_sets = true};
+constexpr ControllerInfo kRemote = {.remote = true, .listener_sets = false};
 
-struct BuiltinClass {
-  std::string_view name, controller;
-};
-constexpr BuiltinClass kBuiltinClasses[] = {
-    {"istio", kGatewayController},
-    {"istio-remote", kRemoteController},
-};
+const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Features& features) {
+  if (features.network_gateways && name == kRemoteClass) return &kRemote;
+  return name == features.gateway_class ? &kManaged : nullptr;
+}
 
 }  // namespace
 
-const ControllerInfo* FindController(std::string_view controller) {
-  for (const ControllerInfo& info : kControllers) {
-    if (info.controller == controller) return &info;
-  }
-  return nullptr;
+const ControllerInfo* FindController(std::string_view controller, const model::Features& features) {
+  if (features.network_gateways && controller == kRemoteController) return &kRemote;
+  return controller == features.gateway_controller ? &kManaged : nullptr;
 }
 
 GatewayClass FindGatewayClass(std::string_view name, World& world) {
   GatewayClass found{std::string(name), nullptr};
   if (const config::ConfigPtr object = world.Find(config::Kind::kGatewayClass, "", name)) {
     const config::Node spec = object->Spec<config::Tree>().Find("spec");
-    found.info = FindController(spec.Find("controllerName").String());
+    found.info = FindController(spec.Find("controllerName").String(), world.features());
   }
-  if (found.info != nullptr) return found;
   // A class of that name that another controller handles does not hide the built-in one.
-  for (const BuiltinClass& builtin : kBuiltinClasses) {
-    if (builtin.name == name) found.info = FindController(builtin.controller);
-  }
+  if (found.info == nullptr) found.info = FindBuiltinClass(name, world.features());
   return found;
 }
 

@@ -5,25 +5,26 @@
 #include <string_view>
 
 #include "gateway_api/world.h"
+#include "model/features.h"
 
 namespace fairlead::gateway_api {
 
 // What the controller of a GatewayClass means for its Gateways.
 struct ControllerInfo {
-  std::string_view controller;
   bool remote = false;         // Gateways of another cluster: announced, not configured
   bool listener_sets = false;  // whether ListenerSets may be attached
 };
 
 // Null where the controller is not one of Istio's (without ambient mode).
-const ControllerInfo* FindController(std::string_view controller);
+const ControllerInfo* FindController(std::string_view controller, const model::Features& features);
 
 struct GatewayClass {
   std::string name;
   const ControllerInfo* info = nullptr;  // null: the class is another controller's
 };
 
-// The class of a Gateway; the classes "istio" and "istio-remote" are there without an object, too.
+// The class of a Gateway; the classes "istio" (Features::gateway_class) and "istio-remote" are there without
+// an object, too.
 GatewayClass FindGatewayClass(std::string_view name, World& world);
 
 }  // namespace fairlead::gateway_api

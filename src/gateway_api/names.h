@@ -11,8 +11,8 @@ inline constexpr std::string_view kGatewayGroup = "gateway.networking.k8s.io";
 inline constexpr std::string_view kExperimentalGroup = "gateway.networking.x-k8s.io";
 inline constexpr std::string_view kIstioGroup = "networking.istio.io";
 
-inline constexpr std::string_view kGatewayController = "istio.io/gateway-controller";
 inline constexpr std::string_view kRemoteController = "istio.io/unmanaged-gateway";
+inline constexpr std::string_view kRemoteClass = "istio-remote";
 inline constexpr std::string_view kMeshController = "istio.io/mesh-controller";  // of policies on Services
 
 // The revision that Fairlead stands for; objects labelled with another are another control plane's.

@@ -23,10 +23,8 @@ namespace fairlead::gateway_api {
 
 class TestMesh {
  public:
-  explicit TestMesh(std::string_view mesh_config = "")
-      : settings_(model::MakeSettings(model::ParseMeshConfig(mesh_config, "mesh.yaml").mesh,
-                                      model::ParseMeshNetworks("", "networks.yaml").networks, "cluster.local",
-                                      "Kubernetes")) {}
+  explicit TestMesh(std::string_view mesh_config = "", const model::Features& features = {})
+      : settings_(Settings(mesh_config, features)), translation_("cluster.local", features) {}
 
   // Applies manifests; gives the keys of the derived objects that changed.
   std::vector<std::string> Apply(std::string_view manifests) {
@@ -77,6 +75,12 @@ class TestMesh {
   const mesh::SnapshotPtr& snapshot() const { return mesh_.snapshot(); }
 
  private:
+  static model::SettingsPtr Settings(std::string_view mesh_config, const model::Features& features) {
+    model::SettingsOptions options;
+    options.features = features;
+    return model::MakeSettings(model::ParseMeshConfig(mesh_config, "mesh.yaml").mesh,
+                               model::ParseMeshNetworks("", "networks.yaml").networks, options);
+  }
   std::vector<std::string> Apply(std::vector<config::ObjectChange> changes) {
     const std::vector<config::ObjectChange> effective = objects_.Apply(changes);
     mesh_.Apply(changes, settings_);
@@ -89,7 +93,7 @@ class TestMesh {
   model::SettingsPtr settings_;
   state::Mesh mesh_;
   config::ObjectStore objects_, derived_;
-  Translation translation_{"cluster.local"};
+  Translation translation_;
 };
 
 }  // namespace fairlead::gateway_api

@@ -62,6 +62,7 @@ ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key
 
 std::vector<ObjectChange> Translation::Apply(const config::ObjectStore& objects,
                                              std::span<const ObjectChange> changes) {
+  if (!features_->gateway_api) return {};
   Work work{.objects = objects, .dirty = {}, .dirty_routes = {}, .dirty_rules = {}, .made = {}};
   for (const ObjectChange& change : changes) {
     if (IsRead(change.key.kind)) Note(change, &work);
@@ -145,7 +146,7 @@ void Translation::ConvertGateways(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_);
+    World world(work->objects, *this, domain_, *features_);
     gateways_.Set(key, std::make_shared<const GatewayConversion>(ConvertGateway(object, world)));
     SetQuestions(key, world.TakeQuestions());
   }
@@ -210,7 +211,7 @@ void Translation::ConvertRoutes(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_);
+    World world(work->objects, *this, domain_, *features_);
     auto conversion = std::make_shared<const RouteConversion>(ConvertRoute(object, world));
     SetQuestions(key, world.TakeQuestions());
     for (size_t i = 0; i < conversion->pieces.size(); ++i) {
@@ -236,7 +237,7 @@ void Translation::ConvertPolicies(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_);
+    World world(work->objects, *this, domain_, *features_);
     auto conversion = std::make_shared<const PolicyConversion>(ConvertBackendTlsPolicy(object, world));
     SetQuestions(key, world.TakeQuestions());
     for (size_t i = 0; i < conversion->rules.size(); ++i) {
@@ -263,7 +264,7 @@ void Translation::MergeRules(Work* work) {
     for (auto at = rules_.LowerBound({key, Place{}}); at != rules_.end() && at->first.first == key; ++at)
       rules.push_back(at->second);
     // What it looks up is what the policies that it is made of have looked up.
-    World world(work->objects, *this, domain_);
+    World world(work->objects, *this, domain_, *features_);
     Emit(StrCat("rule ", key), rules.empty() ? nullptr : MergeBackendRules(std::move(rules), world), work);
   }
 }

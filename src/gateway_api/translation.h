@@ -18,17 +18,20 @@
 #include "gateway_api/conversion/gateway.h"
 #include "gateway_api/conversion/route.h"
 #include "gateway_api/world.h"
+#include "model/features.h"
 
 namespace fairlead::gateway_api {
 
 // Gateways, routes and policies of the Gateway API as Istio's Gateways, VirtualServices and DestinationRules.
 // Each object is converted apart; its conversion is kept with the questions that it asked of other objects,
 // so that a change converts anew what has asked for it, and nothing else. A value: a copy costs little,
-// shares what it has in common with the original, and is changed apart from it. Not thread-safe.
+// shares what it has in common with the original, and is changed apart from it. Nothing is converted where
+// the Gateway API is turned off (Features::gateway_api). Not thread-safe.
 class Translation : public DerivedLookups {
  public:
   // `domain`: of Kubernetes hosts.
-  explicit Translation(std::string_view domain) : domain_(domain) {}
+  explicit Translation(std::string_view domain, const model::Features& features = {})
+      : domain_(domain), features_(std::make_shared<const model::Features>(features)) {}
 
   // Brings it up to date; what of the derived objects is made, made anew or gone. `changes` are what changed
   // in `objects` since the last call.
@@ -42,6 +45,7 @@ class Translation : public DerivedLookups {
   const Conversions<RouteConversion>& routes() const { return routes_; }
   const Conversions<PolicyConversion>& policies() const { return policies_; }
   const std::string& domain() const { return domain_; }
+  const model::Features& features() const { return *features_; }
 
   ParentsPtr ParentsOf(const config::ObjectKey& key) const override;
   std::vector<config::ObjectKey> SetsOf(const config::ObjectKey& gateway) const override;
@@ -75,6 +79,7 @@ class Translation : public DerivedLookups {
   void Emit(const std::string& key, config::ConfigPtr object, Work* work);
 
   std::string domain_;
+  std::shared_ptr<const model::Features> features_;  // never null
   Conversions<GatewayConversion> gateways_;
   Conversions<RouteConversion> routes_;
   Conversions<PolicyConversion> policies_;

@@ -181,5 +181,23 @@ spec:
                    R"(,"portLevelSettings":[{"port":{"number":80},"tls":)", kTls, "}]}}"));
 }
 
+TEST(TranslationTest, TheGatewayApiMayBeTurnedOff) {
+  model::Features features;
+  features.gateway_api = false;
+  TestMesh mesh("", features);
+  EXPECT_THAT(mesh.Apply(StrCat(kEdge, Route("web", "/"))), IsEmpty());
+  EXPECT_EQ(mesh.Status("Gateway", "edge"), "");
+  EXPECT_EQ(mesh.Status("HTTPRoute", "web"), "");
+}
+
+TEST(TranslationTest, TheClassWithoutAnObjectIsTheConfiguredOne) {
+  model::Features features;
+  features.gateway_class = "own";
+  TestMesh mesh("", features);
+  EXPECT_THAT(mesh.Apply(kEdge), IsEmpty());
+  EXPECT_THAT(mesh.Apply(ReplaceAll(kEdge, "gatewayClassName: istio", "gatewayClassName: own")),
+              Not(IsEmpty()));
+}
+
 }  // namespace
 }  // namespace fairlead::gateway_api

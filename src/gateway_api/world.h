@@ -14,6 +14,7 @@
 #include "config/object.h"
 #include "config/store.h"
 #include "gateway_api/parent.h"
+#include "model/features.h"
 
 namespace fairlead::gateway_api {
 
@@ -52,10 +53,12 @@ class DerivedLookups {
 // Not thread-safe.
 class World {
  public:
-  World(const config::ObjectStore& objects, const DerivedLookups& derived, std::string_view domain)
-      : objects_(objects), derived_(derived), domain_(domain) {}
+  World(const config::ObjectStore& objects, const DerivedLookups& derived, std::string_view domain,
+        const model::Features& features)
+      : objects_(objects), derived_(derived), domain_(domain), features_(features) {}
 
   std::string_view domain() const { return domain_; }
+  const model::Features& features() const { return features_; }
   // Null where there is none.
   config::ConfigPtr Find(config::Kind kind, std::string_view ns, std::string_view name);
   bool Has(config::Kind kind, std::string_view ns, std::string_view name) {
@@ -85,6 +88,7 @@ class World {
   const config::ObjectStore& objects_;
   const DerivedLookups& derived_;
   const std::string domain_;
+  const model::Features& features_;
   std::vector<Question> questions_;
 };
 

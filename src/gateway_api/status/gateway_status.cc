@@ -244,9 +244,11 @@ Json ListenerSetStatus(const GatewayConversion& gateway, const ListenerSetConver
 }  // namespace
 
 void AddGatewayClassStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
+  const model::Features& features = inputs.translation.features();
+  if (!features.gateway_api) return;
   for (const auto& [name, object] : inputs.objects.All(Kind::kGatewayClass)) {
     if (!InRevision(*object)) continue;
-    if (FindController(SpecOf(*object).Find("controllerName").text()) == nullptr) continue;
+    if (FindController(SpecOf(*object).Find("controllerName").text(), features) == nullptr) continue;
     DraftConditions conditions;
     conditions.Set(kAccepted, kAccepted, "Handled by Istio controller");
     Json status = Json::object();

@@ -67,7 +67,8 @@ std::vector<Ancestor> AncestorsOf(const PolicyConversion& policy, const Translat
   if (policy.targets.empty()) return ancestors;
   for (const auto& [ns, name] : GatewaysOf(policy, translation)) {
     Json reference = {{"group", kGatewayGroup}, {"kind", "Gateway"}, {"name", name}};
-    ancestors.push_back({std::move(reference), kGatewayController, &policy.targets.back().conditions});
+    ancestors.push_back(
+        {std::move(reference), translation.features().gateway_controller, &policy.targets.back().conditions});
   }
   return ancestors;
 }
@@ -91,7 +92,7 @@ Json AncestorsJson(const PolicyConversion& policy, const Translation& translatio
   Json list = Json::array();
   for (Node one : existing.elements()) {
     const std::string_view controller = one.Find("controllerName").text();
-    if (controller != kGatewayController && controller != kMeshController) {
+    if (controller != translation.features().gateway_controller && controller != kMeshController) {
       list.push_back(config::ToJson(one));
       continue;
     }

@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "config/tree_json.h"
-#include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/kinds.h"
 
@@ -18,8 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kAccepted = "Accepted";
 constexpr std::string_view kResolvedRefs = "ResolvedRefs";
-
-bool IsOurs(Node parent) { return parent.Find("controllerName").text() == kGatewayController; }
 
 // What is said of one parentRef: the attachments to all listeners that it may mean, as one.
 struct Verdict {
@@ -76,24 +73,25 @@ DraftConditions ConditionsOf(const Verdict& verdict, const RouteConversion& rout
   return conditions;
 }
 
-Json ParentJson(const Verdict& verdict, const RouteConversion& route, Node existing) {
+Json ParentJson(const Verdict& verdict, const RouteConversion& route, const std::string& controller,
+                Node existing) {
   const ConfigObject& object = *route.object;
   const Node reference = object.Spec<config::Tree>().Find("spec").Find("parentRefs").At(verdict.reference);
   Json json;
   json["parentRef"] = config::ToJson(reference);
-  json["controllerName"] = kGatewayController;
+  json["controllerName"] = controller;
   json["conditions"] = MergedConditions(existing.Find("conditions"), object.meta().generation,
                                         ConditionsOf(verdict, route).all());
   return json;
 }
 
 // Entries keep their places, other controllers' too; new ones come behind them, the last text first.
-Json ParentsJson(const RouteConversion& route) {
+Json ParentsJson(const RouteConversion& route, const std::string& controller) {
   const ConfigObject& object = *route.object;
   std::vector<Verdict> verdicts = VerdictsOf(route);
   Json list = Json::array();
   for (Node existing : object.Spec<config::Tree>().Find("status").Find("parents").elements()) {
-    if (!IsOurs(existing)) {
+    if (existing.Find("controllerName").text() != controller) {
       list.push_back(config::ToJson(existing));
       continue;
     }
@@ -101,11 +99,11 @@ Json ParentsJson(const RouteConversion& route) {
     const auto verdict = std::find_if(verdicts.begin(), verdicts.end(),
                                       [&text](const Verdict& one) { return one.text == text; });
     if (verdict == verdicts.end()) continue;
-    list.push_back(ParentJson(*verdict, route, existing));
+    list.push_back(ParentJson(*verdict, route, controller, existing));
     verdicts.erase(verdict);
   }
   for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict)
-    list.push_back(ParentJson(*verdict, route, Node()));
+    list.push_back(ParentJson(*verdict, route, controller, Node()));
   return list;
 }
 
@@ -113,7 +111,7 @@ Json ParentsJson(const RouteConversion& route) {
 
 void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
   for (const auto& [key, route] : inputs.translation.routes()) {
-    Json parents = ParentsJson(*route);
+    Json parents = ParentsJson(*route, inputs.translation.features().gateway_controller);
     Json status = Json::object();
     if (!parents.empty()) status["parents"] = std::move(parents);
     out->push_back({route->object, std::move(status)});

@@ -20,7 +20,7 @@ std::vector<config::ObjectChange> Differences(const config::ObjectStore& now,
 std::vector<StatusOf> StatusBoard::Statuses(const config::ObjectStore& objects,
                                             const mesh::MeshSnapshot& snapshot) {
   std::lock_guard lock(mutex_);
-  if (!translation_) translation_.emplace(snapshot.settings->domain);
+  if (!translation_) translation_.emplace(snapshot.settings->domain, snapshot.settings->features);
   translation_->Apply(objects, Differences(objects, seen_));
   seen_ = objects;
   return ComputeStatuses(*translation_, objects, snapshot);

@@ -29,6 +29,7 @@ bool IsUsable(Node address) {
 
 void AppendGatewaysOfResource(const config::ConfigObject& gateway, const MeshFacts& facts,
                               std::vector<model::NetworkGateway>* gateways) {
+  if (!facts.settings->features.network_gateways) return;
   const LabelMap& labels = gateway.meta().labels;
   const std::string_view network = LabelOr(labels, model::kNetworkLabel);
   if (network.empty()) return;
