@@ -142,6 +142,25 @@ TEST(EnvironmentFeaturesTest, ReadsWhatIsSet) {
   EXPECT_EQ(features.trace_sampling, 12.5);
 }
 
+TEST(EnvironmentFeaturesTest, WhoFetchesKeys) {
+  const auto mode = [](const char* text) {
+    return Read({{"PILOT_JWT_ENABLE_REMOTE_JWKS", text}})->features.key_fetch;
+  };
+  using model::KeyFetch;
+  EXPECT_EQ(mode("istiod"), KeyFetch::kHere);
+  EXPECT_EQ(mode("true"), KeyFetch::kHybrid);
+  EXPECT_EQ(mode("hybrid"), KeyFetch::kHybrid);
+  EXPECT_EQ(mode("envoy"), KeyFetch::kProxies);
+  EXPECT_FALSE(Read({{"PILOT_JWT_ENABLE_REMOTE_JWKS", "others"}}).ok());
+}
+
+TEST(EnvironmentFeaturesTest, RangesAreOfTheirFamily) {
+  EXPECT_EQ(Read({{"PILOT_IP_AUTOALLOCATE_IPV4_PREFIX", "10.0.0.0/8"}})->features.ipv4_range, "10.0.0.0/8");
+  EXPECT_FALSE(Read({{"PILOT_IP_AUTOALLOCATE_IPV4_PREFIX", "fd00::/8"}}).ok());
+  EXPECT_FALSE(Read({{"PILOT_IP_AUTOALLOCATE_IPV6_PREFIX", "10.0.0.0/8"}}).ok());
+  EXPECT_FALSE(Read({{"PILOT_IP_AUTOALLOCATE_IPV6_PREFIX", "fd00::"}}).ok());
+}
+
 TEST(EnvironmentFeaturesTest, NoLabelIsALabelToo) {
   EXPECT_EQ(Read({{"PILOT_DRAINING_LABEL", ""}})->features.draining_label, "");
   EXPECT_EQ(Read({})->features.draining_label, "istio.io/draining");

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/duration.h"
+#include "base/ip_address.h"
 #include "base/strings.h"
 
 namespace fairlead::app {
@@ -71,6 +73,14 @@ bool SetKeyFetch(std::string_view text, Features* out) {
                                    [text](const auto& mode) { return mode.first == text; });
   if (found == std::end(kModes)) return false;
   out->key_fetch = found->second;
+  return true;
+}
+
+template <auto Member, bool kV4>
+bool SetRange(std::string_view text, Features* out) {
+  const std::optional<IpPrefix> range = IpPrefix::Parse(text);
+  if (!range || range->address.is_v4() != kV4) return false;
+  out->*Member = std::string(text);
   return true;
 }
 
@@ -219,6 +229,12 @@ constexpr FeatureVariable kVariables[] = {
       "Whether Gateways of the Gateway API with a network's label lead there, and there is the class "
       "istio-remote."},
      Set<&Features::network_gateways>},
+    {{"PILOT_IP_AUTOALLOCATE_IPV4_PREFIX", "240.240.0.0/16",
+      "The range of the IPv4 addresses that ServiceEntries without any are given."},
+     SetRange<&Features::ipv4_range, true>},
+    {{"PILOT_IP_AUTOALLOCATE_IPV6_PREFIX", "2001:2::/48",
+      "The range of the IPv6 addresses that ServiceEntries without any are given."},
+     SetRange<&Features::ipv6_range, false>},
     {{"PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION", "true",
       "Whether routers' virtual hosts with the same routes are merged."},
      Set<&Features::merge_hosts>},

@@ -22,8 +22,8 @@ void AddGatewayStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 void AddPolicyStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 void AddIngressStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
-// Addresses for the hosts of ServiceEntries that have none: 240.240.0.0/16 and 2001:2::/48, to the oldest
-// first. Those that a status names already stay.
+// Addresses for the hosts of ServiceEntries that have none: of the features' ranges (240.240.0.0/16 and
+// 2001:2::/48), to the oldest first. Those that a status names already stay.
 void AddServiceEntryStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 
 }  // namespace fairlead::gateway_api

@@ -1,4 +1,7 @@
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,7 +26,6 @@ using Json = nlohmann::ordered_json;
 using AddressesByHost = std::map<std::string, std::vector<std::string>>;
 
 constexpr std::string_view kOptOutLabel = "networking.istio.io/enable-autoallocate-ip";
-constexpr uint32_t kMost = 0xffff;  // hosts in 240.240.0.0/16
 
 bool WantsAddresses(const ConfigObject& object) {
   const auto& entry = object.Spec<ServiceEntry>();
@@ -48,6 +50,19 @@ std::optional<std::string> Canonical(std::string_view text) {
   return address->ToString();
 }
 
+// Nothing behind the last one.
+std::optional<IpAddress> NextAddress(const IpAddress& address) {
+  std::array<unsigned char, 16> bytes{};
+  const int family = address.is_v4() ? AF_INET : AF_INET6;
+  const size_t size = address.is_v4() ? 4 : 16;
+  inet_pton(family, address.ToString().c_str(), bytes.data());
+  size_t i = size;
+  while (i > 0 && ++bytes[i - 1] == 0) --i;
+  char text[INET6_ADDRSTRLEN];
+  if (i == 0 || inet_ntop(family, bytes.data(), text, sizeof(text)) == nullptr) return std::nullopt;
+  return IpAddress::Parse(text);
+}
+
 // Those of the status, by host.
 AddressesByHost ExistingAddresses(const ConfigObject& object) {
   AddressesByHost found;
@@ -58,39 +73,47 @@ AddressesByHost ExistingAddresses(const ConfigObject& object) {
   return found;
 }
 
-class Allocator {
+// The addresses of one range that are not used.
+class FreeAddresses {
  public:
+  explicit FreeAddresses(std::string_view range) : range_(IpPrefix::Parse(range)) {
+    if (range_) next_ = NextAddress(range_->address);
+  }
   void MarkUsed(const std::string& address) { used_.insert(address); }
-  // One address of each family; none where all are used.
-  std::vector<std::string> Next() {
-    std::vector<std::string> addresses;
-    for (const auto& next : {NextOf(false, &next_v4_), NextOf(true, &next_v6_)}) {
-      if (next) addresses.push_back(*next);
-    }
-    return addresses;
-  }
-
- private:
-  static std::string AddressAt(bool v6, uint32_t number) {
-    if (v6) return Canonical(StrCat("2001:2::", Hex(number))).value_or("");
-    return StrCat("240.240.", number >> 8, ".", number & 0xff);
-  }
-  static std::string Hex(uint32_t number) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (; number > 0; number >>= 4) text.insert(text.begin(), kDigits[number & 0xf]);
-    return text;
-  }
-  std::optional<std::string> NextOf(bool v6, uint32_t* next) {
-    for (; *next <= kMost; ++*next) {
-      std::string address = AddressAt(v6, *next);
+  // Behind the range's own address; nothing where all are used.
+  std::optional<std::string> Take() {
+    for (; next_ && range_->Contains(*next_); next_ = NextAddress(*next_)) {
+      std::string address = next_->ToString();
       if (used_.insert(address).second) return address;
     }
     return std::nullopt;
   }
 
+ private:
+  std::optional<IpPrefix> range_;
+  std::optional<IpAddress> next_;
   std::set<std::string> used_;
-  uint32_t next_v4_ = 1, next_v6_ = 1;
+};
+
+class Allocator {
+ public:
+  explicit Allocator(const model::Features& features)
+      : families_{FreeAddresses(features.ipv4_range), FreeAddresses(features.ipv6_range)} {}
+
+  void MarkUsed(const std::string& address) {
+    for (FreeAddresses& family : families_) family.MarkUsed(address);
+  }
+  // One address of each family; none where all are used.
+  std::vector<std::string> Next() {
+    std::vector<std::string> addresses;
+    for (FreeAddresses& family : families_) {
+      if (auto address = family.Take()) addresses.push_back(*std::move(address));
+    }
+    return addresses;
+  }
+
+ private:
+  std::array<FreeAddresses, 2> families_;
 };
 
 void MarkUsed(const ConfigObject& object, Allocator* allocator) {
@@ -130,7 +153,7 @@ Json AddressesJson(const ConfigObject& object, Allocator* allocator) {
 }  // namespace
 
 void AddServiceEntryStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  Allocator allocator;
+  Allocator allocator(inputs.snapshot.settings->features);
   std::vector<ConfigPtr> entries;
   for (const auto& [name, object] : inputs.objects.All(Kind::kServiceEntry)) {
     MarkUsed(*object, &allocator);

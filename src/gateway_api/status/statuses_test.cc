@@ -92,5 +92,53 @@ spec: {hosts: [new.example], ports: [{number: 80, name: http, protocol: HTTP}], 
   EXPECT_THAT(mesh.Status("ServiceEntry", "old"), HasSubstr("240.240.0.1"));
 }
 
+TEST(StatusesTest, NewAddressesAreOfTheRanges) {
+  model::Features features;
+  features.ipv4_range = "10.9.255.253/16";
+  features.ipv6_range = "fd00:1::ffff/64";
+  TestMesh mesh("", features);
+  mesh.Apply(R"(
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: all, namespace: shop}
+spec: {hosts: [a.example, b.example, c.example], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}
+)");
+  // The second range goes on where the first is used up.
+  EXPECT_EQ(mesh.Status("ServiceEntry", "all"),
+            R"({"addresses":[{"host":"a.example","value":"10.9.255.254"},)"
+            R"({"host":"a.example","value":"fd00:1::1:0"},{"host":"b.example","value":"10.9.255.255"},)"
+            R"({"host":"b.example","value":"fd00:1::1:1"},{"host":"c.example","value":"fd00:1::1:2"}]})");
+}
+
+TEST(StatusesTest, AreOfTheConfiguredController) {
+  model::Features features;
+  features.gateway_controller = "example.com/mine";
+  TestMesh mesh("", features);
+  mesh.Apply(R"(
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: ours}
+spec: {controllerName: example.com/mine}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: theirs}
+spec: {controllerName: istio.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: ours, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}]}
+)");
+  EXPECT_THAT(mesh.Status("GatewayClass", "ours"), HasSubstr("Accepted"));
+  EXPECT_EQ(mesh.Status("GatewayClass", "theirs"), "");
+  EXPECT_THAT(mesh.Status("HTTPRoute", "web"), HasSubstr(R"("controllerName":"example.com/mine")"));
+}
+
 }  // namespace
 }  // namespace fairlead::gateway_api
