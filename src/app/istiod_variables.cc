@@ -36,8 +36,6 @@ constexpr IstiodVariable kVariables[] = {
     {"ENABLE_MCS_CLUSTER_LOCAL", "false", kRefused, "ServiceExports are not read"},
     {"ENABLE_MCS_HOST", "false", kRefused, "ServiceExports are not read"},
     {"ENABLE_MCS_SERVICE_DISCOVERY", "false", kRefused, "ServiceExports are not read"},
-    {"ENABLE_MULTICLUSTER_HEADLESS", "true", kRefused,
-     "name tables have the same network's endpoints of any cluster"},
     {"ENABLE_NATIVE_SIDECARS", "auto", kIdle, "there is no injection"},
     {"ENABLE_PROXY_FIND_POD_BY_IP", "false", kRefused, "a proxy's pod is found by its address"},
     {"ENABLE_VTPROTOBUF", "true", kIdle, "how istiod encodes"},

@@ -55,6 +55,8 @@ class EndpointNames {
         // No gateway leads to one endpoint of another network.
         if (!SameOrUnknown(endpoint.workload->network, client_.network)) continue;
         AddPod(endpoint);
+        if (!client_.headless_of_all_clusters && !SameOrUnknown(endpoint.workload->cluster, client_.cluster))
+          continue;
         addresses_.insert(addresses_.end(), endpoint.addresses.begin(), endpoint.addresses.end());
       }
     }

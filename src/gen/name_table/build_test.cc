@@ -128,6 +128,17 @@ TEST_F(NameTableTest, HeadlessServicesResolveToReadyPodsOfTheNetwork) {
   EXPECT_THAT(Ips(Build(), "db.default.svc.cluster.local"), ElementsAre("10.1.0.1", "10.1.0.4", "10.1.0.5"));
 }
 
+TEST_F(NameTableTest, HeadlessServicesMayResolveInTheOwnClusterAlone) {
+  inputs_.client.headless_of_all_clusters = false;
+  Add(Headless("db.default.svc.cluster.local"),
+      Endpoints({{.ip = "10.1.0.1", .hostname = "db-0"},
+                 {.ip = "10.1.0.2", .cluster = ""},
+                 {.ip = "10.2.0.1", .hostname = "db-1", .cluster = "west"}}));
+  const NameTable table = Build();
+  EXPECT_THAT(Ips(table, "db.default.svc.cluster.local"), ElementsAre("10.1.0.1", "10.1.0.2"));
+  EXPECT_THAT(Ips(table, "db-1.db.default.svc.cluster.local"), ElementsAre("10.2.0.1"));
+}
+
 TEST_F(NameTableTest, PodsThatAreNotReadyArePublishedOnDemand) {
   auto service = Headless("db.default.svc.cluster.local");
   service->publish_not_ready_addresses = true;

@@ -15,7 +15,8 @@ NameTableInputs CollectNameTable(mesh::View& view) {
   NameTableInputs out;
   const model::ProxyClass& proxy = view.proxy_class();
   out.client = {model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id),
-                proxy.network, proxy.cluster_id};
+                proxy.network, proxy.cluster_id,
+                view.settings(model::SettingsPart::kScopes)->features.headless_names_of_all_clusters};
   for (const mesh::EgressListener& listener : view.imports().egress) {
     for (const model::ServicePtr& service : listener.services) {
       NameTableInputs::Entry& entry = out.services.emplace_back();

@@ -15,13 +15,14 @@ namespace fairlead::gen {
 // What of a proxy its name table depends on.
 struct NameTableClient {
   model::AddressView addresses;
-  Interned network;  // "": every network is its own
-  Interned cluster;  // likewise
+  Interned network;                      // "": every network is its own
+  Interned cluster;                      // likewise
+  bool headless_of_all_clusters = true;  // of headless services the other clusters' endpoints count, too
 
   friend bool operator==(const NameTableClient&, const NameTableClient&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const NameTableClient& c) {
-    return H::combine(std::move(h), c.addresses, c.network, c.cluster);
+    return H::combine(std::move(h), c.addresses, c.network, c.cluster, c.headless_of_all_clusters);
   }
 };
 
