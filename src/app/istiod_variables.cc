@@ -37,7 +37,6 @@ constexpr IstiodVariable kVariables[] = {
     {"ENABLE_MCS_HOST", "false", kRefused, "ServiceExports are not read"},
     {"ENABLE_MCS_SERVICE_DISCOVERY", "false", kRefused, "ServiceExports are not read"},
     {"ENABLE_NATIVE_SIDECARS", "auto", kIdle, "there is no injection"},
-    {"ENABLE_PROXY_FIND_POD_BY_IP", "false", kRefused, "a proxy's pod is found by its address"},
     {"ENABLE_VTPROTOBUF", "true", kIdle, "how istiod encodes"},
     {"ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS", "false", kRefused, "there are none"},
     {"ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL", "false", kIdle, "the agent's"},

@@ -133,6 +133,21 @@ TEST_F(ProxyScopeTest, ServiceEntriesAreFoundByAddressInTheProxysNamespace) {
               ElementsAre("web.a.svc.cluster.local:80->80"));
 }
 
+TEST_F(ProxyScopeTest, PodsMayBeFoundByAddress) {
+  AddService("a", "web", {80}, {{"app", "web"}});
+  AddPod("a", "web-1", "10.0.0.1", {{"app", "web"}});
+  AddPod("b", "host-1", "10.0.0.2", {{"app", "web"}});
+  AddPod("a", "host-1", "10.0.0.2", {{"app", "web"}});
+  EXPECT_THAT(Targets(MakeProxy("a", "other", "10.0.0.1")), IsEmpty());
+  settings_.features.pods_by_address = true;
+  SetSettings();
+  EXPECT_THAT(Targets(MakeProxy("a", "other", "10.0.0.1")), ElementsAre("web.a.svc.cluster.local:80->80"));
+  EXPECT_THAT(Targets(MakeProxy("a", "other", "10.0.0.2")), ElementsAre("web.a.svc.cluster.local:80->80"));
+  EXPECT_THAT(Targets(MakeProxy("a", "other", "10.0.0.3")), IsEmpty());
+  const ProxyScopePtr scope = ComputeProxyScope(*Build(), MakeProxy("a", "other", "10.0.0.1"));
+  EXPECT_THAT(scope->labels, testing::Contains(Pair("app", "web")));
+}
+
 TEST_F(ProxyScopeTest, LabelsAndLocalityAreThePods) {
   AddPod("a", "web-1", "10.0.0.1", {{"app", "web"}}, {}, model::Locality{"r", "z", ""});
   const auto proxy = With(MakeProxy("a", "web-1", "10.0.0.1"), [](model::Proxy* p) {

@@ -174,13 +174,21 @@ WorkloadIndex::Workload WorkloadIndex::Pod(std::string_view ns, std::string_view
 }
 
 std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesByAddress(std::string_view ip) const {
-  std::vector<const model::WorkloadInstance*> entries;
+  return ByAddress(ip, /*pods=*/false);
+}
+
+std::vector<const model::WorkloadInstance*> WorkloadIndex::PodsByAddress(std::string_view ip) const {
+  return ByAddress(ip, /*pods=*/true);
+}
+
+std::vector<const model::WorkloadInstance*> WorkloadIndex::ByAddress(std::string_view ip, bool pods) const {
+  std::vector<const model::WorkloadInstance*> found;
   const Sharing* sharing = by_address_.Find(ip);
-  if (sharing == nullptr) return entries;
+  if (sharing == nullptr) return found;
   for (const Workload& workload : **sharing) {
-    if (!IsPod(*workload)) entries.push_back(workload.get());
+    if (IsPod(*workload) == pods) found.push_back(workload.get());
   }
-  return entries;
+  return found;
 }
 
 std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(

@@ -181,6 +181,19 @@ Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const Label
   return found;
 }
 
+// With the feature, for proxies whose id names no pod. Of several pods, which have the host's address, one of
+// the proxy's namespace.
+const model::WorkloadInstance* FindPodByAddress(View& view, const model::Proxy& proxy) {
+  const bool asked = view.settings(model::SettingsPart::kScopes)->features.pods_by_address;
+  if (!asked || proxy.ip_addresses.empty()) return nullptr;
+  const auto pods = view.PodsAt(proxy.ip_addresses.front());
+  if (pods.size() == 1) return pods.front();
+  const auto own = std::find_if(pods.begin(), pods.end(), [&proxy](const model::WorkloadInstance* pod) {
+    return pod->workload->ns == proxy.ns;
+  });
+  return own == pods.end() ? nullptr : *own;
+}
+
 }  // namespace
 
 std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::Proxy& proxy) {
@@ -209,8 +222,11 @@ std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& pr
 
 const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy) {
   const size_t dot = proxy.id.find('.');
-  if (dot == std::string::npos || proxy.id.substr(dot + 1) != proxy.metadata.ns) return nullptr;
-  return view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot));
+  if (dot != std::string::npos && proxy.id.substr(dot + 1) == proxy.metadata.ns) {
+    const auto* pod = view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot));
+    if (pod != nullptr) return pod;
+  }
+  return FindPodByAddress(view, proxy);
 }
 
 bool InOwnCluster(View& view, const model::Proxy& proxy) {

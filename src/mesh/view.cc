@@ -151,6 +151,11 @@ const model::WorkloadInstance* View::Pod(const Interned& ns, const Interned& nam
   return Note<model::WorkloadInstance>({Part::kPod, {}, ns, name}).get();
 }
 
+std::vector<const model::WorkloadInstance*> View::PodsAt(const Interned& address) {
+  NoteAnswer({Part::kWorkloads, {}, address});
+  return world_.snapshot.workloads->PodsByAddress(address);
+}
+
 const std::vector<model::ExternalTarget>& View::ExternalTargetsAt(const Interned& address) {
   NoteAnswer({Part::kExternalTargets, {}, address});
   return world_.snapshot.external_targets->At(address);

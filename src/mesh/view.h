@@ -77,6 +77,8 @@ class View {
   NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);                 // null: none
   std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
   const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name);
+  // The pods with an address, those of the host network last.
+  std::vector<const model::WorkloadInstance*> PodsAt(const Interned& address);
   const std::vector<model::ExternalTarget>& ExternalTargetsAt(const Interned& address);
   VirtualServiceIndex::ListPtr VirtualServicesIn(const Interned& ns);
   const VirtualServiceIndex& all_virtual_services();

@@ -28,10 +28,13 @@ class WorkloadIndex {
   Workload Pod(std::string_view ns, std::string_view name) const;
   // The workload entries with an address, by namespace and name.
   std::vector<const model::WorkloadInstance*> EntriesByAddress(std::string_view ip) const;
+  // The pods with an address, those of the host network last.
+  std::vector<const model::WorkloadInstance*> PodsByAddress(std::string_view ip) const;
 
  private:
   friend class WorkloadIndexBuilder;
   friend class SnapshotDifference;
+  std::vector<const model::WorkloadInstance*> ByAddress(std::string_view ip, bool pods) const;
   using Sharing = std::shared_ptr<const std::vector<Workload>>;
   ShardedMap<std::string, Sharing, StringViewHash, StringViewEqual> by_address_;
   NamePairMap<Workload> pods_;  // by (namespace, name)
