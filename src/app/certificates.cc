@@ -112,6 +112,7 @@ absl::Status Certificates::StartAuthority() {
   const Environment& environment = options_.environment;
   ca::KeeperOptions options;
   options.plugged_in = environment.root_ca_dir;
+  options.revocations = environment.revocations;
   options.self_signed.folder = environment.ca_dir;
   options.self_signed.organization = TrustDomains().front();
   options.self_signed.lifetime = Seconds(environment.root_lifetime);

@@ -199,6 +199,9 @@ const std::vector<Row>& Rows() {
        SetPlaintextIdentity},
       {{"ENABLE_CA_SERVER", "true", "Whether certificates are given to workloads, on --secureGRPCAddr."},
        SetBool<&Environment::ca_server>},
+      {{"PILOT_ENABLE_CA_CRL", "true",
+        "Whether the list of revoked certificates in ROOT_CA_DIR (ca-crl.pem) counts."},
+       SetBool<&Environment::revocations>},
       {{"ROOT_CA_DIR", "./etc/cacerts",
         "Folder of an authority's ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or of tls.crt, "
         "tls.key and ca.crt; without them there is a root of our own."},

@@ -54,6 +54,8 @@ struct Environment {
   model::Features features;
   std::string ingress_namespace = "istio-system";
   bool shadow = false;
+  bool revocations = true;                            // whether an authority's ca-crl.pem counts
+  std::string ignored_resources, included_resources;  // see IgnoredKinds
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
   bool believe_key_servers = false;
   std::vector<IpPrefix> blocked_key_servers;

@@ -68,7 +68,6 @@ constexpr IstiodVariable kVariables[] = {
     {"PILOT_ENABLE_AMBIENT", "false", kRefused, "there is no ambient mode"},
     {"PILOT_ENABLE_AMBIENT_WAYPOINTS", "false", kRefused, "there is no ambient mode"},
     {"PILOT_ENABLE_ANALYSIS", "false", kIdle, "diagnostics are always made"},
-    {"PILOT_ENABLE_CA_CRL", "true", kRefused, "lists of revoked certificates are passed on"},
     {"PILOT_ENABLE_CDS_CACHE", "true", kIdle,
      "what was made of a part of the mesh lives as long as somebody has it"},
     {"PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY", "true", kIdle, "there are no remote clusters"},

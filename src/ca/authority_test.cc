@@ -248,8 +248,9 @@ class KeeperTest : public testing::Test {
     folder_.Write("ca-key.pem", PrivateKeyPem(key));
     folder_.Write("ca-cert.pem", CertificatePem(between));
   }
-  std::unique_ptr<Keeper> NewKeeper() {
+  std::unique_ptr<Keeper> NewKeeper(bool revocations = true) {
     KeeperOptions options;
+    options.revocations = revocations;
     options.plugged_in = folder_.path();
     options.self_signed.folder = own_.path() + "/ca";
     options.poll = hours(1);
@@ -291,6 +292,14 @@ TEST_F(KeeperTest, FilesThatAreMissingAreNamed) {
   folder_.Write("ca-key.pem", "k");
   const absl::Status status = NewKeeper()->Start();
   EXPECT_THAT(status.message(), HasSubstr("ca-cert.pem, root-cert.pem, cert-chain.pem"));
+}
+
+TEST_F(KeeperTest, AListOfRevokedCertificatesMayBeLeftOut) {
+  PlugIn(NewBundle());
+  folder_.Write("ca-crl.pem", "no list");
+  EXPECT_FALSE(NewKeeper()->Start().ok());
+  ASSERT_TRUE(NewKeeper(/*revocations=*/false)->Start().ok());
+  EXPECT_EQ(authority_.bundle()->crl, "");
 }
 
 TEST_F(KeeperTest, NamesOfTlsSecretsAreKnown) {

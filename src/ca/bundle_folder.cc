@@ -36,7 +36,7 @@ absl::Status ReadInto(const std::string& folder, const char* name, std::string* 
 
 }  // namespace
 
-absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder) {
+absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder, bool revocations) {
   const bool tls = Exists(StrCat(folder, "/tls.crt"));
   const Names names = tls ? Names{"tls.crt", "tls.key", "ca.crt", nullptr, "ca.crl"}
                           : Names{kCertificate, kKey, kRoots, kChain, kRevoked};
@@ -58,7 +58,7 @@ absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& fold
     if (name == nullptr) continue;
     if (absl::Status status = ReadInto(folder, name, text); !status.ok()) return status;
   }
-  if (Exists(StrCat(folder, "/", names.crl))) {
+  if (revocations && Exists(StrCat(folder, "/", names.crl))) {
     if (absl::Status status = ReadInto(folder, names.crl, &texts.crl); !status.ok()) return status;
   }
   // Of a kubernetes.io/tls secret the certificate's file holds the chain, too.

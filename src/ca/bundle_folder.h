@@ -16,9 +16,9 @@ namespace fairlead::ca {
 // The texts of a plugged-in authority in `folder` (ROOT_CA_DIR): ca-cert.pem, ca-key.pem, root-cert.pem,
 // cert-chain.pem and perhaps ca-crl.pem; or tls.crt, tls.key and ca.crt as in a secret of type
 // kubernetes.io/tls, where these are there. Nothing where there is none of them; FailedPrecondition, naming
-// the file, where some are missing; Unavailable where one cannot be read. Source: Istio's
-// detectSigningCABundle.
-absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder);
+// the file, where some are missing; Unavailable where one cannot be read. Without `revocations` ca-crl.pem is
+// not read. Source: Istio's detectSigningCABundle.
+absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder, bool revocations = true);
 
 struct SelfSignedOptions {
   std::string folder;                                             // is made, with mode 0700

@@ -28,7 +28,7 @@ Keeper::~Keeper() { Stop(); }
 
 absl::Status Keeper::Start() {
   Metrics();
-  auto texts = ReadPluggedIn(options_.plugged_in);
+  auto texts = ReadPluggedIn(options_.plugged_in, options_.revocations);
   if (!texts.ok()) return texts.status();
   const int64_t now = options_.now();
   auto bundle = *texts ? ReadBundle(**texts, now) : folder_.Load(now);
@@ -74,7 +74,7 @@ void Keeper::Look() {
 }
 
 void Keeper::LookAtFiles() {
-  auto texts = ReadPluggedIn(options_.plugged_in);
+  auto texts = ReadPluggedIn(options_.plugged_in, options_.revocations);
   if (texts.ok() && *texts && **texts == texts_) return;
   absl::StatusOr<BundlePtr> bundle = absl::NotFoundError("the authority's files are gone");
   if (!texts.ok()) {

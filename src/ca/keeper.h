@@ -14,7 +14,8 @@
 namespace fairlead::ca {
 
 struct KeeperOptions {
-  std::string plugged_in;  // ROOT_CA_DIR; its files go before a root of our own
+  std::string plugged_in;   // ROOT_CA_DIR; its files go before a root of our own
+  bool revocations = true;  // PILOT_ENABLE_CA_CRL: whether a list of revoked certificates among them counts
   SelfSignedOptions self_signed;
   std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files are looked at
   // How often the age of a root of our own is; zero: never (CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL).
