@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "app/ignored_kinds.h"
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
@@ -61,8 +63,7 @@ void LogRemarks(const DiscoveryOptions& options) {
   if (options.environment.plaintext_identity) {
     app_log.Warn(
         "FAIRLEAD_PLAINTEXT_IDENTITY=node: whoever reaches the plaintext port is believed to be the proxy "
-        "that it "
-        "says it is");
+        "that it says it is");
   }
   if (options.environment.believe_key_servers) {
     app_log.Warn(
@@ -71,9 +72,7 @@ void LogRemarks(const DiscoveryOptions& options) {
   if (!options.https_addr.empty()) {
     app_log.Info("no webhooks on {}: this version has no certificates yet", options.https_addr);
   }
-  for (const auto& [flag, value] : {std::pair("--kubeconfig", &options.kubeconfig)}) {
-    if (!value->empty()) app_log.Warn("{} is set, but means nothing to this version", flag);
-  }
+  if (!options.kubeconfig.empty()) app_log.Warn("--kubeconfig is set, but means nothing to this version");
 }
 
 }  // namespace
@@ -271,6 +270,8 @@ absl::Status DiscoveryServer::OpenState() {
 
 std::vector<source::Sink*> DiscoveryServer::AddSinks() {
   const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
+  const std::set<config::Kind> ignored =
+      IgnoredKinds(options_.environment.ignored_resources, options_.environment.included_resources);
   std::vector<source::Sink*> sinks;
   for (const auto& source : sources_) {
     source::Sink* sink = mesh_thread_->AddSource(source->Name());
@@ -278,6 +279,10 @@ std::vector<source::Sink*> DiscoveryServer::AddSinks() {
       start_checks_.push_back(
           MakeStartCheck(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
       sink = start_checks_.back().get();
+    }
+    if (!ignored.empty()) {
+      kind_filters_.push_back(MakeKindFilter(ignored, sink));
+      sink = kind_filters_.back().get();
     }
     sinks.push_back(sink);
   }

@@ -202,6 +202,12 @@ const std::vector<Row>& Rows() {
       {{"PILOT_ENABLE_CA_CRL", "true",
         "Whether the list of revoked certificates in ROOT_CA_DIR (ca-crl.pem) counts."},
        SetBool<&Environment::revocations>},
+      {{"PILOT_IGNORE_RESOURCES", "",
+        "Custom resources that have no effect, with commas: names of their definitions "
+        "(wasmplugins.extensions.istio.io) or ends of such (*.istio.io)."},
+       SetText<&Environment::ignored_resources>},
+      {{"PILOT_INCLUDE_RESOURCES", "", "Those among them that have an effect all the same."},
+       SetText<&Environment::included_resources>},
       {{"ROOT_CA_DIR", "./etc/cacerts",
         "Folder of an authority's ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or of tls.crt, "
         "tls.key and ca.crt; without them there is a root of our own."},

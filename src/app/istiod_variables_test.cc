@@ -38,7 +38,7 @@ TEST(IstiodVariablesTest, WhatIsSetAndNotHonouredIsSaid) {
 
 TEST(IstiodVariablesTest, DefaultsOfIstiodAreNoNews) {
   EXPECT_THAT(
-      RemarksOn({"PILOT_ENABLE_AMBIENT=False", "PILOT_ENABLE_GATEWAY_API=", "PILOT_IGNORE_RESOURCES="}),
+      RemarksOn({"PILOT_ENABLE_AMBIENT=False", "PILOT_ENABLE_AGENTGATEWAY=", "ISTIO_WATCH_NAMESPACE="}),
       IsEmpty());
 }
 
