@@ -116,7 +116,7 @@ class Mesh:
         self.folder.chmod(0o755)
         self.config = pathlib.Path(manifests)
         self.authority, self.lifetime, self.mesh_config = authority, lifetime, mesh_config
-        self.server_environment = {}
+        self.server_environment, self.server_flags = {}, []
         self.secure, self.xds = secure, f"{HUB}:{XDS if secure else PLAINTEXT_XDS}"
         self.issuer = Issuer(self.folder / "issuer")
         self.net = PodNetwork(f"{HUB}/16")
@@ -146,7 +146,8 @@ class Mesh:
         self.control_plane = self.net.hub.start(
             [self.fairlead_binary, "discovery", "--configDir", str(self.config), "--meshConfig", str(self.mesh_config),
              "--grpcAddr", "" if self.secure else self.xds, "--secureGRPCAddr", self.xds if self.secure else "", "--httpAddr", f":{HTTP}",
-             "--monitoringAddr", f":{MONITORING}", "--httpsAddr", "", "--stateDir="], log=self.log_file,
+             "--monitoringAddr", f":{MONITORING}", "--httpsAddr", "", "--stateDir=", *self.server_flags],
+            log=self.log_file,
             env={"TOKEN_ISSUER": self.issuer.name, "FAIRLEAD_TOKEN_KEYS": str(self.issuer.public_key),
                  "FAIRLEAD_CA_DIR": str(own_root.parent), "ROOT_CA_DIR": str(self.authority or self.folder / "none"),
                  **({} if self.secure else {"FAIRLEAD_PLAINTEXT_IDENTITY": "node"}), **self.server_environment})
