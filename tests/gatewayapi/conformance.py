@@ -11,13 +11,14 @@ import pathlib
 import re
 import sys
 import time
+import urllib.error
 
 from node import Node
 from mesh import Mesh
 
 HERE = pathlib.Path(__file__).resolve().parent
 API = "127.0.0.1:6443"
-RESULT = re.compile(r"^    --- (PASS|FAIL|SKIP): TestGatewayAPI/(\S+) \(([\d.]+)s\)")
+RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): TestGatewayAPI/([^/\s]+) \(([\d.]+)s\)")
 
 
 def arguments():
@@ -50,13 +51,13 @@ def run(args):
         log = pathlib.Path(args.log) if args.log else mesh.folder / "suite.log"
         log.unlink(missing_ok=True)
         suite = mesh.net.hub.start(
-            [args.suite, "-test.v", f"-test.timeout={args.seconds}s"], log=log,
+            [args.suite, "-test.v=test2json", f"-test.timeout={args.seconds}s"], log=log,
             env={"API_ADDRESS": API, "OBJECTS": str(folders["objects"]), "STATUSES": str(folders["statuses"]),
                  "LOGS": str(folders["logs"]), "DEFINITIONS": args.definitions, "ONLY": args.only})
         follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"]), args.seconds + 60)
         if args.keep:
             pathlib.Path(args.keep).write_text(mesh.log())
-        return log.read_text(errors="replace")
+        return log.read_text(errors="replace").replace("\x16", "")  # which marks verdicts
 
 
 def follow(suite, node, seconds):
@@ -65,7 +66,11 @@ def follow(suite, node, seconds):
     while suite.poll() is None:
         if time.monotonic() > end:
             raise AssertionError(f"the suite did not end within {seconds} s")
-        node.step()
+        try:
+            node.step()
+        except urllib.error.URLError:
+            if suite.wait(5) is None:
+                raise
         time.sleep(0.1)
 
 

@@ -1,5 +1,7 @@
 """What Kubernetes' controllers and Istio's controller of Gateways would make of a cluster's objects, as functions: Pods
 of Deployments, EndpointSlices of Services, and a Service, ServiceAccount and Pod for each Gateway. Nothing here runs."""
+import hashlib
+import json
 
 ISTIO = "istio.io/gateway-controller"
 NAME_LABEL, CLASS_LABEL = "gateway.networking.k8s.io/gateway-name", "gateway.networking.k8s.io/gateway-class-name"
@@ -33,8 +35,9 @@ def deployment_pods(objects):
         if image(d) in NOT_RUN:
             continue
         template = d["spec"]["template"]
+        made_from = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
         for n in range(d["spec"].get("replicas", 1)):
-            yield pod(meta(d)["namespace"], f"{meta(d)['name']}-{n}", template["metadata"]["labels"],
+            yield pod(meta(d)["namespace"], f"{meta(d)['name']}-{made_from}-{n:05}", template["metadata"]["labels"],
                       {"serviceAccountName": "default", "nodeName": "node", **template["spec"]},
                       template["metadata"].get("annotations"))
 
