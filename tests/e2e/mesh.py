@@ -127,8 +127,9 @@ class Mesh:
         return self
 
     def __exit__(self, *_):
+        pods = [*self.net.pods, "hub"]
         self.net.close()
-        for pod in list(self.net.pods) + ["hub"]:
+        for pod in pods:
             shutil.rmtree(f"/etc/netns/{self.net.prefix}-{pod}", ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 

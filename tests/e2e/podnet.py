@@ -51,6 +51,10 @@ class Pod:
     def redirect(self, exclude_outbound_ports=(), exclude_inbound_ports=(15021, 15090)):
         """What istio-init sets up: TCP that leaves goes to 15001, TCP that arrives to 15006, the proxy's own passes."""
         rules = ["*nat", "-N FL_OUTPUT", "-N FL_INBOUND", "-A OUTPUT -p tcp -j FL_OUTPUT", "-A PREROUTING -p tcp -j FL_INBOUND",
+                 # A pod that calls itself: what its proxy sends to its own address arrives at its inbound side, but for what
+                 # that side sends on to the application, from an address of its own.
+                 "-A FL_OUTPUT -o lo -s 127.0.0.6/32 -j RETURN",
+                 f"-A FL_OUTPUT -o lo ! -d 127.0.0.1/32 -p tcp -m owner --uid-owner {PROXY_UID} -j REDIRECT --to-ports 15006",
                  f"-A FL_OUTPUT -m owner --uid-owner {PROXY_UID} -j RETURN",
                  "-A FL_OUTPUT -d 127.0.0.0/8 -j RETURN"]
         rules += [f"-A FL_OUTPUT -p tcp --dport {port} -j RETURN" for port in exclude_outbound_ports]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Gateway API's conformance suite against Fairlead on a folder of manifests, with stock Envoys as gateways.
 
-    conformance.py --fairlead PROGRAM --suite PROGRAM --echo PROGRAM --definitions FOLDER [--only NAME,...] [--table FILE]
+    conformance.py --fairlead PROGRAM --suite PROGRAM --echo PROGRAM --client PROGRAM --definitions FOLDER [--only NAME,...] [--table FILE]
 
 Exit status 0: each test that is not in known-failures.txt passes, and none that is. Needs root, an Envoy binary and
 OpenSSL's program.
@@ -23,7 +23,7 @@ RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): TestGatewayAPI/([^/\s]+) \(([\d.
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("fairlead", "suite", "echo", "definitions"):
+    for name in ("fairlead", "suite", "echo", "client", "definitions"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--only", default="", help="names of tests, with commas between")
     parser.add_argument("--log", help="the suite's output")
@@ -42,7 +42,7 @@ def known_failures():
 def run(args):
     """Runs the suite; gives its output."""
     with Mesh(pathlib.Path("/nowhere"), fairlead=args.fairlead) as mesh:
-        folders = {name: mesh.folder / name for name in ("objects", "statuses", "logs")}
+        folders = {name: mesh.folder / name for name in ("objects", "statuses", "logs", "networks")}
         for folder in folders.values():
             folder.mkdir()
         mesh.config = folders["objects"]
@@ -53,8 +53,9 @@ def run(args):
         suite = mesh.net.hub.start(
             [args.suite, "-test.v=test2json", f"-test.timeout={args.seconds}s"], log=log,
             env={"API_ADDRESS": API, "OBJECTS": str(folders["objects"]), "STATUSES": str(folders["statuses"]),
-                 "LOGS": str(folders["logs"]), "DEFINITIONS": args.definitions, "ONLY": args.only})
-        follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"]), args.seconds + 60)
+                 "LOGS": str(folders["logs"]), "NETWORKS": str(folders["networks"]), "MESH_CLIENT": args.client,
+                 "DEFINITIONS": args.definitions, "ONLY": args.only})
+        follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"], folders["networks"]), args.seconds + 60)
         if args.keep:
             pathlib.Path(args.keep).write_text(mesh.log())
         return log.read_text(errors="replace").replace("\x16", "")  # which marks verdicts

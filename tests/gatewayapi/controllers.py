@@ -7,6 +7,8 @@ ISTIO = "istio.io/gateway-controller"
 NAME_LABEL, CLASS_LABEL = "gateway.networking.k8s.io/gateway-name", "gateway.networking.k8s.io/gateway-class-name"
 # The software is not there to be run: a DNS server.
 NOT_RUN = ("coredns",)
+# What Istio's injector adds to the labels of a Pod that gets a sidecar.
+MTLS = {"security.istio.io/tlsMode": "istio"}
 
 
 def meta(o):
@@ -21,8 +23,13 @@ def of_kind(objects, kind):
     return [o for o in objects if o["kind"] == kind]
 
 
-def image(deployment):
-    return deployment["spec"]["template"]["spec"]["containers"][0]["image"].split("/")[-1].split(":")[0]
+def image(spec):
+    return spec["containers"][0]["image"].split("/")[-1].split(":")[0]
+
+
+def in_mesh(spec):
+    """Whether a Pod is of the mesh and gets a sidecar."""
+    return image(spec) == "echo-advanced"
 
 
 def pod(namespace, name, labels, spec, annotations=None):
@@ -32,12 +39,13 @@ def pod(namespace, name, labels, spec, annotations=None):
 
 def deployment_pods(objects):
     for d in of_kind(objects, "Deployment"):
-        if image(d) in NOT_RUN:
-            continue
         template = d["spec"]["template"]
+        if image(template["spec"]) in NOT_RUN:
+            continue
+        labels = {**template["metadata"]["labels"], **(MTLS if in_mesh(template["spec"]) else {})}
         made_from = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
         for n in range(d["spec"].get("replicas", 1)):
-            yield pod(meta(d)["namespace"], f"{meta(d)['name']}-{made_from}-{n:05}", template["metadata"]["labels"],
+            yield pod(meta(d)["namespace"], f"{meta(d)['name']}-{made_from}-{n:05}", labels,
                       {"serviceAccountName": "default", "nodeName": "node", **template["spec"]},
                       template["metadata"].get("annotations"))
 
@@ -137,3 +145,14 @@ def slices(services, pods):
         yield {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "endpoints": endpoints, "ports": ports,
                "metadata": {"namespace": namespace, "name": f"{name}-auto", "labels": {
                    "kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}}}
+
+
+def host_names(services):
+    """The lines of a hosts file that resolve Services as a cluster's DNS does, by the namespace of who asks."""
+    def lines(namespace):
+        for service in services:
+            name, of, address = meta(service)["name"], meta(service)["namespace"], service["spec"].get("clusterIP", "")
+            if address and address != "None":
+                full = f"{name}.{of}.svc.cluster.local {name}.{of}.svc {name}.{of}"
+                yield f"{address} {full} {name}" if of == namespace else f"{address} {full}"
+    return lambda namespace: "\n".join(["127.0.0.1 localhost", *sorted(lines(namespace)), ""])

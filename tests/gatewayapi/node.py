@@ -15,11 +15,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 import controllers
 from controllers import key, meta, of_kind
-from mesh import in_namespace
+from mesh import in_namespace, replace_atomically
 
 PATHS = {"Pod": "api/v1", "Service": "api/v1", "ServiceAccount": "api/v1", "EndpointSlice": "apis/discovery.k8s.io/v1"}
-# The ports on which an image's program listens, by what its environment asks it to be.
-PLAIN_PORT = 3000
+# Ports of the suite's echo server: its own, and those that a Pod of the mesh has.
+PLAIN_PORT, MESH_PORT, MESH_GRPC_PORT = 3000, 8080, 7070
 
 
 class Objects:
@@ -53,8 +53,9 @@ def listens(address, port):
 class Node:
     """Use `step` again and again, from one thread."""
 
-    def __init__(self, mesh, objects, api, echo, logs):
-        self.mesh, self.objects, self.api, self.echo, self.logs = mesh, Objects(objects), api, echo, logs
+    def __init__(self, mesh, objects, api, echo, logs, networks):
+        self.mesh, self.objects, self.api, self.echo = mesh, Objects(objects), api, echo
+        self.logs, self.networks = logs, networks
         self.running = {}  # key of a Pod: what runs
         self.ready = set()
         self.made = {}  # key: the object as it was written last
@@ -74,6 +75,7 @@ class Node:
             wanted += controllers.gateway_service(gateway, objects, address)
         services = {key(s): s for s in [*of_kind(objects, "Service"), *of_kind(wanted, "Service")]}
         wanted += controllers.slices(services.values(), of_kind(wanted, "Pod"))
+        self.resolve(list(services.values()))
         self.write({key(o): o for o in wanted})
 
     # Processes
@@ -90,14 +92,35 @@ class Node:
         self.addresses += 1
         n = self.addresses
         pod = self.mesh.pod(f"p{n}", f"10.77.{1 + n // 200}.{n % 200 + 1}", meta(p)["labels"], meta(p)["namespace"], sidecar=False)
+        pod.account = p["spec"]["serviceAccountName"]
         self.running[key(p)] = pod
         if is_gateway:
             pod.run("sysctl", "-qw", "net.ipv4.ip_unprivileged_port_start=0")
-            pod.account = p["spec"]["serviceAccountName"]
             self.mesh.start_sidecar(pod, "router", POD_NAME=meta(p)["name"])
+        elif controllers.in_mesh(p["spec"]):
+            self.start_in_mesh(pod, p)
         else:
             self.start_echo(pod, p, container, files)
         return True
+
+    def start_in_mesh(self, pod, p):
+        """The echo server twice, for HTTP and for gRPC, behind a sidecar."""
+        who = {"POD_NAME": meta(p)["name"], "NAMESPACE": meta(p)["namespace"]}
+        pod.start([self.echo], env={**who, "HTTP_PORT": str(MESH_PORT)})
+        pod.start([self.echo], env={**who, "GRPC_ECHO_SERVER": "1", "HTTP_PORT": str(MESH_GRPC_PORT)})
+        pod.redirect()
+        self.mesh.start_sidecar(pod, POD_NAME=meta(p)["name"])
+        (self.networks / f"{meta(p)['namespace']}_{meta(p)['name']}").write_text(pod.namespace)
+
+    def resolve(self, services):
+        """Has Pods of the mesh know the Services' addresses, as by DNS."""
+        names = controllers.host_names(services)
+        for (_, namespace, _), pod in self.running.items():
+            folder = pathlib.Path("/etc/netns") / pod.namespace
+            if hasattr(pod, "sidecar") and (text := names(namespace)) != getattr(pod, "hosts", ""):
+                pod.hosts = text
+                folder.mkdir(parents=True, exist_ok=True)
+                replace_atomically(folder / "hosts", text)
 
     def volumes(self, p, objects):
         """Where each mount path of the Pod is, by its path in the container; None if something is not there yet."""

@@ -47,31 +47,14 @@ func supportedFeatures() []features.FeatureName {
 		features.GatewayHTTPSListenerDetectMisdirectedRequestsFeature,
 		features.UDPRouteFeature,
 		features.MeshClusterIPMatchingFeature)
-	for f := range supported {
-		if strings.HasPrefix(string(f.Name), "Mesh") && os.Getenv("MESH") == "" {
-			supported.Delete(f)
-		}
-	}
 	return features.SetsToNamesSet(supported).UnsortedList()
 }
 
-func leftOut() []string {
-	skipped := []string{"HTTPRouteHTTPSListenerDetectMisdirectedRequests", "MeshHTTPRoute307Redirect",
-		"GatewayListenerUnsupportedProtocol", "TCPRouteWeightedRouting"}
-	if os.Getenv("ALSO_SKIPPED") != "" {
-		return nil
-	}
-	return skipped
-}
+var leftOut = []string{"HTTPRouteHTTPSListenerDetectMisdirectedRequests", "MeshHTTPRoute307Redirect",
+	"GatewayListenerUnsupportedProtocol", "TCPRouteWeightedRouting"}
 
-func profiles() []suite.ConformanceProfileName {
-	found := []suite.ConformanceProfileName{suite.GatewayHTTPConformanceProfileName, suite.GatewayTLSConformanceProfileName,
-		suite.GatewayGRPCConformanceProfileName, suite.GatewayTCPConformanceProfileName}
-	if os.Getenv("MESH") != "" {
-		found = append(found, suite.MeshHTTPConformanceProfileName)
-	}
-	return found
-}
+var profiles = []suite.ConformanceProfileName{suite.GatewayHTTPConformanceProfileName, suite.GatewayTLSConformanceProfileName,
+	suite.GatewayGRPCConformanceProfileName, suite.GatewayTCPConformanceProfileName, suite.MeshHTTPConformanceProfileName}
 
 // waits are the suite's, shortened where a test that fails would wait minutes for a status.
 func waits() config.TimeoutConfig {
@@ -95,20 +78,20 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-func folderOf(t *testing.T, name string) string {
-	folder := os.Getenv(name)
-	if folder == "" {
+func setting(t *testing.T, name string) string {
+	value := os.Getenv(name)
+	if value == "" {
 		t.Fatalf("%s is not set: the suite is started by conformance.py", name)
 	}
-	return folder
+	return value
 }
 
 // serve starts the server that stands in for Kubernetes' and tells where it is.
 func serve(t *testing.T) (*rest.Config, *cluster.Server) {
-	server, err := cluster.New(cluster.Folders{Objects: folderOf(t, "OBJECTS"), Statuses: folderOf(t, "STATUSES"),
-		Logs: folderOf(t, "LOGS")}, os.DirFS(folderOf(t, "DEFINITIONS")))
+	server, err := cluster.New(cluster.Folders{Objects: setting(t, "OBJECTS"), Statuses: setting(t, "STATUSES"),
+		Logs: setting(t, "LOGS"), Networks: setting(t, "NETWORKS"), Client: setting(t, "MESH_CLIENT")}, os.DirFS(setting(t, "DEFINITIONS")))
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", folderOf(t, "API_ADDRESS"))
+	listener, err := net.Listen("tcp", setting(t, "API_ADDRESS"))
 	require.NoError(t, err)
 	go func() { _ = http.Serve(listener, server) }()
 	go server.ReadStatuses(context.Background())
@@ -149,10 +132,9 @@ func TestGatewayAPI(t *testing.T) {
 			GatewayClassName:         className,
 			CleanupTestResources:     true,
 			SupportedFeatures:        supportedFeatures(),
-			SkipTests:                leftOut(),
-			ConformanceProfiles:      profiles(),
+			SkipTests:                leftOut,
+			ConformanceProfiles:      profiles,
 			TimeoutConfig:            waits(),
-			NamespaceLabels:          map[string]string{"istio-injection": "enabled"},
 			UsableNetworkAddresses:   []gatewayv1.GatewaySpecAddress{{Value: "infra-backend-v1.gateway-conformance-infra.svc.cluster.local", Type: &hostname}},
 			UnusableNetworkAddresses: []gatewayv1.GatewaySpecAddress{{Value: "foo", Type: &hostname}},
 		},

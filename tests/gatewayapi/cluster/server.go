@@ -23,6 +23,8 @@ type Folders struct {
 	Objects  string // a file an object, written
 	Statuses string // --statusDir of Fairlead, read
 	Logs     string // NAMESPACE_POD, what a container printed: lines, each after its time; read
+	Networks string // NAMESPACE_POD, the name of the Pod's network namespace; read
+	Client   string // the program that is `client` in a Pod of the mesh
 }
 
 // Server answers as an API server does, as far as clients need it: create, read, list by labels, replace, merge patch,
@@ -108,8 +110,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: r.URL.Path}})
 		return
 	}
-	if t.subresource == "log" {
+	switch t.subresource {
+	case "log":
 		s.serveLog(w, r, t)
+		return
+	case "exec":
+		s.serveExec(w, r, t)
 		return
 	}
 	answer, err := s.serve(r, t)
