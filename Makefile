@@ -15,6 +15,7 @@
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make status                                     statuses of Gateway API objects against Istio's
+#   make gateway-api-conformance [ONLY=NAME,...]    the Gateway API's own conformance suite, on files, with real Envoys
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make install [PREFIX=/usr/local DESTDIR=]  the program, its manual page, completion and systemd unit
 #   make deb                    a Debian package, build/fairlead_VERSION_ARCHITECTURE.deb
@@ -37,7 +38,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance updates stock-envoy random-calls validation status fuzz install deb clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -138,6 +139,17 @@ status: build
 	python3 -B tools/status.py --cases $(firstword $(wildcard ../shared/status/cases) tests/status/cases) \
 	  --known tests/status/known-failures.txt --show $(or $(filter-out 0,$(SHOW)),5) \
 	  --status 'build/fairlead status -o json -f {config} --meshConfig {mesh}'
+
+# Its programs are built of the Go modules that tests/gatewayapi/go.sum pins.
+gateway-api-conformance: build
+	@mkdir -p build/gateway-api
+	cd tests/gatewayapi && export GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false" && \
+	  go test -c -o $(CURDIR)/build/gateway-api/suite . && go build -o $(CURDIR)/build/gateway-api/meshclient ./meshclient && \
+	  go build -o $(CURDIR)/build/gateway-api/echo sigs.k8s.io/gateway-api/conformance/echo-basic
+	python3 -B tests/gatewayapi/conformance.py --fairlead build/fairlead --suite build/gateway-api/suite \
+	  --echo build/gateway-api/echo --client build/gateway-api/meshclient --log build/gateway-api/suite.log \
+	  --definitions $$(cd tests/gatewayapi && go list -mod=readonly -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/experimental \
+	  --table build/gateway-api/table.txt --only '$(ONLY)'
 
 # Each fuzzer goes on from what it found before (build/fuzz/corpus).
 fuzz:

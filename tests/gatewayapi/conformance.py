@@ -26,6 +26,7 @@ def arguments():
     for name in ("fairlead", "suite", "echo", "client", "definitions"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--only", default="", help="names of tests, with commas between")
+    parser.add_argument("--every-feature", action="store_true", help="also tests of what Istio does not declare")
     parser.add_argument("--log", help="the suite's output")
     parser.add_argument("--table", help="file for the table test by test")
     parser.add_argument("--seconds", type=int, default=2400, help="the suite's time")
@@ -54,7 +55,8 @@ def run(args):
             [args.suite, "-test.v=test2json", f"-test.timeout={args.seconds}s"], log=log,
             env={"API_ADDRESS": API, "OBJECTS": str(folders["objects"]), "STATUSES": str(folders["statuses"]),
                  "LOGS": str(folders["logs"]), "NETWORKS": str(folders["networks"]), "MESH_CLIENT": args.client,
-                 "DEFINITIONS": args.definitions, "ONLY": args.only})
+                 "DEFINITIONS": args.definitions, "ONLY": args.only,
+                 "EVERY_FEATURE": "1" if args.every_feature else ""})
         follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"], folders["networks"]), args.seconds + 60)
         if args.keep:
             pathlib.Path(args.keep).write_text(mesh.log())

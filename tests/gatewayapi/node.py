@@ -124,18 +124,21 @@ class Node:
 
     def volumes(self, p, objects):
         """Where each mount path of the Pod is, by its path in the container; None if something is not there yet."""
-        secrets = {key(s): s for s in of_kind(objects, "Secret")}
+        known = {key(o): o for kind in ("Secret", "ConfigMap") for o in of_kind(objects, kind)}
         volumes = {v["name"]: v for v in p["spec"].get("volumes", [])}
         found = {}
         for mount in p["spec"]["containers"][0].get("volumeMounts", []):
-            source = volumes[mount["name"]]["secret"]
-            secret = secrets.get(("Secret", meta(p)["namespace"], source["secretName"]))
-            if not secret:
+            volume = volumes[mount["name"]]
+            source = volume.get("secret") or volume["configMap"]
+            kind, name = ("Secret", source["secretName"]) if "secret" in volume else ("ConfigMap", source["name"])
+            o = known.get((kind, meta(p)["namespace"], name))
+            if not o:
                 return None
             folder = self.mesh.folder / "mounts" / f"{meta(p)['namespace']}_{meta(p)['name']}_{mount['name']}"
             folder.mkdir(parents=True, exist_ok=True)
             for item in source["items"]:
-                (folder / item["path"]).write_bytes(base64.b64decode(secret["data"][item["key"]]))
+                text = o["data"][item["key"]]
+                (folder / item["path"]).write_bytes(base64.b64decode(text) if kind == "Secret" else text.encode())
             found[mount["mountPath"]] = str(folder)
         return found
 

@@ -40,18 +40,18 @@ import (
 
 const className = "istio"
 
-// What Istio declares that it supports (its gateway conformance test at the pinned version), and the tests it leaves out.
+// supportedFeatures are those that Istio declares at the pinned version, or every one with EVERY_FEATURE.
 func supportedFeatures() []features.FeatureName {
-	supported := features.AllFeatures.Clone().Delete(
-		features.GatewayBackendClientCertificateFeature,
-		features.GatewayHTTPSListenerDetectMisdirectedRequestsFeature,
-		features.UDPRouteFeature,
-		features.MeshClusterIPMatchingFeature)
+	supported := features.AllFeatures.Clone()
+	if os.Getenv("EVERY_FEATURE") == "" {
+		supported.Delete(
+			features.GatewayBackendClientCertificateFeature,
+			features.GatewayHTTPSListenerDetectMisdirectedRequestsFeature,
+			features.UDPRouteFeature,
+			features.MeshClusterIPMatchingFeature)
+	}
 	return features.SetsToNamesSet(supported).UnsortedList()
 }
-
-var leftOut = []string{"HTTPRouteHTTPSListenerDetectMisdirectedRequests", "MeshHTTPRoute307Redirect",
-	"GatewayListenerUnsupportedProtocol", "TCPRouteWeightedRouting"}
 
 var profiles = []suite.ConformanceProfileName{suite.GatewayHTTPConformanceProfileName, suite.GatewayTLSConformanceProfileName,
 	suite.GatewayGRPCConformanceProfileName, suite.GatewayTCPConformanceProfileName, suite.MeshHTTPConformanceProfileName}
@@ -132,7 +132,6 @@ func TestGatewayAPI(t *testing.T) {
 			GatewayClassName:         className,
 			CleanupTestResources:     true,
 			SupportedFeatures:        supportedFeatures(),
-			SkipTests:                leftOut,
 			ConformanceProfiles:      profiles,
 			TimeoutConfig:            waits(),
 			UsableNetworkAddresses:   []gatewayv1.GatewaySpecAddress{{Value: "infra-backend-v1.gateway-conformance-infra.svc.cluster.local", Type: &hostname}},
