@@ -144,12 +144,12 @@ status: build
 gateway-api-conformance: build
 	@mkdir -p build/gateway-api
 	cd tests/gatewayapi && export GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false" && \
-	  go test -c -o $(CURDIR)/build/gateway-api/suite . && go build -o $(CURDIR)/build/gateway-api/meshclient ./meshclient && \
+	  go test ./cluster && go test -c -o $(CURDIR)/build/gateway-api/suite . && go build -o $(CURDIR)/build/gateway-api/meshclient ./meshclient && \
 	  go build -o $(CURDIR)/build/gateway-api/echo sigs.k8s.io/gateway-api/conformance/echo-basic
 	python3 -B tests/gatewayapi/conformance.py --fairlead build/fairlead --suite build/gateway-api/suite \
 	  --echo build/gateway-api/echo --client build/gateway-api/meshclient --log build/gateway-api/suite.log \
 	  --definitions $$(cd tests/gatewayapi && go list -mod=readonly -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/experimental \
-	  --table build/gateway-api/table.txt --only '$(ONLY)'
+	  --table build/gateway-api/results.md --only '$(ONLY)'
 
 # Each fuzzer goes on from what it found before (build/fuzz/corpus).
 fuzz:

@@ -7,6 +7,7 @@ Exit status 0: each test that is not in known-failures.txt passes, and none that
 OpenSSL's program.
 """
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -18,19 +19,19 @@ from mesh import Mesh
 
 HERE = pathlib.Path(__file__).resolve().parent
 API = "127.0.0.1:6443"
-RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): TestGatewayAPI/([^/\s]+) \(([\d.]+)s\)")
+RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): TestGatewayAPI/([^/\s]+) \([\d.]+s\)")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("fairlead", "suite", "echo", "client", "definitions"):
-        parser.add_argument(f"--{name}", required=True)
+        parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
     parser.add_argument("--only", default="", help="names of tests, with commas between")
     parser.add_argument("--every-feature", action="store_true", help="also tests of what Istio does not declare")
     parser.add_argument("--log", help="the suite's output")
     parser.add_argument("--table", help="file for the table test by test")
     parser.add_argument("--seconds", type=int, default=2400, help="the suite's time")
-    parser.add_argument("--keep", help="file for Fairlead's log")
+    parser.add_argument("--server-log", help="file for Fairlead's log")
     return parser.parse_args()
 
 
@@ -41,8 +42,8 @@ def known_failures():
 
 
 def run(args):
-    """Runs the suite; gives its output."""
-    with Mesh(pathlib.Path("/nowhere"), fairlead=args.fairlead) as mesh:
+    """Runs the suite; gives its output and how many updates proxies refused."""
+    with Mesh("", fairlead=args.fairlead) as mesh:
         folders = {name: mesh.folder / name for name in ("objects", "statuses", "logs", "networks")}
         for folder in folders.values():
             folder.mkdir()
@@ -58,9 +59,9 @@ def run(args):
                  "DEFINITIONS": args.definitions, "ONLY": args.only,
                  "EVERY_FEATURE": "1" if args.every_feature else ""})
         follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"], folders["networks"]), args.seconds + 60)
-        if args.keep:
-            pathlib.Path(args.keep).write_text(mesh.log())
-        return log.read_text(errors="replace").replace("\x16", "")  # which marks verdicts
+        if args.server_log:
+            pathlib.Path(args.server_log).write_text(mesh.log())
+        return log.read_text(errors="replace").replace("\x16", ""), mesh.rejects()  # \x16 marks verdicts
 
 
 def follow(suite, node, seconds):
@@ -72,47 +73,40 @@ def follow(suite, node, seconds):
         try:
             node.step()
         except urllib.error.URLError:
-            if suite.wait(5) is None:
-                raise
+            suite.wait(5)  # it ended meanwhile, and the server with it
         time.sleep(0.1)
 
 
 def results(output):
-    return {name: (verdict, float(seconds)) for verdict, name, seconds in
-            (m.groups() for m in map(RESULT.match, output.splitlines()) if m)}
+    return {m[2]: m[1] for m in map(RESULT.match, output.splitlines()) if m}
 
 
 def reasons_for_skipping(output):
-    """By test; go test prints a skipped test's reason above its verdict."""
-    found, last = {}, ""
-    for line in output.splitlines():
-        if match := RESULT.match(line):
-            if match[1] == "SKIP":
-                found[match[2]] = last
-        elif " Skipping" in line or "skipping" in line:
-            last = line.split(": ", 1)[-1].strip()
-    return found
+    """By test, as the suite says them."""
+    return dict(re.findall(r": Skipping (\S+): (.+)", output))
 
 
 def write_table(path, found, reasons, known):
-    lines = [f"{verdict:5} {seconds:7.2f} s  {name}" +
-             (f"  ({known[name] if verdict == 'FAIL' and name in known else reasons.get(name, '')})"
-              if verdict != "PASS" and (name in known or reasons.get(name)) else "")
-             for name, (verdict, seconds) in sorted(found.items())]
+    """A row a test, in Markdown."""
+    lines = ["| test | verdict | reason |", "|---|---|---|"]
+    for name, verdict in sorted(found.items()):
+        lines.append(f"| {name} | {verdict} | {reasons.get(name) or known.get(name, '')} |")
     pathlib.Path(path).write_text("\n".join(lines) + "\n")
 
 
 def main():
     args = arguments()
-    output = run(args)
+    output, refused = run(args)
     found, known = results(output), known_failures()
     if args.table:
         write_table(args.table, found, reasons_for_skipping(output), known)
-    by = lambda verdict: sorted(name for name, (v, _) in found.items() if v == verdict)
+    by = lambda verdict: sorted(name for name, v in found.items() if v == verdict)
     failed, passed = by("FAIL"), by("PASS")
     print(f"{len(passed)} passed, {len(failed)} failed, {len(by('SKIP'))} skipped")
     wrong = [f"{name} fails" for name in failed if name not in known]
     wrong += [f"{name} passes, and is in known-failures.txt" for name in passed if name in known]
+    if refused:
+        wrong.append(f"{refused:g} updates were refused by proxies")
     if not passed:
         wrong.append("nothing passed:\n" + output[-3000:])
     for line in wrong:
