@@ -15,7 +15,7 @@
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make status                                     statuses of Gateway API objects against Istio's
-#   make gateway-api-conformance [ONLY=NAME,...]    the Gateway API's own conformance suite, on files, with real Envoys
+#   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make install [PREFIX=/usr/local DESTDIR=]  the program, its manual page, completion and systemd unit
 #   make deb                    a Debian package, build/fairlead_VERSION_ARCHITECTURE.deb
@@ -149,7 +149,7 @@ gateway-api-conformance: build
 	python3 -B tests/gatewayapi/conformance.py --fairlead build/fairlead --suite build/gateway-api/suite \
 	  --echo build/gateway-api/echo --client build/gateway-api/meshclient --log build/gateway-api/suite.log \
 	  --definitions $$(cd tests/gatewayapi && go list -mod=readonly -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/experimental \
-	  --table build/gateway-api/results.md --only '$(ONLY)'
+	  --table build/gateway-api/results.md --only '$(ONLY)' $(if $(SIDECARS),--sidecars)
 
 # Each fuzzer goes on from what it found before (build/fuzz/corpus).
 fuzz:

@@ -28,6 +28,7 @@ def arguments():
         parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
     parser.add_argument("--only", default="", help="names of tests, with commas between")
     parser.add_argument("--every-feature", action="store_true", help="also tests of what Istio does not declare")
+    parser.add_argument("--sidecars", action="store_true", help="backends have sidecars, too, as in Istio's own run")
     parser.add_argument("--log", help="the suite's output")
     parser.add_argument("--table", help="file for the table test by test")
     parser.add_argument("--seconds", type=int, default=2400, help="the suite's time")
@@ -58,7 +59,8 @@ def run(args):
                  "LOGS": str(folders["logs"]), "NETWORKS": str(folders["networks"]), "MESH_CLIENT": args.client,
                  "DEFINITIONS": args.definitions, "ONLY": args.only,
                  "EVERY_FEATURE": "1" if args.every_feature else ""})
-        follow(suite, Node(mesh, folders["objects"], API, args.echo, folders["logs"], folders["networks"]), args.seconds + 60)
+        node = Node(mesh, folders["objects"], API, args.echo, folders["logs"], folders["networks"], args.sidecars)
+        follow(suite, node, args.seconds + 60)
         if args.server_log:
             pathlib.Path(args.server_log).write_text(mesh.log())
         return log.read_text(errors="replace").replace("\x16", ""), mesh.rejects()  # \x16 marks verdicts

@@ -27,22 +27,17 @@ def image(spec):
     return spec["containers"][0]["image"].split("/")[-1].split(":")[0]
 
 
-def in_mesh(spec):
-    """Whether a Pod is of the mesh and gets a sidecar."""
-    return image(spec) == "echo-advanced"
-
-
 def pod(namespace, name, labels, spec, annotations=None):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": namespace, "name": name, "labels": labels,
             "annotations": annotations or {}}, "spec": spec}
 
 
-def deployment_pods(objects):
+def deployment_pods(objects, gets_sidecar):
     for d in of_kind(objects, "Deployment"):
         template = d["spec"]["template"]
         if image(template["spec"]) in NOT_RUN:
             continue
-        labels = {**template["metadata"]["labels"], **(MTLS if in_mesh(template["spec"]) else {})}
+        labels = {**template["metadata"]["labels"], **(MTLS if gets_sidecar(template["spec"]) else {})}
         made_from = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
         for n in range(d["spec"].get("replicas", 1)):
             yield pod(meta(d)["namespace"], f"{meta(d)['name']}-{made_from}-{n:05}", labels,

@@ -51,11 +51,11 @@ def listens(address, port):
 
 
 class Node:
-    """Use `step` again and again, from one thread."""
+    """Use `step` again and again, from one thread. `sidecars`: every Pod gets one, not those of the mesh's tests alone."""
 
-    def __init__(self, mesh, objects, api, echo, logs, networks):
+    def __init__(self, mesh, objects, api, echo, logs, networks, sidecars):
         self.mesh, self.objects, self.api, self.echo = mesh, Objects(objects), api, echo
-        self.logs, self.networks = logs, networks
+        self.logs, self.networks, self.sidecars = logs, networks, sidecars
         self.running = {}  # key of a Pod: what runs
         self.ready = set()
         self.made = {}  # key: the object as it was written last
@@ -64,7 +64,7 @@ class Node:
     def step(self):
         objects = self.objects.read()
         gateways = list(controllers.managed_gateways(objects))
-        pods = list(controllers.deployment_pods(objects)) + list(map(controllers.gateway_pod, gateways))
+        pods = list(controllers.deployment_pods(objects, self.gets_sidecar)) + list(map(controllers.gateway_pod, gateways))
         self.stop_others({key(p) for p in pods})
         wanted = []
         for p in pods:
@@ -97,19 +97,28 @@ class Node:
         if is_gateway:
             pod.run("sysctl", "-qw", "net.ipv4.ip_unprivileged_port_start=0")
             self.mesh.start_sidecar(pod, "router", POD_NAME=meta(p)["name"])
-        elif controllers.in_mesh(p["spec"]):
-            self.start_in_mesh(pod, p)
+        elif self.calls(p["spec"]):
+            self.start_caller(pod, p)
         else:
             self.start_echo(pod, p, container, files)
+        if not is_gateway and self.gets_sidecar(p["spec"]):
+            pod.redirect()
+            self.mesh.start_sidecar(pod, POD_NAME=meta(p)["name"])
         return True
 
-    def start_in_mesh(self, pod, p):
-        """The echo server twice, for HTTP and for gRPC, behind a sidecar."""
+    @staticmethod
+    def calls(spec):
+        """Whether the suite sends requests from Pods like this, as from a mesh's workload."""
+        return controllers.image(spec) == "echo-advanced"
+
+    def gets_sidecar(self, spec):
+        return self.sidecars or self.calls(spec)
+
+    def start_caller(self, pod, p):
+        """The echo server twice, for HTTP and for gRPC; calls are made by a program that the API server starts."""
         who = {"POD_NAME": meta(p)["name"], "NAMESPACE": meta(p)["namespace"]}
         pod.start([self.echo], env={**who, "HTTP_PORT": str(MESH_PORT)})
         pod.start([self.echo], env={**who, "GRPC_ECHO_SERVER": "1", "HTTP_PORT": str(MESH_GRPC_PORT)})
-        pod.redirect()
-        self.mesh.start_sidecar(pod, POD_NAME=meta(p)["name"])
         (self.networks / f"{meta(p)['namespace']}_{meta(p)['name']}").write_text(pod.namespace)
 
     def resolve(self, services):

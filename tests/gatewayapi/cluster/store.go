@@ -95,28 +95,33 @@ func (s *Store) Create(r *Resource, o *unstructured.Unstructured) (*unstructured
 
 // Update replaces an object, all but its status where that is written apart.
 func (s *Store) Update(r *Resource, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	k := r.key(o.GetNamespace(), o.GetName())
-	old := s.objects[k]
-	if err := s.mayReplace(r, old, o); err != nil {
-		return nil, err
-	}
-	keep(old, o, "metadata", "uid")
-	keep(old, o, "metadata", "creationTimestamp")
-	if r.statusApart {
-		keep(old, o, "status")
-	}
-	s.fillIn(r, o)
-	o.SetGeneration(old.GetGeneration())
-	if !reflect.DeepEqual(desired(old), desired(o)) {
-		o.SetGeneration(old.GetGeneration() + 1)
-	}
-	return s.put(r, k, o)
+	return s.replace(r, o, func(old *unstructured.Unstructured) *unstructured.Unstructured {
+		keep(old, o, "metadata", "uid")
+		keep(old, o, "metadata", "creationTimestamp")
+		if r.statusApart {
+			keep(old, o, "status")
+		}
+		s.fillIn(r, o)
+		o.SetGeneration(old.GetGeneration())
+		if !reflect.DeepEqual(desired(old), desired(o)) {
+			o.SetGeneration(old.GetGeneration() + 1)
+		}
+		return o
+	})
 }
 
 // UpdateStatus replaces the status alone.
 func (s *Store) UpdateStatus(r *Resource, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return s.replace(r, o, func(old *unstructured.Unstructured) *unstructured.Unstructured {
+		fresh := old.DeepCopy()
+		keep(o, fresh, "status")
+		return fresh
+	})
+}
+
+// replace puts what is made of the object that is there in its place, if `o` is not made of an earlier one.
+func (s *Store) replace(r *Resource, o *unstructured.Unstructured,
+	change func(old *unstructured.Unstructured) *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	k := r.key(o.GetNamespace(), o.GetName())
@@ -124,9 +129,7 @@ func (s *Store) UpdateStatus(r *Resource, o *unstructured.Unstructured) (*unstru
 	if err := s.mayReplace(r, old, o); err != nil {
 		return nil, err
 	}
-	fresh := old.DeepCopy()
-	keep(o, fresh, "status")
-	return s.put(r, k, fresh)
+	return s.put(r, k, change(old))
 }
 
 func (s *Store) Delete(r *Resource, namespace, name string) error {
