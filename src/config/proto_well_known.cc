@@ -171,7 +171,6 @@ bool ReadAny(Node node, const FieldPath& path, Reading& reading, Message* messag
     reading.report.WrongType(node, path, "a mapping with \"@type\"");
     return false;
   }
-  if (node.size() == 0) return true;
   const std::string_view url = node.Find("@type").String();
   if (url.empty()) {
     reading.report.Error("missing-field", node, path,
