@@ -39,6 +39,10 @@ struct Features {
   double trace_sampling = 1;            // PILOT_TRACE_SAMPLING, in percent
   std::chrono::nanoseconds handshake_timeout = std::chrono::seconds(15);  // PILOT_GATEWAY_TRANSPORT_SOCKET_…
 
+  // --- Families of addresses
+  bool dual_stack = false;    // ISTIO_DUAL_STACK
+  bool ipv4_of_ipv6 = false;  // ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS
+
   // --- Metadata between proxies
   bool metadata_exchange = true;             // PILOT_ENABLE_METADATA_EXCHANGE
   bool metadata_alpn = true;                 // not PILOT_DISABLE_MX_ALPN
@@ -89,6 +93,7 @@ struct Features {
   bool best_namespace = true;                  // PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE
   bool entries_select_pods = true;             // PILOT_ENABLE_SERVICEENTRY_SELECT_PODS
   bool services_select_entries = true;         // PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES
+  bool inference_pools = false;                // ENABLE_GATEWAY_API_INFERENCE_EXTENSION
 
   // Whether a service's sessions outlive an endpoint's removal, by the service's labels.
   bool KeepsSessions(const LabelMap& labels) const {

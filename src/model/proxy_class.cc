@@ -39,11 +39,11 @@ Interned CutDown(const istio::mesh::v1alpha1::ProxyConfig& config) {
   return proto::DeterministicBytes(kept);
 }
 
-bool AllIpv6(const std::vector<std::string>& addresses) {
-  return !addresses.empty() && std::all_of(addresses.begin(), addresses.end(), [](const std::string& text) {
+void SetInstanceFamilies(const ProxyMetadata& metadata, ProxyClass* out) {
+  for (const std::string& text : metadata.instance_ips) {
     const auto address = IpAddress::Parse(text);
-    return address && address->is_v6();
-  });
+    if (address) (address->is_v4() ? out->instance_ipv4 : out->instance_ipv6) = true;
+  }
 }
 
 void SetListening(const ProxyMetadata& metadata, ProxyClass* out) {
@@ -105,7 +105,7 @@ ProxyClassPtr ClassOf(const Proxy& proxy) {
   out.proxyless = IsProxyless(proxy);
   out.ipv4 = proxy.supports_ipv4;
   out.ipv6 = proxy.supports_ipv6;
-  out.instance_ipv6_only = AllIpv6(metadata.instance_ips);
+  SetInstanceFamilies(metadata, &out);
   out.version = proxy.version;
   out.extensions = proxy.extensions;
   out.cluster_id = metadata.cluster_id;

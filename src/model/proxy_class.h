@@ -23,7 +23,7 @@ struct ProxyClass {
   ProxyType type = ProxyType::kSidecar;
   bool proxyless = false;  // a gRPC library (IsProxyless)
   bool ipv4 = false, ipv6 = false;
-  bool instance_ipv6_only = false;  // of the addresses in INSTANCE_IPS
+  bool instance_ipv4 = false, instance_ipv6 = false;  // families of the addresses in INSTANCE_IPS
   IstioVersion version;
   std::shared_ptr<const ExtensionSet> extensions;  // null: has everything
   // What it may reach, and how.

@@ -29,6 +29,7 @@ struct SelectableWorkload {
   Interned name;                                       // of the object
   model::WorkloadPtr workload;                         // namespace and labels are there
   std::string address;                                 // IP, DNS name, unix:// path or ""
+  std::vector<std::string> more_addresses;             // of a pod with dual stack
   std::map<std::string, uint32_t, std::less<>> ports;  // by name
   uint32_t weight = 0;
   model::Health health = model::Health::kUnknown;

@@ -28,6 +28,13 @@ MeshFacts MakeFacts(const config::ObjectStore& store, const model::SettingsPtr& 
   return facts;
 }
 
+// Whether a pod has other addresses than before.
+bool HasMoved(const PodIndex::Change& change) {
+  if (change.before.instance == nullptr || change.after.instance == nullptr)
+    return change.before.instance != change.after.instance;
+  return change.before.instance->addresses != change.after.instance->addresses;
+}
+
 void VisitAll(const config::ObjectStore& store, Kind kind, absl::flat_hash_set<Name>* names) {
   for (const auto& [name, object] : store.All(kind)) names->insert(name);
 }
@@ -153,7 +160,9 @@ void Registries::State::UpdatePods(const config::ObjectStore& store) {
     const PodIndex::Change change = pods.Update(name, Find(store, Kind::kPod, name), store, facts);
     SetInstance(change.before.instance, change.after.instance);
     OnSelectableChange(name.first, change.before.selectable, change.after.selectable);
-    if (change.before.workload != change.after.workload) kubernetes.MarkUsersOfPod(name, &dirty_services);
+    const bool moved = facts.settings->features.dual_stack && HasMoved(change);
+    if (moved || change.before.workload != change.after.workload)
+      kubernetes.MarkUsersOfPod(name, &dirty_services);
   }
 }
 

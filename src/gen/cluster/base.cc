@@ -8,6 +8,7 @@
 #include "config/object.h"
 #include "envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver.pb.h"
 #include "gen/cluster/draft.h"
+#include "gen/naming/lookup_family.h"
 #include "gen/naming/metadata.h"
 #include "gen/naming/stat_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -28,7 +29,7 @@ constexpr std::string_view kMetadataExchange = "istio.metadata_exchange";
 // resolution; the records' own times to live; a little jitter, so that clients do not ask in step.
 void SetResolution(const model::Settings& settings, const ClusterTraits& traits,
                    const model::Service& service, cl::Cluster* cluster) {
-  cluster->set_dns_lookup_family(Ipv6Only(traits) ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
+  cluster->set_dns_lookup_family(LookupFamily(settings.features, traits.ipv4, traits.ipv6));
   if (RacesConnections(service)) cluster->set_dns_lookup_family(cl::Cluster::ALL);
   envoy::extensions::network::dns_resolver::cares::v3::CaresDnsResolverConfig resolver;
   resolver.mutable_udp_max_queries()->set_value(

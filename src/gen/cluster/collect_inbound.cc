@@ -190,7 +190,8 @@ std::vector<FixedInputs> CollectFixed(mesh::View& view, const ClusterTraits& tra
         static_cast<Policy::Mode>(MeshConfig::OutboundTrafficPolicy::ALLOW_ANY_DYNAMIC_DNS)) {
       add(FixedInputs::Kind::kAllowAnyDynamicDns);
       all.back().dns_proxy_address = view.proxy_class().dns_proxy.str();
-      all.back().instance_ipv6_only = view.proxy_class().instance_ipv6_only;
+      all.back().instance_ipv4 = view.proxy_class().instance_ipv4;
+      all.back().instance_ipv6 = view.proxy_class().instance_ipv6;
     }
   }
   if (traits.credential_socket) add(FixedInputs::Kind::kExternalSecrets);

@@ -12,6 +12,7 @@
 #include "gen/cluster/build.h"
 #include "gen/cluster/draft.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/lookup_family.h"
 #include "gen/naming/stat_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -117,7 +118,8 @@ cl::Cluster BuildAllowAnyDynamicDns(const FixedInputs& inputs) {
   auto* cache = config.mutable_dns_cache_config();
   cache->set_name(std::string(kAllowAnyDnsCache));
   cache->mutable_max_hosts()->set_value(static_cast<uint32_t>(inputs.settings->features.dynamic_dns_hosts));
-  cache->set_dns_lookup_family(inputs.instance_ipv6_only ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
+  cache->set_dns_lookup_family(
+      LookupFamily(inputs.settings->features, inputs.instance_ipv4, inputs.instance_ipv6));
   if (!inputs.dns_proxy_address.empty()) SetDnsProxy(inputs.dns_proxy_address, cache);
   config.set_allow_insecure_cluster_options(!tls);
   draft.cluster.mutable_cluster_type()->set_name("envoy.clusters.dynamic_forward_proxy");

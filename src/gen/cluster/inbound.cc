@@ -93,9 +93,12 @@ EffectivePolicy InboundPolicy(const InboundInputs& inputs, uint32_t port) {
 }
 
 // From this source address, iptables lets through what the proxy sends to its own workload.
-void SetBindAddress(const ClusterTraits& traits, cl::Cluster* cluster) {
-  proto::SetSocketAddress(Ipv6Only(traits) ? "::6" : "127.0.0.6", 0,
-                          cluster->mutable_upstream_bind_config()->mutable_source_address());
+void SetBindAddress(const InboundInputs& inputs, cl::Cluster* cluster) {
+  const ClusterTraits& traits = inputs.traits;
+  auto* bind = cluster->mutable_upstream_bind_config();
+  proto::SetSocketAddress(Ipv6Only(traits) ? "::6" : "127.0.0.6", 0, bind->mutable_source_address());
+  if (inputs.settings->features.dual_stack && traits.ipv4 && traits.ipv6)
+    proto::SetSocketAddress("::6", 0, bind->add_extra_source_addresses()->mutable_address());
 }
 
 }  // namespace
@@ -129,7 +132,7 @@ cl::Cluster BuildInbound(const InboundInputs& inputs) {
   }
   ApplyConnectionPool(*inputs.settings, InboundPolicy(inputs, port.port), &draft);
   if (original) cluster.set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
-  if (inputs.bind != "127.0.0.1" && inputs.bind != "::1") SetBindAddress(inputs.traits, &cluster);
+  if (inputs.bind != "127.0.0.1" && inputs.bind != "::1") SetBindAddress(inputs, &cluster);
   return draft.Finish();
 }
 

@@ -111,7 +111,7 @@ struct FixedInputs {
   // Of the dynamic forward proxy: the agent's DNS proxy, "" without DNS capture, and the families of
   // INSTANCE_IPS.
   std::string dns_proxy_address;
-  bool instance_ipv6_only = false;
+  bool instance_ipv4 = false, instance_ipv6 = false;
 
   friend bool operator==(const FixedInputs&, const FixedInputs&) = default;
   template <typename H>

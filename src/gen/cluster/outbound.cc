@@ -10,6 +10,7 @@
 #include "gen/cluster/draft.h"
 #include "gen/endpoint/build.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/lookup_family.h"
 #include "gen/naming/metadata.h"
 #include "gen/naming/stat_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -78,7 +79,8 @@ void StartDynamicForwardProxy(const OutboundInputs& inputs, const std::string& n
   envoy::extensions::clusters::dynamic_forward_proxy::v3::ClusterConfig config;
   auto* cache = config.mutable_dns_cache_config();
   cache->set_name(DnsCacheName(inputs.service->hostname.str()));
-  cache->set_dns_lookup_family(Ipv6Only(inputs.traits) ? cl::Cluster::V6_ONLY : cl::Cluster::V4_ONLY);
+  cache->set_dns_lookup_family(
+      LookupFamily(inputs.settings->features, inputs.traits.ipv4, inputs.traits.ipv6));
   proto::Pack(config, cluster.mutable_cluster_type()->mutable_typed_config());
 }
 

@@ -138,6 +138,11 @@ void BuildEndpoint(const EndpointInputs& inputs, const model::Endpoint& endpoint
     return SetTunnel(endpoint, out);
   }
   proto::SetAddress(endpoint.addresses[0], endpoint.port, out->mutable_endpoint()->mutable_address());
+  if (!inputs.settings->features.dual_stack) return;
+  for (size_t i = 1; i < endpoint.addresses.size(); ++i) {
+    auto* more = out->mutable_endpoint()->add_additional_addresses();
+    proto::SetAddress(endpoint.addresses[i], endpoint.port, more->mutable_address());
+  }
 }
 
 std::vector<LocalityGroup> KeepMutualTls(std::vector<LocalityGroup> groups) {

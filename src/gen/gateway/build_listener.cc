@@ -86,7 +86,8 @@ void SetProxyProtocol(Listener* out) {
 }
 
 void SetTcp(const GatewayListenerInputs& inputs, const ProxyConfig& config, Listener* out) {
-  listener::SetAddresses(std::span(&inputs.bind, 1), inputs.port, out);
+  const std::string binds[] = {inputs.bind, inputs.more_bind};  // an empty one is passed over
+  listener::SetAddresses(binds, inputs.port, out);
   if (inputs.profile->traits().outbound_exact_balance) listener::SetExactBalance(out);
   if (config.gateway_topology().has_proxy_protocol()) SetProxyProtocol(out);
   const bool reads_names =
@@ -98,6 +99,8 @@ void SetTcp(const GatewayListenerInputs& inputs, const ProxyConfig& config, List
 
 void SetQuic(const GatewayListenerInputs& inputs, Listener* out) {
   proto::SetUdpAddress(inputs.bind, inputs.port, out->mutable_address());
+  if (!inputs.more_bind.empty())
+    proto::SetUdpAddress(inputs.more_bind, inputs.port, out->add_additional_addresses()->mutable_address());
   out->mutable_udp_listener_config()->mutable_quic_options();
   out->mutable_udp_listener_config()->mutable_downstream_socket_config();
 }

@@ -38,10 +38,17 @@ bool HasExternalCredential(const api::ServerTLSSettings& tls) {
          std::any_of(tls.credential_names().begin(), tls.credential_names().end(), is_external);
 }
 
+// What listeners without an address of their own listen on.
+std::vector<std::string> Wildcards(const listener::ProxyTraits& traits) {
+  const std::vector<std::string> all = listener::WildcardAddresses(traits);
+  const auto served = listener::Served(traits, all);
+  return {served.begin(), served.end()};
+}
+
 class Collector {
  public:
   Collector(mesh::View& view, const listener::ProfilePtr& profile)
-      : view_(view), profile_(profile), wildcard_(listener::WildcardAddresses(profile->traits()).front()) {}
+      : view_(view), profile_(profile), wildcards_(Wildcards(profile->traits())) {}
 
   std::vector<GatewayListenerInputs> Collect() {
     const auto ports = view_.gateway_ports();
@@ -75,7 +82,8 @@ class Collector {
   GatewayListenerInputs& ListenerOf(const mesh::GatewayPort& port, bool quic) {
     GatewayListenerInputs inputs;
     inputs.profile = profile_;
-    inputs.bind = port.bind.empty() ? wildcard_ : port.bind;
+    inputs.bind = port.bind.empty() ? wildcards_.front() : port.bind;
+    if (port.bind.empty() && wildcards_.size() > 1) inputs.more_bind = wildcards_.back();
     inputs.port = port.number;
     inputs.quic = quic;
     std::string name = inputs.Name();
@@ -116,7 +124,7 @@ class Collector {
 
   mesh::View& view_;
   const listener::ProfilePtr& profile_;
-  const std::string wildcard_;
+  const std::vector<std::string> wildcards_;
   TakenHosts taken_;
   std::map<std::string, GatewayListenerInputs> listeners_;  // by name
 };

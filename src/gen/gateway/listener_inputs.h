@@ -48,6 +48,7 @@ struct GatewayChain {
 struct GatewayListenerInputs {
   listener::ProfilePtr profile;
   std::string bind;
+  std::string more_bind;  // of the other family; empty: none
   uint32_t port = 0;
   bool quic = false;                 // over UDP
   std::vector<GatewayChain> chains;  // never empty

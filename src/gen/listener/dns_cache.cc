@@ -7,6 +7,7 @@
 #include "envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver.pb.h"
 #include "gen/listener/traits.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/lookup_family.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::listener {
@@ -15,9 +16,8 @@ namespace {
 using envoy::config::cluster::v3::Cluster;
 using envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig;
 
-// As long as dual stack is off in Istio, a proxy of both families resolves IPv4 alone.
-Cluster::DnsLookupFamily LookupFamily(const ProxyTraits& traits) {
-  return traits.ipv6 && !traits.ipv4 ? Cluster::V6_ONLY : Cluster::V4_ONLY;
+Cluster::DnsLookupFamily FamilyOf(const ProxyTraits& traits) {
+  return LookupFamily(traits.settings->features, traits.ipv4, traits.ipv6);
 }
 
 struct HostPort {
@@ -48,12 +48,12 @@ HostPort ParseHostPort(std::string_view text) {
 
 void SetServiceDnsCache(const ProxyTraits& traits, std::string_view host, DnsCacheConfig* out) {
   out->set_name(DnsCacheName(host));
-  out->set_dns_lookup_family(LookupFamily(traits));
+  out->set_dns_lookup_family(FamilyOf(traits));
 }
 
 void SetCatchAllDnsCache(const ProxyTraits& traits, DnsCacheConfig* out) {
   out->set_name(std::string(kAllowAnyDnsCache));
-  out->set_dns_lookup_family(LookupFamily(traits));
+  out->set_dns_lookup_family(FamilyOf(traits));
   out->mutable_max_hosts()->set_value(static_cast<uint32_t>(traits.settings->features.dynamic_dns_hosts));
   if (traits.dns_proxy.empty()) return;
   const HostPort resolver = ParseHostPort(traits.dns_proxy);

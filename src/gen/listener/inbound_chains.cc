@@ -192,17 +192,16 @@ void BuildInboundListener(const InboundInputs& inputs, Listener* out) {
   LimitAccepts(traits.settings->features, out);
   if (traits.inbound_exact_balance) SetExactBalance(out);
   const auto& mesh = *traits.settings->mesh;
-  // Of several addresses only the first: Istio's dual stack feature is off by default.
   if (inputs.virtual_listener) {
     const std::vector<std::string> wildcards = WildcardAddresses(traits);
     out->set_name("virtualInbound");
-    SetAddresses(std::span(wildcards).first(1), mesh.proxy_inbound_listen_port(), out);
+    SetAddresses(Served(traits, wildcards), mesh.proxy_inbound_listen_port(), out);
     if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);
     AddBlackHole(*inputs.profile, mesh.proxy_inbound_listen_port(), out->add_filter_chains());
   } else {
     const InboundPort& port = inputs.ports.front();
     out->set_name(ListenerName(port.binds.front(), port.target));
-    SetAddresses(std::span(port.binds).first(1), port.target, out);
+    SetAddresses(Served(traits, port.binds), port.target, out);
   }
   for (const InboundPort& port : inputs.ports) AddInboundChains(*inputs.profile, port, out);
   out->MergeFromString(inputs.profile->ListenerAccessLogs(TrafficClass::kInbound));

@@ -109,4 +109,8 @@ std::vector<std::string> LocalhostAddresses(const ProxyTraits& traits) {
   return {traits.ipv6 ? "::1" : "127.0.0.1"};
 }
 
+std::span<const std::string> Served(const ProxyTraits& traits, std::span<const std::string> binds) {
+  return traits.settings->features.dual_stack ? binds : binds.first(1);
+}
+
 }  // namespace fairlead::gen::listener

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,9 @@ ProxyTraits L4Traits(ProxyTraits traits);
 // Source: Istio's getWildcardsAndLocalHost.
 std::vector<std::string> WildcardAddresses(const ProxyTraits& traits);
 std::vector<std::string> LocalhostAddresses(const ProxyTraits& traits);
+
+// Those of a listener's addresses that it listens on: of two families the first alone, but with dual stack.
+std::span<const std::string> Served(const ProxyTraits& traits, std::span<const std::string> binds);
 
 }  // namespace fairlead::gen::listener
 

@@ -63,9 +63,11 @@ void BuildVirtualOutboundListener(const Profile& profile, Listener* out) {
   const uint32_t port = traits.settings->mesh->proxy_listen_port();
   const bool dynamic_dns = traits.catch_all.mode == route::CatchAllMode::kDynamicDns;
   out->set_name("virtualOutbound");
-  // Of two families only the first: Istio's dual stack feature is off by default.
-  const std::vector<std::string> wildcards = WildcardAddresses(traits);
-  SetAddresses(std::span(wildcards).first(1), port, out);
+  std::vector<std::string> wildcards = WildcardAddresses(traits);
+  if (!traits.settings->features.dual_stack) wildcards.resize(1);
+  // An IPv6 workload may reach IPv4 by an address that the node translates.
+  if (traits.settings->features.ipv4_of_ipv6 && !traits.ipv4) wildcards.emplace_back("0.0.0.0");
+  SetAddresses(wildcards, port, out);
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
   out->mutable_use_original_dst()->set_value(true);
   if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);

@@ -32,15 +32,27 @@ PodLookup Lookup(const config::ConfigObject& slice, const SliceEndpoint& endpoin
   return {false, {slice.ns(), address}};
 }
 
-// Appends what one slice says about one address, a port at a time.
-void AppendPorts(const std::vector<config::SlicePort>& ports, const Interned& address, Health health,
-                 const model::WorkloadPtr& workload, absl::flat_hash_set<std::pair<Interned, Interned>>& seen,
-                 std::vector<Endpoint>& out) {
+// The addresses of a pod of both families, which is one endpoint of a service of both: then its IPv6 slices
+// repeat what those of IPv4 say. Empty: every address of a slice is an endpoint. Source: Istio,
+// updateEndpointCacheForSlice.
+std::vector<Interned> PodAddresses(const model::Service* service, const PodRecord* pod, bool by_name,
+                                   const MeshFacts& facts) {
+  if (!facts.settings->features.dual_stack || !by_name) return {};
+  if (service == nullptr || service->cluster_vips.size() < 2) return {};
+  const std::vector<std::string>& addresses = pod->object->Spec<config::PodSpec>().pod_ips;
+  if (addresses.size() < 2) return {};
+  return {addresses.begin(), addresses.end()};
+}
+
+// Appends what one slice says about one address, a port at a time. `all`: the endpoint's, if it has more.
+void AppendPorts(const std::vector<config::SlicePort>& ports, const Interned& address,
+                 const std::vector<Interned>& all, Health health, const model::WorkloadPtr& workload,
+                 absl::flat_hash_set<std::pair<Interned, Interned>>& seen, std::vector<Endpoint>& out) {
   for (const config::SlicePort& port : ports) {
     Interned port_name = port.name;
     if (!seen.emplace(address, port_name).second) continue;
     Endpoint endpoint;
-    endpoint.addresses = {address};
+    endpoint.addresses = all.empty() ? std::vector<Interned>{address} : all;
     endpoint.port_name = std::move(port_name);
     endpoint.port = port.port.value_or(0);
     endpoint.health = health;
@@ -113,7 +125,9 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
         const PodRecord* pod =
             lookup.by_name ? pods.Find(lookup.key) : pods.FindByAddress(lookup.key.first, lookup.key.second);
         if (pod == nullptr && lookup.by_name) continue;
-        AppendPorts(spec.mirror ? endpoint.ports : spec.ports, address, health,
+        const auto all = PodAddresses(service, pod, lookup.by_name, facts);
+        if (!all.empty() && spec.address_type == "IPv6") continue;
+        AppendPorts(spec.mirror ? endpoint.ports : spec.ports, address, all, health,
                     pod != nullptr ? pod->workload : podless.For(address, facts), seen, out);
       }
     }

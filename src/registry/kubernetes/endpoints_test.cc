@@ -280,6 +280,62 @@ TEST(SelectedEntries, NotOfHeadlessServices) {
   EXPECT_EQ(mesh.Shards(kWeb), nullptr);
 }
 
+constexpr std::string_view kDualService = R"(
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {clusterIP: 10.96.0.1, clusterIPs: [10.96.0.1, "fd00::1"], selector: {app: web}, ports: [{name: http, port: 80}]}
+---
+)";
+
+std::string DualPod(std::string_view ip, std::string_view second) {
+  return ReplaceAll(Pod("web-1", ip), StrCat("podIP: ", ip, ","),
+                    StrCat("podIP: ", ip, ", podIPs: [{ip: ", ip, "}, {ip: \"", second, "\"}],"));
+}
+
+class DualStack : public testing::Test {
+ protected:
+  void Enable() {
+    auto settings = std::make_shared<model::Settings>();
+    settings->mesh = model::DefaultMeshConfig();
+    settings->networks = std::make_shared<const istio::mesh::v1alpha1::MeshNetworks>();
+    settings->features.dual_stack = true;
+    mesh_.SetSettings(settings);
+  }
+  void Apply(std::string_view service) {
+    std::string six = Slice("web-6", At("\"fd00::2:1\"", "web-1"));
+    six = ReplaceAll(six, "addressType: IPv4", "addressType: IPv6");
+    mesh_.Apply(
+        StrCat(service, Slice("web-4", At("10.0.0.1", "web-1")), six, DualPod("10.0.0.1", "fd00::2:1")));
+  }
+  TestMesh mesh_;
+};
+
+TEST_F(DualStack, APodOfBothFamiliesIsOneEndpoint) {
+  Enable();
+  Apply(kDualService);
+  ASSERT_EQ(mesh_.Addresses(kWeb), "10.0.0.1:8080");
+  EXPECT_THAT(mesh_.Endpoints(kWeb)[0].addresses, ElementsAre("10.0.0.1", "fd00::2:1"));
+}
+
+TEST_F(DualStack, OfAServiceOfOneFamilyEveryAddressIsAnEndpoint) {
+  Enable();
+  Apply(kService);
+  EXPECT_EQ(mesh_.Addresses(kWeb), "10.0.0.1:8080 fd00::2:1:8080");
+}
+
+TEST_F(DualStack, UnlessItIsOnEveryAddressIsAnEndpoint) {
+  Apply(kDualService);
+  EXPECT_EQ(mesh_.Addresses(kWeb), "10.0.0.1:8080 fd00::2:1:8080");
+}
+
+TEST_F(DualStack, EndpointsFollowTheirPodsAddresses) {
+  Enable();
+  Apply(kDualService);
+  mesh_.Apply(DualPod("10.0.0.1", "fd00::2:9"));
+  EXPECT_THAT(mesh_.Endpoints(kWeb)[0].addresses, ElementsAre("10.0.0.1", "fd00::2:9"));
+}
+
 TEST(Workloads, ListPodsAndHealthyEntries) {
   TestMesh mesh;
   mesh.Apply(StrCat(Pod("web-1", "10.0.0.1", "", ", hostNetwork: true", "False"),

@@ -65,13 +65,18 @@ bool IsSelectable(const ConfigObject& pod) {
   return spec.ready && !spec.pod_ip.empty() && !IsFinished(spec) && !pod.meta().deleting;
 }
 
-SelectableWorkload MakeSelectable(const ConfigObject& pod, const model::WorkloadPtr& workload) {
+SelectableWorkload MakeSelectable(const ConfigObject& pod, const model::WorkloadPtr& workload,
+                                  bool dual_stack) {
   const PodSpec& spec = pod.Spec<PodSpec>();
   SelectableWorkload out;
   out.is_pod = true;
   out.name = pod.name();
   out.workload = workload;
   out.address = spec.pod_ip;
+  if (dual_stack && spec.pod_ips.size() > 1) {
+    out.address = spec.pod_ips.front();
+    out.more_addresses.assign(spec.pod_ips.begin() + 1, spec.pod_ips.end());
+  }
   out.health = model::Health::kHealthy;
   for (const config::ContainerPortSpec& port : spec.ports) {
     // Of two ports with one name the first counts, as in Kubernetes.
@@ -112,7 +117,9 @@ PodIndex::Change PodIndex::Update(const Name& name, const config::ConfigPtr& obj
   record.workload = KeepIfEqual(change.before.workload, MakeWorkload(*object, store, facts));
   record.instance = MakeInstance(object, change.before, record.workload);
   if (IsSelectable(*object)) {
-    record.selectable = KeepIfEqual(change.before.selectable, MakeSelectable(*object, record.workload));
+    const bool dual_stack = facts.settings->features.dual_stack;
+    record.selectable =
+        KeepIfEqual(change.before.selectable, MakeSelectable(*object, record.workload, dual_stack));
   }
   Link(name, record);
   pods_[name] = record;

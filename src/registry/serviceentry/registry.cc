@@ -54,6 +54,7 @@ Endpoint AtPort(const SelectableWorkload& workload, const model::ServicePort& po
     return endpoint;
   }
   endpoint.addresses = {workload.address};
+  for (const std::string& address : workload.more_addresses) endpoint.addresses.emplace_back(address);
   const auto mapped = workload.ports.find(port.name);
   if (mapped != workload.ports.end() && mapped->second != 0) {
     endpoint.port = mapped->second;
