@@ -207,6 +207,7 @@ absl::Status DiscoveryServer::StartStatusFiles(const StoreMeshModel* model) {
 void DiscoveryServer::MakeSources() {
   if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
+  if (options_.environment.features.inference_pools) files.acted_on = {config::Kind::kInferencePool};
   files.folder = options_.config_dir;
   files.kept = kept_.get();
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));

@@ -26,7 +26,6 @@ constexpr IstiodVariable kVariables[] = {
     {"DEBUG_ENDPOINT_AUTH_ALLOWED_NAMESPACES", "", kIdle, "pages are for clients on the same machine"},
     {"ENABLE_CLUSTER_TRUST_BUNDLE_API", "false", kIdle, "no Kubernetes API is written to"},
     {"ENABLE_DEBUG_ENDPOINT_AUTH", "true", kIdle, "pages are for clients on the same machine"},
-    {"ENABLE_GATEWAY_API_INFERENCE_EXTENSION", "false", kRefused, "InferencePools have no effect"},
     {"ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT", "true", kRefused, "gateways are deployed by others"},
     {"ENABLE_INGRESS_WAYPOINT_ROUTING", "true", kIdle, "there is no ambient mode"},
     {"ENABLE_LAYERED_WAYPOINT_AUTHORIZATION_POLICIES", "false", kRefused, "there is no ambient mode"},

@@ -20,6 +20,14 @@ inline constexpr std::string_view kRouteSemanticsAnnotation = "internal.istio.io
 inline constexpr std::string_view kGatewaySemanticsAnnotation = "internal.istio.io/gateway-semantics";
 inline constexpr std::string_view kGatewaySemantics = "gateway";
 inline constexpr std::string_view kIngressSemantics = "ingress";
+// A label: what a Service stands for.
+inline constexpr std::string_view kServiceSemanticsLabel = "internal.istio.io/service-semantics";
+inline constexpr std::string_view kInferencePoolSemantics = "inferencepool";
+// Of a VirtualService that was made of HTTPRoutes: the endpoint pickers of its routes to InferencePools, a
+// line each: "NAME HOST PORT open" or "… closed", by what a failing picker comes to. Fairlead's own.
+inline constexpr std::string_view kEndpointPickersAnnotation = "internal.istio.io/endpoint-pickers";
+// Of a Gateway: routes to InferencePools name the one that it was made of. Fairlead's own.
+inline constexpr std::string_view kInferencePoolsAnnotation = "internal.istio.io/inference-pools";
 
 }  // namespace fairlead::config
 

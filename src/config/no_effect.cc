@@ -21,7 +21,7 @@ constexpr NoEffect kTable[] = {
     {Kind::kXListenerSet, "", "XListenerSet is not read any more; ListenerSet has taken its place"},
     {Kind::kXBackendTrafficPolicy, "", kAlpha},
     {Kind::kInferencePool, "",
-     "the inference extension of the Gateway API is off, as it is by default in Istio"},
+     "it takes ENABLE_GATEWAY_API_INFERENCE_EXTENSION=true of discovery, as with Istio"},
     {Kind::kEnvoyFilter, "spec.configPatches[].applyTo=BOOTSTRAP",
      "a bootstrap is made before discovery is asked, as with Istio"},
     {Kind::kEnvoyFilter, "spec.configPatches[].patch.filterClass", kNeither},

@@ -31,10 +31,11 @@ class TestMesh {
     const config::ParseResult parsed =
         config::ParseManifests(manifests, "test.yaml", config::Admission::kPassed);
     for (const config::Diagnostic& one : parsed.diagnostics) ADD_FAILURE() << config::ToText(one);
-    std::vector<config::ObjectChange> changes;
-    for (const config::ConfigPtr& object : parsed.objects)
-      changes.push_back({config::KeyOf(*object), object});
-    return Apply(std::move(changes));
+    return Apply(ChangesOf(parsed));
+  }
+  // The same, whatever is said of them.
+  std::vector<std::string> ApplyQuietly(std::string_view manifests) {
+    return Apply(ChangesOf(config::ParseManifests(manifests, "test.yaml", config::Admission::kPassed)));
   }
   std::vector<std::string> Delete(config::Kind kind, std::string_view ns, std::string_view name) {
     return Apply(std::vector<config::ObjectChange>{{{kind, ns, name}, nullptr}});
@@ -75,6 +76,12 @@ class TestMesh {
   const mesh::SnapshotPtr& snapshot() const { return mesh_.snapshot(); }
 
  private:
+  static std::vector<config::ObjectChange> ChangesOf(const config::ParseResult& parsed) {
+    std::vector<config::ObjectChange> changes;
+    for (const config::ConfigPtr& object : parsed.objects)
+      changes.push_back({config::KeyOf(*object), object});
+    return changes;
+  }
   static model::SettingsPtr Settings(std::string_view mesh_config, const model::Features& features) {
     model::SettingsOptions options;
     options.features = features;

@@ -63,12 +63,15 @@ ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key
 std::vector<ObjectChange> Translation::Apply(const config::ObjectStore& objects,
                                              std::span<const ObjectChange> changes) {
   if (!features_->gateway_api) return {};
-  Work work{.objects = objects, .dirty = {}, .dirty_routes = {}, .dirty_rules = {}, .made = {}};
+  Work work{
+      .objects = objects, .dirty = {}, .dirty_routes = {}, .dirty_rules = {}, .dirty_pools = {}, .made = {}};
   for (const ObjectChange& change : changes) {
     if (IsRead(change.key.kind)) Note(change, &work);
+    if (features_->inference_pools) NotePool(change, &work);
   }
   ConvertGateways(&work);
   ConvertRoutes(&work);
+  DerivePools(&work);
   ConvertPolicies(&work);
   MergeRoutes(&work);
   MergeRules(&work);
@@ -181,7 +184,7 @@ void Translation::SetParents(const Conversions<GatewayConversion>& before, const
   for (const ObjectKey& key : derived) {
     const auto first = listeners_.LowerBound({key, ObjectKey{}});
     const bool none = first == listeners_.end() || !(first->first.first == key);
-    work->made.push_back({key, none ? nullptr : first->second});
+    work->made.push_back({key, none ? nullptr : Marked(first->first.second, first->second)});
   }
 }
 
@@ -207,6 +210,7 @@ void Translation::ConvertRoutes(Work* work) {
     }
     const ConfigPtr object = FindConverted(work->objects, key);
     if (object == nullptr) {
+      SetPools(key, nullptr, work);
       routes_.Erase(key);
       SetQuestions(key, {});
       continue;
@@ -218,6 +222,7 @@ void Translation::ConvertRoutes(Work* work) {
       pieces_.Set({conversion->pieces[i]->key, {key, i}}, conversion->pieces[i]);
       work->dirty_routes.insert(conversion->pieces[i]->key);
     }
+    SetPools(key, conversion, work);
     routes_.Set(key, std::move(conversion));
   }
 }

@@ -46,6 +46,8 @@ class Translation : public DerivedLookups {
   const Conversions<PolicyConversion>& policies() const { return policies_; }
   const std::string& domain() const { return domain_; }
   const model::Features& features() const { return *features_; }
+  // The routes that name a pool as a backend, by their keys.
+  std::vector<RouteConversionPtr> RoutesTo(const config::ObjectKey& pool) const;
 
   ParentsPtr ParentsOf(const config::ObjectKey& key) const override;
   std::vector<config::ObjectKey> SetsOf(const config::ObjectKey& gateway) const override;
@@ -60,6 +62,7 @@ class Translation : public DerivedLookups {
     const config::ObjectStore& objects;
     Keys dirty;                                       // gateways, routes and policies to convert
     std::set<std::string> dirty_routes, dirty_rules;  // keys of what is to be merged
+    Keys dirty_pools;
     std::vector<config::ObjectChange> made;
   };
 
@@ -74,6 +77,11 @@ class Translation : public DerivedLookups {
   void SetParentsOf(const config::ObjectKey& owner, const ParentsPtr& list, Work* work);
   void ConvertRoutes(Work* work);
   void ConvertPolicies(Work* work);
+  void SetPools(const config::ObjectKey& route, const RouteConversionPtr& now, Work* work);
+  void NotePool(const config::ObjectChange& change, Work* work);
+  void DerivePools(Work* work);
+  void SetGatewaysOf(const config::ObjectKey& pool, const Keys& gateways, Work* work);
+  config::ConfigPtr Marked(const config::ObjectKey& owner, const config::ConfigPtr& object) const;
   void MergeRoutes(Work* work);
   void MergeRules(Work* work);
   void Emit(const std::string& key, config::ConfigPtr object, Work* work);
@@ -91,6 +99,10 @@ class Translation : public DerivedLookups {
   Relation<Interned, config::ObjectKey> users_;                 // namespace; route or ListenerSet there
   ShardedMap<config::ObjectKey, std::vector<Question>> asked_;  // by who asked
   Relation<Question, config::ObjectKey> askers_;                // the same the other way round
+  Relation<config::ObjectKey, config::ObjectKey> routes_to_;    // InferencePool, route
+  // InferencePools and the Gateways (or what else a route's parent is) that they are reached by, both ways
+  // round; of the parents' kinds nothing is known.
+  Relation<config::ObjectKey, config::ObjectKey> gateways_of_pool_, pools_of_gateway_;
   // Pieces and rules by what they are merged by, and the route or policy with the place in its conversion.
   using Place = std::pair<config::ObjectKey, size_t>;
   SortedMap<std::pair<std::string, Place>, RoutePiecePtr> pieces_;

@@ -46,6 +46,28 @@ Backend OfHostname(const RouteView& view, Node reference, std::string_view ns) {
   return view.world.HasService(backend.host, ns) ? backend : MissingHost(std::move(backend));
 }
 
+// A pool without a usable picker has no Service.
+Backend OfPool(const RouteView& view, std::string_view name, std::string_view ns) {
+  if (!view.world.features().inference_pools) {
+    return Failed(kInvalidKind,
+                  "InferencePool is not enabled. To enable, set ENABLE_GATEWAY_API_INFERENCE_EXTENSION to "
+                  "true in istiod");
+  }
+  if (name.find('.') != std::string_view::npos) {
+    return Failed(
+        kInvalidDestination,
+        "InferencePool.Name invalid; the name of the InferencePool must be used, not the hostname.");
+  }
+  const config::ConfigPtr pool = view.world.Find(Kind::kInferencePool, ns, name);
+  if (pool == nullptr) return Failed(kNotFound, StrCat("backend(", name, ") not found"));
+  Backend backend;
+  backend.host = view.world.ServiceHost(PoolServiceName(name), ns);
+  backend.picker = PickerOf(*pool, view.world.domain());
+  if (!backend.picker) return Failed(kNotFound, StrCat("backend(", backend.host, ") not found"));
+  backend.port = kFirstPoolPort;
+  return backend;
+}
+
 Backend OfKind(const RouteView& view, Node reference, const GroupKind& kind) {
   const std::string_view name = reference.Find("name").text();
   const std::string_view ns = ReferredNamespace(reference, view.route.ns());
@@ -62,11 +84,7 @@ Backend OfKind(const RouteView& view, Node reference, const GroupKind& kind) {
   if (kind == kHostname) return OfHostname(view, reference, ns);
   // Services of several clusters are one anyway.
   if (kind == kServiceImport) return OfService(view, name, ns);
-  if (kind == GroupKindOf(Kind::kInferencePool)) {
-    return Failed(kInvalidKind,
-                  "InferencePool is not enabled. To enable, set ENABLE_GATEWAY_API_INFERENCE_EXTENSION to "
-                  "true in istiod");
-  }
+  if (kind == GroupKindOf(Kind::kInferencePool)) return OfPool(view, name, ns);
   return Failed(kInvalidKind,
                 StrCat("referencing unsupported backendRef: group \"", reference.Find("group").text(),
                        "\" kind \"", reference.Find("kind").text(), "\""));
@@ -85,7 +103,7 @@ Backend ResolveBackend(const RouteView& view, Node reference) {
                                            "\" (missing a ReferenceGrant?)"));
   }
   Backend backend = OfKind(view, reference, kind);
-  if (backend.fatal || backend.host.empty()) return backend;
+  if (backend.fatal || backend.host.empty() || backend.picker) return backend;
   const Node port = reference.Find("port");
   if (port.IsNull()) return Failed(kInvalidDestination, "port is required in backendRef");
   backend.port = static_cast<uint32_t>(port.Unsigned().value_or(0));

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/object.h"
 #include "config/tree.h"
+#include "gateway_api/conversion/inference_pool.h"
 #include "gateway_api/error.h"
 #include "gateway_api/world.h"
 
@@ -30,7 +32,8 @@ struct Backend {
   std::string host;  // "" where it leads nowhere: its share of the requests fails
   uint32_t port = 0;
   MaybeError error;
-  bool fatal = false;  // the error ends the whole route's translation
+  bool fatal = false;                    // the error ends the whole route's translation
+  std::optional<EndpointPicker> picker;  // of an InferencePool
 };
 Backend ResolveBackend(const RouteView& view, config::Node reference);
 

@@ -23,6 +23,7 @@ constexpr int64_t kNanosPerSecond = 1'000'000'000;
 // What came of one rule; `fatal` ends the whole route's translation.
 struct RuleErrors {
   MaybeError soft, fatal;
+  std::optional<EndpointPicker> picker = std::nullopt;  // of the last backend
 };
 
 // False where there is no duration, or none that is more than nothing.
@@ -61,6 +62,7 @@ RuleErrors AddBackends(const RouteView& view, const std::vector<WeightedBackend>
   for (const WeightedBackend& one : backends) {
     const Backend backend = ResolveBackend(view, one.reference);
     if (backend.error) (backend.fatal ? errors.fatal : errors.soft) = backend.error;
+    errors.picker = backend.picker;
     if (backend.fatal) return errors;
     net::HTTPRouteDestination* destination = out->add_route();
     destination->set_weight(one.weight);
@@ -109,7 +111,7 @@ RuleErrors ConvertRule(const RouteView& view, Node rule, size_t place, Node matc
 
 }  // namespace
 
-MaybeError ConvertHttpRules(const RouteView& view, net::VirtualService* out) {
+MaybeError ConvertHttpRules(const RouteView& view, net::VirtualService* out, PickersByRule* pickers) {
   MaybeError last;
   size_t place = 0;
   for (Node rule : view.route.Spec<config::Tree>().Find("spec").Find("rules").elements()) {
@@ -122,6 +124,8 @@ MaybeError ConvertHttpRules(const RouteView& view, net::VirtualService* out) {
         return errors.fatal;
       }
       if (errors.soft) last = std::move(errors.soft);
+      if (errors.picker && view.route.kind() == Kind::kHttpRoute)
+        pickers->insert_or_assign(RuleName(view, rule, place), *std::move(errors.picker));
     }
     ++place;
   }

@@ -125,7 +125,8 @@ struct Rules {
 
 class PieceMaker {
  public:
-  PieceMaker(const ConfigPtr& route, World& world) : route_(route), world_(world) {}
+  PieceMaker(const ConfigPtr& route, std::shared_ptr<const PickersByRule> pickers, World& world)
+      : route_(route), pickers_(std::move(pickers)), world_(world) {}
 
   void Add(const Attachment& attachment, const Rules& rules) {
     net::VirtualService spec = rules.spec;
@@ -175,6 +176,7 @@ class PieceMaker {
     piece->key = IsHttp(route_->kind()) ? StrCat(GroupOf(attachment), "/", host)
                                         : StrCat(route_->ns().str(), "/", piece->name);
     piece->route = route_;
+    piece->pickers = pickers_;
     piece->spec = std::make_shared<const net::VirtualService>(std::move(spec));
     pieces_.push_back(std::move(piece));
   }
@@ -187,6 +189,7 @@ class PieceMaker {
   }
 
   const ConfigPtr& route_;
+  const std::shared_ptr<const PickersByRule> pickers_;
   World& world_;
   std::vector<RoutePiecePtr> pieces_;
 };
@@ -212,18 +215,34 @@ std::vector<std::pair<ObjectKey, ObjectKey>> NamedBackends(const ConfigObject& r
   return named;
 }
 
-Rules ConvertFor(bool mesh, const ConfigObject& route, World& world) {
+Rules ConvertFor(bool mesh, const ConfigObject& route, World& world, PickersByRule* pickers) {
   Rules rules;
-  rules.error = ConvertRules({route, !mesh, world}, &rules.spec);
+  rules.error = ConvertRules({route, !mesh, world}, &rules.spec, pickers);
   return rules;
+}
+
+// See kEndpointPickersAnnotation. Of two rules of one name the younger route's counts.
+std::string PickersText(const std::vector<RoutePiecePtr>& pieces) {
+  PickersByRule all;
+  for (const RoutePiecePtr& piece : pieces) {
+    for (const net::HTTPRoute& rule : piece->spec->http()) {
+      const auto picker = piece->pickers->find(rule.name());
+      if (picker != piece->pickers->end()) all.insert_or_assign(picker->first, picker->second);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [rule, picker] : all)
+    lines.push_back(
+        StrCat(rule, " ", picker.host, " ", picker.port, " ", picker.fails_open ? "open" : "closed"));
+  return Join(lines, "\n");
 }
 
 }  // namespace
 
 bool IsRoute(Kind kind) { return IsHttp(kind) || kind == Kind::kTcpRoute || kind == Kind::kTlsRoute; }
 
-MaybeError ConvertRules(const RouteView& view, net::VirtualService* out) {
-  return IsHttp(view.route.kind()) ? ConvertHttpRules(view, out) : ConvertLayer4Rules(view, out);
+MaybeError ConvertRules(const RouteView& view, net::VirtualService* out, PickersByRule* pickers) {
+  return IsHttp(view.route.kind()) ? ConvertHttpRules(view, out, pickers) : ConvertLayer4Rules(view, out);
 }
 
 RouteConversion ConvertRoute(const ConfigPtr& route, World& world) {
@@ -231,10 +250,12 @@ RouteConversion ConvertRoute(const ConfigPtr& route, World& world) {
   conversion.object = route;
   conversion.attachments = FindAttachments(*route, world);
   conversion.named = NamedBackends(*route);
+  conversion.pools = NamedPools(*route);
   std::optional<Rules> mesh, gateway;
+  auto pickers = std::make_shared<PickersByRule>();
   for (const Attachment& attachment : conversion.attachments) {
     std::optional<Rules>& rules = attachment.is_mesh() ? mesh : gateway;
-    if (!rules) rules = ConvertFor(attachment.is_mesh(), *route, world);
+    if (!rules) rules = ConvertFor(attachment.is_mesh(), *route, world, pickers.get());
   }
   if (mesh) conversion.mesh_error = mesh->error;
   if (gateway) conversion.gateway_error = gateway->error;
@@ -245,7 +266,7 @@ RouteConversion ConvertRoute(const ConfigPtr& route, World& world) {
   std::stable_sort(accepted.begin(), accepted.end(), [](const Attachment* a, const Attachment* b) {
     return a->parent.internal_name < b->parent.internal_name;
   });
-  PieceMaker maker(route, world);
+  PieceMaker maker(route, pickers, world);
   for (const Attachment* attachment : accepted)
     maker.Add(*attachment, attachment->is_mesh() ? *mesh : *gateway);
   conversion.pieces = maker.Take();
@@ -273,6 +294,8 @@ ConfigPtr MergePieces(std::vector<RoutePiecePtr> pieces) {
   }
   if (pieces.size() > 1) SortByPrecedence(spec.mutable_http());
   LabelMap annotations;
+  if (std::string pickers = PickersText(pieces); !pickers.empty())
+    annotations.emplace(config::kEndpointPickersAnnotation, std::move(pickers));
   annotations.emplace(config::kParentsAnnotation, Join(parents, ","));
   annotations.emplace(config::kRouteSemanticsAnnotation, config::kGatewaySemantics);
   const std::string name = IsHttp(oldest.kind()) ? ReplaceAll(first.key, "/", "~") : first.name;

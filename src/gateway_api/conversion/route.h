@@ -8,6 +8,7 @@
 
 #include "config/object.h"
 #include "gateway_api/conversion/attachment.h"
+#include "gateway_api/conversion/inference_pool.h"
 #include "gateway_api/error.h"
 #include "gateway_api/world.h"
 
@@ -24,6 +25,7 @@ struct RoutePiece {
   std::string name;
   config::ConfigPtr route;
   std::shared_ptr<const istio::networking::v1alpha3::VirtualService> spec;
+  std::shared_ptr<const PickersByRule> pickers;  // of all the route's rules; never null
 };
 using RoutePiecePtr = std::shared_ptr<const RoutePiece>;
 
@@ -35,6 +37,7 @@ struct RouteConversion {
   std::vector<RoutePiecePtr> pieces;
   // Gateways and backends that the route names, attached or not: what policies on the backends report.
   std::vector<std::pair<config::ObjectKey, config::ObjectKey>> named;
+  std::vector<config::ObjectKey> pools;  // that it names, there or not
 };
 using RouteConversionPtr = std::shared_ptr<const RouteConversion>;
 

@@ -20,6 +20,7 @@ struct StatusInputs {
 void AddGatewayClassStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 void AddGatewayStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);  // and of ListenerSets
 void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
+void AddPoolStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);  // of InferencePools
 void AddPolicyStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 void AddIngressStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 // Addresses for the hosts of ServiceEntries that have none: of the features' ranges (240.240.0.0/16 and

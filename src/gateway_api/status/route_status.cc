@@ -7,6 +7,7 @@
 #include "config/tree_json.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/kinds.h"
+#include "gateway_api/status/route_verdict.h"
 
 namespace fairlead::gateway_api {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::string_view kResolvedRefs = "ResolvedRefs";
 struct Verdict {
   size_t reference = 0;
   std::string text;  // of the reference
+  config::ObjectKey parent;
   bool mesh = false;
   size_t accepted = 0;
   Refusal refusal = Refusal::kNone;
@@ -48,6 +50,7 @@ std::vector<Verdict> VerdictsOf(const RouteConversion& route) {
       Verdict verdict;
       verdict.reference = attachment.reference;
       verdict.text = attachment.reference_text;
+      verdict.parent = attachment.parent_key;
       verdict.mesh = attachment.is_mesh();
       verdict.refusal = attachment.refusal;
       place = verdicts.insert(verdicts.end(), std::move(verdict));
@@ -108,6 +111,18 @@ Json ParentsJson(const RouteConversion& route, const std::string& controller) {
 }
 
 }  // namespace
+
+std::vector<ParentVerdict> ParentVerdicts(const RouteConversion& route) {
+  std::vector<ParentVerdict> verdicts;
+  const std::vector<Verdict> all = VerdictsOf(route);
+  for (auto verdict = all.rbegin(); verdict != all.rend(); ++verdict) {
+    const DraftConditions conditions = ConditionsOf(*verdict, route);
+    const DraftCondition& accepted = conditions.all().front();
+    verdicts.push_back(
+        {verdict->parent.ns.str(), verdict->parent.name.str(), accepted.status, accepted.message});
+  }
+  return verdicts;
+}
 
 void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
   for (const auto& [key, route] : inputs.translation.routes()) {

@@ -33,6 +33,7 @@ std::vector<StatusOf> ComputeStatuses(const Translation& translation, const conf
   AddGatewayClassStatuses(inputs, &all);
   AddGatewayStatuses(inputs, &all);
   AddRouteStatuses(inputs, &all);
+  AddPoolStatuses(inputs, &all);
   AddPolicyStatuses(inputs, &all);
   AddIngressStatuses(inputs, &all);
   AddServiceEntryStatuses(inputs, &all);

@@ -18,9 +18,10 @@ struct StatusOf {
   nlohmann::ordered_json status;
 };
 
-// What Istio's control plane says of GatewayClasses, Gateways, ListenerSets, routes, BackendTLSPolicies,
-// Ingresses and ServiceEntries, by kind, namespace and name; objects of which it says nothing are left out. A
-// pure function: `translation` is that of `objects`, and `snapshot` the mesh that they make.
+// What Istio's control plane says of GatewayClasses, Gateways, ListenerSets, routes, InferencePools,
+// BackendTLSPolicies, Ingresses and ServiceEntries, by kind, namespace and name; objects of which it says
+// nothing are left out. A pure function: `translation` is that of `objects`, and `snapshot` the mesh that
+// they make.
 std::vector<StatusOf> ComputeStatuses(const Translation& translation, const config::ObjectStore& objects,
                                       const mesh::MeshSnapshot& snapshot);
 

@@ -10,6 +10,7 @@
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/collect.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/inference_pool.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "model/host_name.h"
@@ -74,6 +75,7 @@ class ServiceCollector {
     const api::DestinationRule* rule = SpecOf(base_.rule);
     for (const model::ServicePort& port : service_->ports) {
       if (port.protocol == model::Protocol::kUdp || (forward_proxy_ && !Forwardable(port.protocol))) continue;
+      if (!base_.dns_srv && &port != &service_->ports.front() && IsInferencePool(*service_)) continue;
       Add(port, nullptr);
       if (forward_proxy_ || rule == nullptr) continue;
       for (const api::Subset& subset : rule->subsets()) Add(port, &subset);

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster.pb.h"
+#include "envoy/extensions/load_balancing_policies/override_host/v3/override_host.pb.h"
+#include "envoy/extensions/load_balancing_policies/round_robin/v3/round_robin.pb.h"
 #include "gen/cluster/build.h"
 #include "gen/cluster/draft.h"
 #include "gen/endpoint/build.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/inference_pool.h"
 #include "gen/naming/lookup_family.h"
 #include "gen/naming/metadata.h"
 #include "gen/naming/stat_name.h"
@@ -22,6 +25,7 @@ namespace fairlead::gen {
 namespace {
 
 namespace cl = envoy::config::cluster::v3;
+namespace lb = envoy::extensions::load_balancing_policies;
 
 // A port of a service, or of a subset of it, with what its rule says.
 struct Destination {
@@ -134,6 +138,32 @@ void AddMetadata(const OutboundInputs& inputs, const Destination& to, cl::Cluste
   }
 }
 
+// OverrideHost.selected_host_key, which is newer than the API that this is built with.
+constexpr int kSelectedHostKey = 2;
+
+// Requests go where the endpoint picker says; where it says nothing, in turn. Source: Istio's
+// applyOverrideHostPolicy.
+void FollowEndpointPicker(cl::Cluster* cluster) {
+  cluster->mutable_common_lb_config()->clear_locality_config_specifier();
+  cluster->set_lb_policy(cl::Cluster::CLUSTER_PROVIDED);
+  lb::override_host::v3::OverrideHost picked;
+  auto* source = picked.add_override_host_sources()->mutable_metadata();
+  source->set_key(std::string(kPickedNamespace));
+  source->add_path()->set_key(std::string(kPickedKey));
+  envoy::type::metadata::v3::MetadataKey served;
+  served.set_key(std::string(kPickedNamespace));
+  served.add_path()->set_key(std::string(kServedKey));
+  picked.GetReflection()->MutableUnknownFields(&picked)->AddLengthDelimited(kSelectedHostKey,
+                                                                            served.SerializeAsString());
+  auto* fallback = picked.mutable_fallback_policy()->add_policies()->mutable_typed_extension_config();
+  fallback->set_name("envoy.load_balancing_policies.round_robin");
+  proto::Pack(lb::round_robin::v3::RoundRobin(), fallback->mutable_typed_config());
+  cluster->mutable_load_balancing_policy()->clear_policies();
+  auto* policy = cluster->mutable_load_balancing_policy()->add_policies()->mutable_typed_extension_config();
+  policy->set_name("envoy.load_balancing_policies.override_host");
+  proto::Pack(picked, policy->mutable_typed_config());
+}
+
 // The inline endpoints of a cluster that resolves names. Nothing: there are none, so there is no cluster, nor
 // a subset's.
 std::optional<std::vector<LocalityGroup>> InlineEndpoints(const OutboundInputs& inputs,
@@ -200,6 +230,9 @@ std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
   SetEds(&draft.cluster);
   AddMetadataExchange(inputs.settings->features, inputs.traits, &draft.cluster);
   AddMetadata(inputs, to, &draft.cluster);
+  const bool picked =
+      to.subset == nullptr && !inputs.dns_srv && inputs.traits.type == model::ProxyType::kRouter;
+  if (picked && IsInferencePool(to.service)) FollowEndpointPicker(&draft.cluster);
   return draft.Finish();
 }
 

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
 #include "gen/endpoint/mutual_tls.h"
+#include "gen/naming/inference_pool.h"
 #include "gen/naming/metadata.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -93,6 +94,7 @@ class EndpointFilter {
 // one.
 bool OfPort(const EndpointInputs& inputs, const model::ServicePort& port, const model::Endpoint& endpoint) {
   if (inputs.inline_endpoints && endpoint.service_port != 0) return endpoint.service_port == port.port;
+  if (!inputs.inline_endpoints && IsInferencePool(*inputs.service)) return true;
   return endpoint.port_name == port.name;
 }
 

@@ -4,10 +4,13 @@
 #include <map>
 #include <utility>
 
+#include "base/strings.h"
+#include "config/derived_object.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/policy/provider_service.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
+#include "mesh/policy_selection.h"
 #include "model/protocol.h"
 
 namespace fairlead::gen::gateway {
@@ -130,6 +133,23 @@ class Collector {
 };
 
 }  // namespace
+
+bool PicksEndpoints(mesh::View& view) {
+  if (!view.settings(model::SettingsPart::kListeners)->features.inference_pools) return false;
+  static const auto* label = new Interned(mesh::kGatewayNameLabel);
+  const std::string_view gateway = view.Label(*label);
+  if (gateway.empty()) return false;
+  const std::string prefix = StrCat(gateway, "~");
+  for (const mesh::GatewayPort& port : *view.gateway_ports()) {
+    for (const mesh::GatewayServerPtr& server : port.servers) {
+      const config::ObjectMeta& meta = server->gateway->meta();
+      if (meta.ns == view.client_namespace() && std::string_view(meta.name).starts_with(prefix) &&
+          meta.annotations.contains(config::kInferencePoolsAnnotation))
+        return true;
+    }
+  }
+  return false;
+}
 
 Termination TerminationOf(mesh::View& view, const mesh::GatewayServerPtr& server) {
   Termination termination;

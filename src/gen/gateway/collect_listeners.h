@@ -16,6 +16,10 @@ namespace fairlead::gen::gateway {
 // Istio's buildGatewayListeners.
 std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view, const listener::ProfilePtr& profile);
 
+// Whether routes to InferencePools name the Gateway of the Gateway API that the router is deployed for.
+// Source: Istio's HasInferencePool.
+bool PicksEndpoints(mesh::View& view);
+
 // The SNI hosts that TLS routes have taken, by port: the address that they are taken on.
 using TakenHosts = absl::flat_hash_map<uint32_t, StringMap<std::string>>;
 

@@ -26,6 +26,7 @@ class ListenerGenerator final : public Generator {
     if (part != 0) return listeners;
     listener::ProxyTraits traits = listener::CollectTraits(view);
     traits.access = security::CollectAccess(view);
+    traits.picks_endpoints = PicksEndpoints(view);
     const listener::ProfilePtr profile = profiles_.Intern(std::move(traits));
     const patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway);
     patch::Outcome outcome;

@@ -95,6 +95,7 @@ ProxyTraits L4Traits(ProxyTraits traits) {
   traits.http10 = false;
   traits.dns_proxy = {};
   traits.internal_ranges = {};
+  traits.picks_endpoints = false;
   traits.plugins = extension::NetworkPlugins(traits.plugins);
   return traits;
 }

@@ -42,6 +42,7 @@ struct ProxyTraits : telemetry::Traits {
   // alike whatever the policies.
   security::Access access;
   std::vector<std::string> internal_ranges;  // of a router: whose clients count as internal
+  bool picks_endpoints = false;              // of a gateway: routes of it lead to InferencePools
 
   friend bool operator==(const ProxyTraits&, const ProxyTraits&) = default;
   template <typename H>

@@ -1,10 +1,15 @@
 #include "gen/route/http_route.h"
 
 #include <algorithm>
+#include <charconv>
 
+#include "base/strings.h"
+#include "config/derived_object.h"
 #include "envoy/extensions/filters/http/cors/v3/cors.pb.h"
+#include "envoy/extensions/filters/http/ext_proc/v3/ext_proc.pb.h"
 #include "envoy/extensions/filters/http/fault/v3/fault.pb.h"
 #include "gen/naming/cluster_name.h"
+#include "gen/naming/inference_pool.h"
 #include "gen/naming/metadata.h"
 #include "gen/route/cors.h"
 #include "gen/route/domains.h"
@@ -23,6 +28,7 @@ namespace {
 
 namespace api = istio::networking::v1alpha3;
 namespace pb = envoy::config::route::v3;
+namespace ext_proc = envoy::extensions::filters::http::ext_proc::v3;
 
 // Whether a match condition is for this listener and client at all. Gateways, where named, decide alone.
 bool AppliesHere(const api::HTTPMatchRequest& match, const RouteOptions& options) {
@@ -67,8 +73,45 @@ std::string Operation(const pb::Route& route, std::string_view virtual_service, 
   return StrCat(virtual_service, ":", port, path);
 }
 
-void BuildFilterConfigs(const api::HTTPRoute& route, pb::Route* out) {
+// The words of the line of a VirtualService's endpoint pickers that is for a route; none where there is none.
+std::vector<std::string_view> PickerOf(const mesh::VirtualService& virtual_service,
+                                       const std::string& route) {
+  const std::string_view pickers =
+      LabelOr(virtual_service.object->meta().annotations, config::kEndpointPickersAnnotation);
+  if (pickers.empty() || !virtual_service.gateway_semantics) return {};
+  for (const std::string_view line : Split(pickers, '\n')) {
+    std::vector<std::string_view> words = Split(line, ' ');
+    if (words.size() == 4 && words[0] == route) return words;
+  }
+  return {};
+}
+
+// Requests and responses go through the endpoint picker as they come. Source: Istio's route.go, of
+// InferencePoolExtensionRefs.
+void BuildPicker(const std::vector<std::string_view>& words, google::protobuf::Any* out) {
+  using ext_proc::ProcessingMode;
+  uint32_t port = 0;
+  std::from_chars(words[2].data(), words[2].data() + words[2].size(), port);
+  ext_proc::ExtProcPerRoute config;
+  auto* overrides = config.mutable_overrides();
+  overrides->mutable_failure_mode_allow()->set_value(words[3] == "open");
+  overrides->mutable_grpc_service()->mutable_envoy_grpc()->set_cluster_name(
+      OutboundClusterName(port, "", words[1]));
+  ProcessingMode* mode = overrides->mutable_processing_mode();
+  mode->set_request_header_mode(ProcessingMode::SEND);
+  mode->set_request_body_mode(ProcessingMode::FULL_DUPLEX_STREAMED);
+  mode->set_request_trailer_mode(ProcessingMode::SEND);
+  mode->set_response_header_mode(ProcessingMode::SEND);
+  mode->set_response_body_mode(ProcessingMode::FULL_DUPLEX_STREAMED);
+  mode->set_response_trailer_mode(ProcessingMode::SEND);
+  proto::Pack(config, out);
+}
+
+void BuildFilterConfigs(const mesh::VirtualService& virtual_service, const api::HTTPRoute& route,
+                        pb::Route* out) {
   auto& configs = *out->mutable_typed_per_filter_config();
+  const auto picker = PickerOf(virtual_service, route.name());
+  if (!picker.empty()) BuildPicker(picker, &configs[std::string(kEndpointPickerFilter)]);
   if (route.has_fault()) {
     envoy::extensions::filters::http::fault::v3::HTTPFault fault;
     BuildFault(route.fault(), &fault);
@@ -117,7 +160,7 @@ pb::Route BuildRoute(const mesh::VirtualService& virtual_service, const api::HTT
     BuildForwarding(route, semantics, options, std::move(authority), &out);
   }
   out.mutable_decorator()->set_operation(Operation(out, virtual_service.object->name().str(), options.port));
-  BuildFilterConfigs(route, &out);
+  BuildFilterConfigs(virtual_service, route, &out);
   if (options.session_of != nullptr && out.has_route()) {
     const std::string session = SessionOf(route, options);
     if (!session.empty())

@@ -114,6 +114,14 @@ std::vector<FileCatalog::Version> VersionsOf(const GoodFile& file) {
   return versions;
 }
 
+// Those that objects of these kinds have no effect.
+void DropRemarksOn(const std::vector<config::Kind>& kinds, std::vector<config::Diagnostic>* diagnostics) {
+  std::erase_if(*diagnostics, [&kinds](const config::Diagnostic& one) {
+    return one.code == config::kNoEffectCode && one.object &&
+           std::find(kinds.begin(), kinds.end(), one.object->kind) != kinds.end();
+  });
+}
+
 metrics::Gauge& NotActedOn() {
   static metrics::Gauge& gauge = metrics::GetGauge(
       "fairlead_objects_not_acted_on",
@@ -200,6 +208,7 @@ void FileSource::Take(const std::vector<FileChange>& changes) {
     const bool unfinished = kind == FileChange::Kind::kUnfinished || watcher_->ChangedSince(path);
     if (!synced_ && (!parsed[i]->ok() || !IsWhole((*parsed[i])->result))) Restore(path);
     if (parsed[i]->ok()) {
+      DropRemarksOn(options_.acted_on, &(**parsed[i]).result.diagnostics);
       CountValidated((**parsed[i]).result);
       ParsedFile& file = **parsed[i];
       const std::vector<std::string> documents = std::move(file.result.documents);

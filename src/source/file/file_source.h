@@ -32,6 +32,8 @@ class FileSource : public Source {
     int threads = 0;           // 0: as many as there are processors, at most 8
     WatchOptions watch;        // its folder and its wishes are set by the source
     LastGood* kept = nullptr;  // may be null; must outlive the source
+    // Kinds of config::NoEffectTable that a feature gives an effect: nothing is said of them.
+    std::vector<config::Kind> acted_on;
   };
   explicit FileSource(Options options);
   ~FileSource() override;

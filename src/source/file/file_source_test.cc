@@ -62,6 +62,20 @@ TEST_P(FileSourceTest, ReadsWhatThereIs) {
   EXPECT_EQ(sink_.Find("c")->origin().file, folder_ / "deep/er/c.yml");
 }
 
+TEST_P(FileSourceTest, NothingIsSaidOfAKindThatAFeatureGivesAnEffect) {
+  folder_.Write("pool.yaml",
+                "{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p}, "
+                "spec: {a: 1}}\n---\n"
+                "{apiVersion: gateway.networking.k8s.io/v1alpha2, kind: UDPRoute, metadata: {name: u}, spec: "
+                "{rules: [{backendRefs: [{name: a, port: 53}]}]}}\n");
+  FileSource::Options options = Options();
+  options.acted_on = {config::Kind::kInferencePool};
+  source_ = std::make_unique<FileSource>(options);
+  ASSERT_TRUE(source_->Start(&sink_).ok());
+  ASSERT_TRUE(sink_.WaitForSync());
+  EXPECT_THAT(sink_.Diagnostics(), ElementsAre(testing::HasSubstr("UDP is not routed")));
+}
+
 TEST_P(FileSourceTest, AnEmptyFolderIsInSync) {
   Start();
   EXPECT_EQ(sink_.Objects(), "");

@@ -46,6 +46,8 @@ void AddAuthnPlugins(const FilterRequest& request, HttpFilters* out);
 void AddAuthzPlugins(const FilterRequest& request, HttpFilters* out);
 void AddStatsPlugins(const FilterRequest& request, HttpFilters* out);
 void AddOtherPlugins(const FilterRequest& request, HttpFilters* out);
+// Asks the endpoint pickers of InferencePools; routes name them.
+void AddEndpointPicker(const FilterRequest& request, HttpFilters* out);
 void AddGrpcWeb(const FilterRequest& request, HttpFilters* out);
 void AddGrpcStats(const FilterRequest& request, HttpFilters* out);
 void AddAlpn(const FilterRequest& request, HttpFilters* out);

@@ -14,6 +14,7 @@ constexpr HttpFilterBuilder kOrder[] = {
     AddLocalAccess,
     AddStatsPlugins,
     AddOtherPlugins,
+    AddEndpointPicker,
     AddGrpcWeb,
     AddGrpcStats,
     AddAlpn,
