@@ -14,7 +14,8 @@
 namespace fairlead::config {
 namespace {
 
-const std::set<std::string_view> kWarnings = {"deprecated", "no-effect", "unreachable", "unstable"};
+const std::set<std::string_view> kWarnings = {"denies-tcp",  "deprecated",  "no-effect",
+                                              "private-key", "unreachable", "unstable"};
 
 // A remark that holds unless istiod's variable for InferencePools is set, as it is in the cases that have
 // some.
