@@ -209,6 +209,9 @@ void Loop::Add(File socket, Connection::Origin origin) {
 void Loop::Remove(Connection* connection) {
   Arm(connection, Clock::time_point::max());
   if (connection->is_young) young_.erase(connection->young);
+  // A child that is forked meanwhile holds the socket, too, until it runs its program: to close it is not
+  // enough for its events to end. Source: epoll(7), questions and answers, 6.
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->socket(), nullptr);
   connections_.erase(connection);
   load_.fetch_sub(1, std::memory_order_relaxed);
   fleet_->NoteGone();

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include "base/strings.h"
 #include "transport/certificates_fake.h"
 #include "transport/http2_client_fake.h"
+#include "transport/socket.h"
 #include "transport/socket_client_fake.h"
 
 // Sockets, TLS, threads: a real server, and clients that read and write their own sockets.
@@ -191,6 +193,44 @@ TEST_F(Servers, AClientThatSaysNothingIsCut) {
   EXPECT_TRUE(silent.Until([&] { return silent.ended(); }));
   const auto other = Connect();
   EXPECT_TRUE(Echoes(*other, "hello"));
+}
+
+// The agent starts Envoy while it serves. What is read of a connection that is gone is an address sanitizer's
+// to find.
+TEST_F(Servers, AChildThatHoldsAClosedSocketDoesNoHarm) {
+  options_.limits.handshake_timeout = milliseconds(100);
+  Start();
+  const File client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(server_->ports().front()));
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const auto wait_for = [&](size_t connections) {
+    for (int i = 0; i < 1000 && server_->Connections().size() != connections; ++i)
+      std::this_thread::sleep_for(milliseconds(10));
+    return server_->Connections().size() == connections;
+  };
+  ASSERT_TRUE(wait_for(1));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte;
+    ::close(ends[1]);
+    ::_exit(::read(ends[0], &byte, 1) == 0 ? 0 : 1);
+  }
+  ASSERT_TRUE(wait_for(0));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(::send(client.get(), "x", 1, MSG_NOSIGNAL), 1) << "the child holds it";
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_TRUE(Echoes(*Connect(), "hello"));
+  ::close(ends[0]);
+  ::close(ends[1]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Servers, OfTooManyHandshakesTheOldestGoes) {
