@@ -9,16 +9,16 @@ namespace {
 constexpr ControllerInfo kManaged = {.remote = false, .listener_sets = true};
 constexpr ControllerInfo kRemote = {.remote = true, .listener_sets = false};
 
-const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Features& features) {
-  if (features.network_gateways && name == kRemoteClass) return &kRemote;
-  return name == features.gateway_class ? &kManaged : nullptr;
-}
-
 }  // namespace
 
 const ControllerInfo* FindController(std::string_view controller, const model::Features& features) {
   if (features.network_gateways && controller == kRemoteController) return &kRemote;
   return controller == features.gateway_controller ? &kManaged : nullptr;
+}
+
+const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Features& features) {
+  if (features.network_gateways && name == kRemoteClass) return &kRemote;
+  return name == features.gateway_class ? &kManaged : nullptr;
 }
 
 GatewayClass FindGatewayClass(std::string_view name, World& world) {

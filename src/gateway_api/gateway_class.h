@@ -18,13 +18,16 @@ struct ControllerInfo {
 // Null where the controller is not one of Istio's (without ambient mode).
 const ControllerInfo* FindController(std::string_view controller, const model::Features& features);
 
+// Of the classes that are there without an object: "istio" (Features::gateway_class) and "istio-remote".
+// Null: none of them has the name.
+const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Features& features);
+
 struct GatewayClass {
   std::string name;
   const ControllerInfo* info = nullptr;  // null: the class is another controller's
 };
 
-// The class of a Gateway; the classes "istio" (Features::gateway_class) and "istio-remote" are there without
-// an object, too.
+// The class of a Gateway, of an object or built in.
 GatewayClass FindGatewayClass(std::string_view name, World& world);
 
 }  // namespace fairlead::gateway_api

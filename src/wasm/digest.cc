@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/strings/escaping.h"
+
 namespace fairlead::wasm {
 
 std::string Sha256Hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string out;
-  for (unsigned int i = 0; i < size; ++i) {
-    out.push_back(kDigits[digest[i] >> 4]);
-    out.push_back(kDigits[digest[i] & 15]);
-  }
-  return out;
+  return absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 bool IsSha256Hex(std::string_view text) {

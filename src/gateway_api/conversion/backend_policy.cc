@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
 #include "config/tree.h"
+#include "config/tree_object.h"
 #include "gateway_api/certificates.h"
 #include "gateway_api/group_kind.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -21,13 +22,12 @@ using config::ConfigPtr;
 using config::Kind;
 using config::Node;
 using config::ObjectKey;
+using config::SpecOf;
 
 constexpr std::string_view kAccepted = "Accepted";
 constexpr std::string_view kResolvedRefs = "ResolvedRefs";
 constexpr std::string_view kIgnore = "istio.io/ignore-policy-attachment";
 constexpr Kind kReferredKinds[] = {Kind::kService, Kind::kServiceEntry, Kind::kConfigMap, Kind::kSecret};
-
-Node SpecOf(const ConfigObject& object) { return object.Spec<config::Tree>().Find("spec"); }
 
 bool IsIgnored(const ConfigObject& policy) {
   return EqualsIgnoreCase(LabelOr(policy.meta().annotations, kIgnore), "true");

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "config/derived_object.h"
+#include "config/tree_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/conversion/listener_conflicts.h"
@@ -20,8 +21,7 @@ using config::ConfigPtr;
 using config::Kind;
 using config::Node;
 using config::ObjectKey;
-
-Node SpecOf(const ConfigObject& object) { return object.Spec<config::Tree>().Find("spec"); }
+using config::SpecOf;
 
 std::string InternalName(const ConfigObject& owner, std::string_view listener) {
   return StrCat(owner.name().str(), "~", kDerivedName, "~", listener);

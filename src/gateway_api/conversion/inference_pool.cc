@@ -7,11 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "base/strings.h"
 #include "config/content_hash.h"
 #include "config/derived_object.h"
 #include "config/kubernetes_types.h"
 #include "config/tree.h"
+#include "config/tree_object.h"
 #include "gateway_api/group_kind.h"
 
 namespace fairlead::gateway_api {
@@ -22,12 +24,12 @@ using config::ConfigPtr;
 using config::Kind;
 using config::Node;
 using config::ObjectKey;
+using config::SpecOf;
 
 constexpr size_t kLongestName = 63;
 constexpr size_t kHashBytes = 4;
 constexpr std::string_view kFailOpen = "FailOpen", kFailClose = "FailClose";
 
-Node SpecOf(const ConfigObject& object) { return object.Spec<config::Tree>().Find("spec"); }
 Node PickerRef(const ConfigObject& pool) { return SpecOf(pool).Find("endpointPickerRef"); }
 
 std::string_view FailureMode(const ConfigObject& pool) {
@@ -45,13 +47,7 @@ LabelMap SelectorOf(const ConfigObject& pool) {
 std::string HashText(std::string_view text) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (size_t i = 0; i < kHashBytes; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 0xf];
-  }
-  return hex;
+  return absl::BytesToHexString({reinterpret_cast<const char*>(digest), kHashBytes});
 }
 
 // An object of a core kind that is made of a pool, and as old.

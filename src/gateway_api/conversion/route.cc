@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "config/derived_object.h"
 #include "config/host_name.h"
+#include "config/tree_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/route_matches.h"
 #include "gateway_api/conversion/rules.h"
@@ -22,9 +23,8 @@ using config::ConfigPtr;
 using config::Kind;
 using config::Node;
 using config::ObjectKey;
+using config::SpecOf;
 using Hosts = std::vector<std::string>;
-
-Node SpecOf(const ConfigObject& object) { return object.Spec<config::Tree>().Find("spec"); }
 
 bool IsHttp(Kind kind) { return kind == Kind::kHttpRoute || kind == Kind::kGrpcRoute; }
 

@@ -8,6 +8,7 @@
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "config/tree_json.h"
+#include "config/tree_object.h"
 #include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/instances.h"
@@ -20,6 +21,7 @@ using config::ConfigObject;
 using config::ConfigPtr;
 using config::Kind;
 using config::Node;
+using config::SpecOf;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kAccepted = "Accepted";
@@ -30,7 +32,6 @@ constexpr std::string_view kInsecureMode = "InsecureFrontendValidationMode";
 constexpr std::string_view kAddressType = "networking.istio.io/address-type";
 
 Node RootOf(const ConfigObject& object) { return object.Spec<config::Tree>().root(); }
-Node SpecOf(const ConfigObject& object) { return RootOf(object).Find("spec"); }
 Node StatusIn(const ConfigObject& object) { return RootOf(object).Find("status"); }
 
 // How many routes are attached, by namespace and name of the Gateway or ListenerSet (as istiod, which does

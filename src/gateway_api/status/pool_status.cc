@@ -5,6 +5,8 @@
 
 #include "base/strings.h"
 #include "config/tree_json.h"
+#include "config/tree_object.h"
+#include "gateway_api/gateway_class.h"
 #include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/kinds.h"
@@ -17,6 +19,7 @@ using config::ConfigObject;
 using config::Kind;
 using config::Node;
 using config::ObjectKey;
+using config::SpecOf;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kAccepted = "Accepted";
@@ -48,7 +51,7 @@ Accepted AcceptedBy(const StatusInputs& inputs, const ObjectKey& pool) {
 }
 
 DraftCondition Resolved(const StatusInputs& inputs, const ConfigObject& pool) {
-  const Node reference = pool.Spec<config::Tree>().Find("spec").Find("endpointPickerRef");
+  const Node reference = SpecOf(pool).Find("endpointPickerRef");
   const Node kind = reference.Find("kind");
   const std::string_view name = reference.Find("name").text();
   std::string problem;
@@ -68,10 +71,8 @@ DraftCondition Resolved(const StatusInputs& inputs, const ConfigObject& pool) {
 bool IsOurGateway(const StatusInputs& inputs, std::string_view ns, std::string_view name) {
   const config::ConfigPtr gateway = inputs.objects.Find(Kind::kKubernetesGateway, ns, name);
   if (gateway == nullptr) return false;
-  const Node gateway_class = gateway->Spec<config::Tree>().Find("spec").Find("gatewayClassName");
-  const model::Features& features = inputs.translation.features();
-  return gateway_class.text() == features.gateway_class ||
-         (features.network_gateways && gateway_class.text() == kRemoteClass);
+  const std::string_view name_of_class = SpecOf(*gateway).Find("gatewayClassName").text();
+  return FindBuiltinClass(name_of_class, inputs.translation.features()) != nullptr;
 }
 
 // What other controllers say stays; what the API's default says, and what was ours, goes.

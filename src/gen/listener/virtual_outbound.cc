@@ -63,8 +63,9 @@ void BuildVirtualOutboundListener(const Profile& profile, Listener* out) {
   const uint32_t port = traits.settings->mesh->proxy_listen_port();
   const bool dynamic_dns = traits.catch_all.mode == route::CatchAllMode::kDynamicDns;
   out->set_name("virtualOutbound");
-  std::vector<std::string> wildcards = WildcardAddresses(traits);
-  if (!traits.settings->features.dual_stack) wildcards.resize(1);
+  const std::vector<std::string> all = WildcardAddresses(traits);
+  const auto served = Served(traits, all);
+  std::vector<std::string> wildcards(served.begin(), served.end());
   // An IPv6 workload may reach IPv4 by an address that the node translates.
   if (traits.settings->features.ipv4_of_ipv6 && !traits.ipv4) wildcards.emplace_back("0.0.0.0");
   SetAddresses(wildcards, port, out);

@@ -76,9 +76,10 @@ std::string Operation(const pb::Route& route, std::string_view virtual_service, 
 // The words of the line of a VirtualService's endpoint pickers that is for a route; none where there is none.
 std::vector<std::string_view> PickerOf(const mesh::VirtualService& virtual_service,
                                        const std::string& route) {
+  if (!virtual_service.gateway_semantics) return {};
   const std::string_view pickers =
       LabelOr(virtual_service.object->meta().annotations, config::kEndpointPickersAnnotation);
-  if (pickers.empty() || !virtual_service.gateway_semantics) return {};
+  if (pickers.empty()) return {};
   for (const std::string_view line : Split(pickers, '\n')) {
     std::vector<std::string_view> words = Split(line, ' ');
     if (words.size() == 4 && words[0] == route) return words;

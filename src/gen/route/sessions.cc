@@ -32,8 +32,8 @@ void SetHeader(std::string_view label, pb::StatefulSession* out) {
 }  // namespace
 
 std::string SessionOf(const model::Features& features, const LabelMap& labels) {
+  if (!features.sessions) return "";  // asked for each host
   pb::StatefulSession session;
-  if (!features.sessions) return "";
   if (const std::string_view cookie = LabelOr(labels, features.session_label); !cookie.empty()) {
     SetCookie(cookie, &session);
   } else if (const auto header = LabelOr(labels, features.session_header_label); !header.empty()) {
