@@ -193,15 +193,14 @@ json StatsTags() {
 
 }  // namespace
 
-std::pair<std::string, int> SplitAddress(const std::string& text) {
-  constexpr int kXdsPort = 15010;
+std::pair<std::string, int> SplitAddress(const std::string& text, int default_port) {
   const size_t colon = text.rfind(':');
   if (text.starts_with('[')) {
     const size_t end = text.find(']');
     const bool has_port = colon != std::string::npos && colon > end;
-    return {text.substr(1, end - 1), has_port ? std::atoi(text.c_str() + colon + 1) : kXdsPort};
+    return {text.substr(1, end - 1), has_port ? std::atoi(text.c_str() + colon + 1) : default_port};
   }
-  if (colon == std::string::npos) return {text, kXdsPort};
+  if (colon == std::string::npos) return {text, default_port};
   return {text.substr(0, colon), std::atoi(text.c_str() + colon + 1)};
 }
 

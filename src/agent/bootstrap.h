@@ -17,7 +17,7 @@ std::string NodeId(const Options& options);
 std::string ServiceCluster(const Options& options);
 
 // Host and port of "host:port", "[v6]:port" or "host", the last with the plaintext xDS port.
-std::pair<std::string, int> SplitAddress(const std::string& text);
+std::pair<std::string, int> SplitAddress(const std::string& text, int default_port = 15010);
 
 // Envoy's bootstrap (envoy.config.bootstrap.v3.Bootstrap) as proto3 JSON. It uses nothing that a stock Envoy
 // lacks.

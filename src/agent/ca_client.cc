@@ -1,29 +1,49 @@
 #include "agent/ca_client.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <optional>
 #include <utility>
 
-#include "agent/grpc_request.h"
 #include "base/strings.h"
 #include "istio/security/v1alpha1/ca.pb.h"
 
 namespace fairlead::agent {
 namespace {
 
-constexpr std::string_view kPath = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
+constexpr char kPath[] = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
 constexpr std::chrono::seconds kPatience{10};
-constexpr size_t kMaxAnswer = 4 << 20;
 
-size_t TakeBody(char* data, size_t size, size_t count, void* body) {
-  auto& taken = *static_cast<std::string*>(body);
-  if (taken.size() + size * count > kMaxAnswer) return 0;  // ends the transfer
-  taken.append(data, size * count);
-  return size * count;
-}
+// The answer to a call of one message, or why there is none.
+class Answer : public UpstreamHandler {
+ public:
+  void OnReply(std::string message) override { Note(std::move(message)); }
+  void OnTaken() override {}
+  void OnEnd(const absl::Status& status) override {
+    Note(status.ok() ? absl::InternalError("the answer is no message") : status);
+  }
+  absl::StatusOr<std::string> Wait() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kPatience, [this] { return answer_.has_value(); }))
+      return absl::DeadlineExceededError(StrCat("no answer in ", kPatience.count(), " s"));
+    return *std::move(answer_);
+  }
+
+ private:
+  void Note(absl::StatusOr<std::string> answer) {
+    std::lock_guard lock(mutex_);
+    if (!answer_.has_value()) answer_ = std::move(answer);
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<absl::StatusOr<std::string>> answer_;  // guarded by mutex_
+};
 
 class GrpcCaClient : public CaClient {
  public:
-  explicit GrpcCaClient(CaClientOptions options) : options_(std::move(options)) {}
+  explicit GrpcCaClient(ControlPlaneOptions options)
+      : options_(std::move(options)), upstream_(PlaceOf(options_)) {}
 
   absl::StatusOr<std::vector<std::string>> Sign(const std::string& csr, std::chrono::seconds lifetime,
                                                 const Secret& earlier) override {
@@ -41,36 +61,24 @@ class GrpcCaClient : public CaClient {
   }
 
  private:
-  // A call of one message, answered by one.
-  absl::StatusOr<std::string> Call(std::string_view message, const Secret& earlier) const {
-    GrpcRequest request;
-    if (!request.ok()) return absl::InternalError("libcurl cannot be used");
-    if (absl::Status status = request.AddProofs(options_, earlier); !status.ok()) return status;
-    request.SetPlace(options_, kPath);
-    request.AddField(StrCat("grpc-timeout: ", kPatience.count(), "S"));
-    const std::string bytes = GrpcFrame(message);
-    std::string body;
-    GrpcEnd end;
-    request.Set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::chrono::milliseconds(kPatience).count()));
-    request.Set(CURLOPT_POSTFIELDSIZE, static_cast<long>(bytes.size()));
-    request.Set(CURLOPT_POSTFIELDS, bytes.data());
-    request.Set(CURLOPT_WRITEFUNCTION, &TakeBody);
-    request.Set(CURLOPT_WRITEDATA, &body);
-    request.Prepare(&end);
-    if (const CURLcode code = curl_easy_perform(request.handle()); code != CURLE_OK)
-      return request.Failure(code);
-    if (absl::Status status = end.Said(); !status.ok()) return status;
-    const bool compressed = !body.empty() && body[0] != 0;
-    if (body.size() < kGrpcPrefix || compressed) return absl::InternalError("the answer is no message");
-    return body.substr(kGrpcPrefix);
+  absl::StatusOr<std::string> Call(std::string_view message, const Secret& earlier) {
+    auto proofs = ReadProofs(options_, earlier);
+    if (!proofs.ok()) return proofs.status();
+    proofs->metadata.emplace_back("grpc-timeout", StrCat(kPatience.count(), "S"));
+    const auto answer = std::make_shared<Answer>();
+    const auto call = upstream_.Open(kPath, *std::move(proofs), answer);
+    if (!call.ok()) return call.status();
+    (*call)->SendLast(message);
+    return answer->Wait();
   }
 
-  const CaClientOptions options_;
+  const ControlPlaneOptions options_;
+  Upstream upstream_;
 };
 
 }  // namespace
 
-std::unique_ptr<CaClient> NewCaClient(CaClientOptions options) {
+std::unique_ptr<CaClient> NewCaClient(ControlPlaneOptions options) {
   return std::make_unique<GrpcCaClient>(std::move(options));
 }
 

@@ -88,8 +88,8 @@ bool Certificates::UseMountedFiles() {
   return true;
 }
 
-CaClientOptions Certificates::ControlPlane() const {
-  CaClientOptions client;
+ControlPlaneOptions Certificates::ControlPlane() const {
+  ControlPlaneOptions client;
   client.address = options_.discovery_address;
   client.server_name = options_.server_name;
   client.roots_file = options_.roots_file;
@@ -106,7 +106,7 @@ void Certificates::AskWhatToTrust() {
 }
 
 void Certificates::AskAuthority() {
-  CaClientOptions client = ControlPlane();
+  ControlPlaneOptions client = ControlPlane();
   if (!options_.ca_address.empty()) client.address = options_.ca_address;
   client_ = NewCaClient(std::move(client));
   WorkloadCertificateOptions workload;

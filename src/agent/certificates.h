@@ -36,7 +36,7 @@ class Certificates {
   void AskAuthority();
   void AskWhatToTrust();
   // The control plane, and what the agent proves itself by.
-  CaClientOptions ControlPlane() const;
+  ControlPlaneOptions ControlPlane() const;
   void WriteOut(const std::string& name, const Secret& secret);
 
   const Options options_;

@@ -58,7 +58,13 @@ RelayStream::RelayStream(std::shared_ptr<rpc::ServerStream> stream, bool delta, 
 void RelayStream::Open() {
   std::lock_guard lock(mutex_);
   if (call_ != nullptr || over_) return;
-  call_ = opener_(std::make_shared<ControlPlane>(shared_from_this()));
+  auto call = opener_(std::make_shared<ControlPlane>(shared_from_this()));
+  if (!call.ok()) {
+    over_ = true;
+    stream_->Close(call.status());
+    return;
+  }
+  call_ = *std::move(call);
   if (call_ != nullptr && !first_.empty()) call_->Send(std::exchange(first_, {}));
 }
 

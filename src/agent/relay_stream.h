@@ -19,8 +19,10 @@ namespace fairlead::agent {
 // One stream of the proxy and the one that it goes on by. Thread-safe.
 class RelayStream : public rpc::StreamHandler, public std::enable_shared_from_this<RelayStream> {
  public:
-  // Begins the control plane's end; nothing where what it needs is not there yet: Open is then called again.
-  using Opener = std::function<std::unique_ptr<UpstreamCall>(std::shared_ptr<UpstreamHandler>)>;
+  // Begins the control plane's end; null where what it needs is not there yet: Open is then called again. An
+  // error ends the stream.
+  using Opener =
+      std::function<absl::StatusOr<std::unique_ptr<UpstreamCall>>(std::shared_ptr<UpstreamHandler>)>;
 
   RelayStream(std::shared_ptr<rpc::ServerStream> stream, bool delta, Opener opener, wasm::Rewriter* rewriter);
   void Open();

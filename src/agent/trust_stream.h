@@ -2,19 +2,20 @@
 #define FAIRLEAD_AGENT_TRUST_STREAM_H_
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
-#include "agent/ca_client.h"
+#include "agent/proofs.h"
 #include "agent/secret_store.h"
 
 namespace fairlead::agent {
 
 struct TrustStreamOptions {
-  CaClientOptions control_plane;  // where it is, and what the agent proves itself by
-  std::string node;               // envoy.config.core.v3.Node as JSON
+  ControlPlaneOptions control_plane;
+  std::string node;  // envoy.config.core.v3.Node as JSON
   std::chrono::milliseconds first_retry{1'000}, last_retry{30'000};
 };
 
@@ -31,16 +32,17 @@ class TrustStream {
   void Stop();
 
  private:
+  class Exchange;
   void Run();
   // Until the stream ends, which is why.
   absl::Status RunOnce(bool* told);
-  bool StopWithin(std::chrono::milliseconds wait);
 
   const TrustStreamOptions options_;
   SecretStore* const store_;
-  void* const multi_;  // libcurl's
+  Upstream upstream_;
   std::mutex mutex_;
-  bool stopping_ = false;  // guarded by mutex_
+  std::condition_variable changed_;  // stopping_, or a stream's end
+  bool stopping_ = false;            // guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,374 +1,226 @@
 #include "agent/upstream.h"
 
-#include <curl/curl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
-#include "agent/grpc_request.h"
+#include "agent/upstream_connection.h"
 #include "base/strings.h"
 #include "base/thread.h"
-#include "transport/message_reader.h"
+#include "ca/secret_file.h"
+#include "transport/client_call.h"
 
 namespace fairlead::agent {
 namespace {
 
-constexpr size_t kMostMessage = 24 << 20;  // less than the 32 MiB that libcurl lets a server send at once
-constexpr size_t kMostUndone = 4 << 20;    // bytes that came and are not dealt with, until reading pauses
-// What libcurl has to say of the server's window may wait until it sends.
-constexpr size_t kMostUnflushed = 4 << 20;
-constexpr long kConnectMilliseconds = 10'000;
-constexpr long kIdleSeconds = 30, kProbeSeconds = 5;
-constexpr unsigned kVanishedMilliseconds = 20'000;
+constexpr size_t kMostMessage = std::numeric_limits<int32_t>::max();  // what protobuf can read
+constexpr size_t kProduced = 64 << 10;                                // at a time
+constexpr std::chrono::seconds kConnectTime{10};
 
 }  // namespace
 
-// The thread's side of all calls.
-struct Upstream::Loop {
-  ~Loop() {
-    if (multi != nullptr) curl_multi_cleanup(multi);
-  }
-  void Run();
-  void Wake(const std::shared_ptr<UpstreamCall::State>& call);
-  void Begin(const std::shared_ptr<UpstreamCall::State>& call);
-  void End(const std::shared_ptr<UpstreamCall::State>& call, bool tell);
+// What a call's thread shares with those that use the call.
+struct UpstreamCall::State {
+  explicit State(std::shared_ptr<UpstreamHandler> to_tell) : handler(std::move(to_tell)) {}
+  // The thread's work.
+  void Run(const UpstreamOptions& options, const std::string& path, Proofs proofs);
+  void Wake() const;
+  void Send(std::string_view message, bool is_last);
 
-  CURLM* multi = nullptr;
-  std::atomic<bool> stopping{false};
-  std::thread thread;
-  std::mutex mutex;
-  std::vector<std::shared_ptr<UpstreamCall::State>> woken;  // guarded by mutex
-  // Of the thread.
-  std::map<CURL*, std::shared_ptr<UpstreamCall::State>> calls;
-};
-
-struct UpstreamCall::State : std::enable_shared_from_this<State> {
-  // Set before the call begins.
-  std::shared_ptr<Upstream::Loop> loop;
-  std::string url, connect_to, crl_file, roots;
-  Secret own;
-  bool tls = false;
-
+  const transport::File wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::shared_ptr<UpstreamHandler> handler;  // null: cancelled or over; guarded by mutex
-  std::string to_send;                       // guarded by mutex
-  size_t sent = 0;                           // of to_send; guarded by mutex
-  size_t undone = 0;                         // guarded by mutex
+  std::vector<std::string> to_send;          // guarded by mutex
+  bool last = false;                         // of to_send; guarded by mutex
+  size_t done = 0;                           // bytes of messages; guarded by mutex
+  std::atomic<bool> over{false};             // the thread ends
 
-  // Of the thread.
-  CURL* curl = nullptr;
-  curl_slist *fields = nullptr, *place = nullptr;
-  transport::MessageReader reader;
-  std::string problem = std::string(CURL_ERROR_SIZE, '\0');
-  GrpcEnd end;
-  absl::Status broken;  // why we end it
-  bool sending_paused = false, reading_paused = false;
-  size_t unflushed = 0;  // bytes that came since something was sent
+ private:
+  std::shared_ptr<UpstreamHandler> Handler();
+  absl::Status Serve(UpstreamConnection* connection, transport::ClientCall* call);
+  bool TakeOrders(transport::ClientCall* call);
+  absl::Status Write(UpstreamConnection* connection, transport::ClientCall* call);
 
-  std::shared_ptr<UpstreamHandler> Handler() {
-    std::lock_guard lock(mutex);
-    return handler;
-  }
-  bool Over() const { return end.ended() || !broken.ok(); }
-  bool Configure();
-  void Resume();
-  void Flush();
-  absl::Status Outcome(CURLcode code) const;
-  size_t TakeBody(std::string_view bytes);
-  void TakeField(std::string_view line);
-  size_t Give(char* out, size_t most);
-
-  ~State() {
-    if (curl != nullptr) curl_easy_cleanup(curl);
-    curl_slist_free_all(fields);
-    curl_slist_free_all(place);
-  }
+  bool sending_ = false;  // of the thread: OnTaken is still to be said
 };
 
 namespace {
 
-using State = UpstreamCall::State;
-
-size_t OnBody(char* data, size_t size, size_t count, void* self) {
-  return static_cast<State*>(self)->TakeBody({data, size * count});
-}
-size_t OnField(char* data, size_t size, size_t count, void* self) {
-  static_cast<State*>(self)->TakeField({data, size * count});
-  return size * count;
-}
-size_t OnGive(char* out, size_t size, size_t count, void* self) {
-  return static_cast<State*>(self)->Give(out, size * count);
-}
-// What was sent and is not acknowledged for so long ends the connection, probes included.
-int OnSocket(void*, curl_socket_t socket, curlsocktype) {
-  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kVanishedMilliseconds, sizeof kVanishedMilliseconds);
-  return CURL_SOCKOPT_OK;
+absl::StatusOr<std::shared_ptr<ssl_ctx_st>> TlsOf(const UpstreamOptions& options, const Proofs& proofs) {
+  transport::ClientTlsMaterial material{proofs.own.chain, proofs.own.key, proofs.roots, ""};
+  if (access(options.crl_file.c_str(), R_OK) == 0) {
+    auto crl = ca::ReadSecretFile(options.crl_file);
+    if (!crl.ok()) return crl.status();
+    material.server_crl = *std::move(crl);
+  }
+  return transport::MakeClientTls(material);
 }
 
 }  // namespace
 
-bool UpstreamCall::State::Configure() {
-  curl = curl_easy_init();
-  for (const char* field : {"content-type: application/grpc", "te: trailers", "expect:"}) {
-    curl_slist* const more = curl_slist_append(fields, field);
-    if (more == nullptr) return false;
-    fields = more;
+void UpstreamCall::State::Wake() const {
+  const uint64_t one = 1;
+  static_cast<void>(!write(wake.get(), &one, sizeof one));
+}
+
+void UpstreamCall::State::Send(std::string_view message, bool is_last) {
+  {
+    std::lock_guard lock(mutex);
+    to_send.emplace_back(message);
+    last = is_last;
   }
-  if (curl == nullptr) return false;
-  const auto set = [this](CURLoption option, auto value) { curl_easy_setopt(curl, option, value); };
-  const auto set_bytes = [&](CURLoption option, const std::string& bytes) {
-    curl_blob blob{const_cast<char*>(bytes.data()), bytes.size(), CURL_BLOB_COPY};
-    set(option, &blob);
-  };
-  set(CURLOPT_URL, url.c_str());
-  if (!connect_to.empty()) set(CURLOPT_CONNECT_TO, place = curl_slist_append(nullptr, connect_to.c_str()));
-  set(CURLOPT_PROXY, "");
-  set(CURLOPT_HTTP_VERSION,
-      static_cast<long>(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
-  if (tls) {
-    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    set_bytes(CURLOPT_CAINFO_BLOB, roots);
-    set(CURLOPT_CAPATH, static_cast<char*>(nullptr));
-    if (access(crl_file.c_str(), R_OK) == 0) set(CURLOPT_CRLFILE, crl_file.c_str());
-    if (!own.key.empty()) {
-      set_bytes(CURLOPT_SSLCERT_BLOB, own.chain);
-      set_bytes(CURLOPT_SSLKEY_BLOB, own.key);
-    }
+  Wake();
+}
+
+std::shared_ptr<UpstreamHandler> UpstreamCall::State::Handler() {
+  std::lock_guard lock(mutex);
+  return handler;
+}
+
+void UpstreamCall::State::Run(const UpstreamOptions& options, const std::string& path, Proofs proofs) {
+  const std::string& name = options.server_name.empty() ? options.host : options.server_name;
+  UpstreamConnection::Place place{options.host,
+                                  options.port,
+                                  name,
+                                  nullptr,
+                                  wake.get(),
+                                  [this] { return Handler() == nullptr; },
+                                  Clock::now() + kConnectTime};
+  absl::Status status;
+  if (options.tls) {
+    auto tls = TlsOf(options, proofs);
+    status = tls.status();
+    if (tls.ok()) place.tls = *std::move(tls);
   }
-  // A connection of its own: it was made with this certificate.
-  set(CURLOPT_FRESH_CONNECT, 1L);
-  set(CURLOPT_FORBID_REUSE, 1L);
-  set(CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
-  set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_TCP_KEEPIDLE, kIdleSeconds);
-  set(CURLOPT_TCP_KEEPINTVL, kProbeSeconds);
-  set(CURLOPT_SOCKOPTFUNCTION, &OnSocket);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_HTTPHEADER, fields);
-  set(CURLOPT_POST, 1L);
-  set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(-1));
-  set(CURLOPT_READFUNCTION, &OnGive);
-  set(CURLOPT_READDATA, this);
-  set(CURLOPT_WRITEFUNCTION, &OnBody);
-  set(CURLOPT_WRITEDATA, this);
-  set(CURLOPT_HEADERFUNCTION, &OnField);
-  set(CURLOPT_HEADERDATA, this);
-  set(CURLOPT_ERRORBUFFER, problem.data());
-  reader.Start(kMostMessage, /*compressed=*/false);
+  if (status.ok()) {
+    const auto connection = UpstreamConnection::Open(place);
+    transport::ClientCallOptions call_options;
+    call_options.authority =
+        StrCat(name.find(':') == std::string::npos ? name : StrCat("[", name, "]"), ":", options.port);
+    call_options.path = path;
+    call_options.tls = options.tls;
+    call_options.metadata = std::move(proofs.metadata);
+    call_options.max_message_size = kMostMessage;
+    transport::ClientCall call(std::move(call_options), [this](std::string message) {
+      if (const auto to_tell = Handler()) to_tell->OnReply(std::move(message));
+    });
+    status = connection.ok() ? Serve(connection->get(), &call) : connection.status();
+  }
+  std::shared_ptr<UpstreamHandler> to_tell;
+  {
+    std::lock_guard lock(mutex);
+    to_tell = std::exchange(handler, nullptr);
+  }
+  if (to_tell != nullptr) to_tell->OnEnd(status);
+  over = true;
+}
+
+// Until the call ends or is cancelled.
+absl::Status UpstreamCall::State::Serve(UpstreamConnection* connection, transport::ClientCall* call) {
+  while (TakeOrders(call)) {
+    const absl::Status written = Write(connection, call);
+    if (call->ended()) return call->status();
+    if (written.ok()) static_cast<void>(connection->Wait(Clock::time_point::max()));
+    // A server that takes no more may have said why.
+    absl::Status status = connection->Read([call](std::string_view plain) { call->Receive(plain); });
+    if (call->ended()) return call->status();
+    status.Update(written);
+    if (!status.ok()) return status;
+  }
+  return absl::CancelledError();
+}
+
+// False: cancelled.
+bool UpstreamCall::State::TakeOrders(transport::ClientCall* call) {
+  std::vector<std::string> messages;
+  size_t bytes = 0;
+  bool ends = false;
+  {
+    std::lock_guard lock(mutex);
+    if (handler == nullptr) return false;
+    messages.swap(to_send);
+    bytes = std::exchange(done, 0);
+    ends = last;
+  }
+  for (const std::string& message : messages) call->Send(message);
+  if (ends) call->Finish();
+  sending_ = sending_ || !messages.empty();
+  if (bytes > 0) call->Done(bytes);
   return true;
 }
 
-size_t UpstreamCall::State::TakeBody(std::string_view bytes) {
-  const size_t size = bytes.size();
-  {
-    std::lock_guard lock(mutex);
-    reading_paused = undone > kMostUndone;
-  }
-  if (reading_paused) return CURL_WRITEFUNC_PAUSE;
-  unflushed += size;
-  while (!bytes.empty()) {
-    const auto found = reader.Take(&bytes);
-    if (found == transport::MessageReader::Found::kError) {
-      broken = reader.error();
-      return 0;
-    }
-    if (found != transport::MessageReader::Found::kMessage) continue;
-    std::string whole(reader.message());
-    reader.Release();
-    {
-      std::lock_guard lock(mutex);
-      undone += whole.size();
-    }
-    if (const auto to_tell = Handler()) to_tell->OnReply(std::move(whole));
-  }
-  return size;
-}
-
-void UpstreamCall::State::TakeField(std::string_view line) {
-  if (line.starts_with("HTTP/")) {
-    const auto words = Split(Trim(line), ' ');
-    if (words.size() < 2 || !words[1].starts_with("2"))
-      broken = absl::UnavailableError(StrCat("the control plane answers ", Trim(line)));
-    return;
-  }
-  end.TakeField(line);
-}
-
-size_t UpstreamCall::State::Give(char* out, size_t most) {
-  size_t given = 0;
-  bool all = false;
-  {
-    std::lock_guard lock(mutex);
-    given = to_send.copy(out, most, sent);
-    sent += given;
-    all = given > 0 && sent == to_send.size();
-    if (all) {
-      to_send.clear();
-      sent = 0;
-    }
-    sending_paused = given == 0;
-  }
-  if (all) {
+absl::Status UpstreamCall::State::Write(UpstreamConnection* connection, transport::ClientCall* call) {
+  absl::Status status;
+  std::string plain;
+  do {
+    plain.clear();
+    if (!connection->backed_up()) call->Produce(kProduced, &plain);
+    connection->Queue(plain);
+    status = connection->Write();
+  } while (!plain.empty() && status.ok());
+  if (sending_ && call->all_sent()) {
+    sending_ = false;
     if (const auto to_tell = Handler()) to_tell->OnTaken();
   }
-  return given == 0 ? CURL_READFUNC_PAUSE : given;
+  return status;
 }
 
-// Goes on with what there is something to do for.
-void UpstreamCall::State::Resume() {
-  bool send = false, read = false;
-  {
-    std::lock_guard lock(mutex);
-    send = sending_paused && sent < to_send.size();
-    read = reading_paused && undone <= kMostUndone;
-  }
-  if (!send && !read) return;
-  if (send) sending_paused = false;
-  if (read) reading_paused = false;
-  curl_easy_pause(curl, (sending_paused ? CURLPAUSE_SEND : 0) | (reading_paused ? CURLPAUSE_RECV : 0));
-}
-
-// Lets libcurl ask for something to send, by which it sends what it has.
-void UpstreamCall::State::Flush() {
-  if (unflushed <= kMostUnflushed || !sending_paused) return;
-  unflushed = 0;
-  sending_paused = false;
-  curl_easy_pause(curl, reading_paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
-}
-
-absl::Status UpstreamCall::State::Outcome(CURLcode code) const {
-  if (!broken.ok()) return broken;
-  if (end.ended()) return end.Said();
-  if (code == CURLE_OK) return absl::UnavailableError("the control plane ended the stream");
-  const char* const said = problem.c_str();
-  return absl::UnavailableError(*said == '\0' ? curl_easy_strerror(code) : said);
-}
-
-void Upstream::Loop::Wake(const std::shared_ptr<UpstreamCall::State>& call) {
-  if (stopping) return;
-  {
-    std::lock_guard lock(mutex);
-    woken.push_back(call);
-  }
-  curl_multi_wakeup(multi);
-}
-
-void Upstream::Loop::Begin(const std::shared_ptr<UpstreamCall::State>& call) {
-  if (!call->Configure()) {
-    if (const auto handler = call->Handler()) handler->OnEnd(absl::InternalError("libcurl cannot be used"));
-    return;
-  }
-  calls.emplace(call->curl, call);
-  curl_multi_add_handle(multi, call->curl);
-}
-
-void Upstream::Loop::End(const std::shared_ptr<UpstreamCall::State>& call, bool tell) {
-  curl_multi_remove_handle(multi, call->curl);
-  calls.erase(call->curl);
-  const auto handler = call->Handler();
-  if (tell && handler != nullptr) handler->OnEnd(call->Outcome(CURLE_OK));
-  std::lock_guard lock(call->mutex);
-  call->handler = nullptr;
-}
-
-void Upstream::Loop::Run() {
-  constexpr int kLongestWait = 60'000;
-  while (!stopping) {
-    std::vector<std::shared_ptr<UpstreamCall::State>> now;
-    {
-      std::lock_guard lock(mutex);
-      now.swap(woken);
-    }
-    for (const auto& call : now) {
-      const bool wanted = call->Handler() != nullptr;
-      if (call->curl == nullptr && wanted) Begin(call);
-      if (call->curl == nullptr || !calls.contains(call->curl)) continue;
-      if (wanted) {
-        call->Resume();
-      } else {
-        End(call, false);
-      }
-    }
-    int running = 0, left = 0;
-    curl_multi_perform(multi, &running);
-    while (const CURLMsg* done = curl_multi_info_read(multi, &left)) {
-      if (done->msg != CURLMSG_DONE) continue;
-      const auto call = calls.at(done->easy_handle);
-      call->broken.Update(call->Outcome(done->data.result));
-      End(call, true);
-    }
-    // A server that has ended a stream waits for us to end it, too, where sending pauses.
-    std::vector<std::shared_ptr<UpstreamCall::State>> over;
-    for (const auto& [curl, call] : calls) {
-      call->Over() ? over.push_back(call) : call->Flush();
-    }
-    for (const auto& call : over) End(call, true);
-    curl_multi_poll(multi, nullptr, 0, kLongestWait, nullptr);
-  }
-}
-
-Upstream::Upstream(UpstreamOptions options) : options_(std::move(options)), loop_(std::make_shared<Loop>()) {}
+Upstream::Upstream(UpstreamOptions options) : options_(std::move(options)) {}
 
 Upstream::~Upstream() { Stop(); }
 
-void Upstream::Start() {
-  curl_global_init(CURL_GLOBAL_DEFAULT);
-  loop_->multi = curl_multi_init();
-  loop_->thread = RequireThread([loop = loop_] { loop->Run(); });
-}
-
 void Upstream::Stop() {
-  if (loop_->stopping.exchange(true) || loop_->multi == nullptr) return;
-  curl_multi_wakeup(loop_->multi);
-  loop_->thread.join();
-  for (const auto& [curl, call] : loop_->calls) curl_multi_remove_handle(loop_->multi, curl);
-  loop_->calls.clear();
-  std::lock_guard lock(loop_->mutex);
-  loop_->woken.clear();
+  std::list<Thread> threads;
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    threads.swap(threads_);
+  }
+  for (Thread& one : threads) {
+    UpstreamCall(one.call).Cancel();
+    one.thread.join();
+  }
 }
 
-std::unique_ptr<UpstreamCall> Upstream::Open(const std::string& path, const Secret& own,
-                                             const std::string& roots,
-                                             std::shared_ptr<UpstreamHandler> handler) {
-  const auto authority = [this](const std::string& name) {
-    return StrCat(name.find(':') == std::string::npos ? name : StrCat("[", name, "]"), ":", options_.port);
-  };
-  auto state = std::make_shared<UpstreamCall::State>();
-  state->loop = loop_;
-  const std::string& name = options_.server_name.empty() ? options_.host : options_.server_name;
-  state->url = StrCat(options_.tls ? "https://" : "http://", authority(name), path);
-  if (name != options_.host) state->connect_to = StrCat(authority(name), ":", authority(options_.host));
-  state->tls = options_.tls;
-  state->crl_file = options_.crl_file;
-  state->own = own;
-  state->roots = roots;
-  state->handler = std::move(handler);
-  loop_->Wake(state);
+void Upstream::Reap() {
+  for (auto one = threads_.begin(); one != threads_.end();) {
+    if (one->call->over) {
+      one->thread.join();
+      one = threads_.erase(one);
+    } else {
+      ++one;
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<UpstreamCall>> Upstream::Open(const std::string& path, Proofs proofs,
+                                                             std::shared_ptr<UpstreamHandler> handler) {
+  auto state = std::make_shared<UpstreamCall::State>(std::move(handler));
+  std::lock_guard lock(mutex_);
+  if (stopped_) return absl::UnavailableError("the agent ends");
+  if (state->wake.get() < 0) return absl::ResourceExhaustedError("no file to wake a call's thread by");
+  Reap();
+  auto thread = StartThread(
+      [state, options = options_, path, proofs = std::move(proofs)] { state->Run(options, path, proofs); });
+  if (!thread.ok()) return thread.status();
+  threads_.push_back({*std::move(thread), state});
   return std::make_unique<UpstreamCall>(std::move(state));
 }
 
-void UpstreamCall::Send(std::string_view message) {
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->to_send += GrpcFrame(message);
-  }
-  state_->loop->Wake(state_);
-}
+void UpstreamCall::Send(std::string_view message) { state_->Send(message, /*is_last=*/false); }
+
+void UpstreamCall::SendLast(std::string_view message) { state_->Send(message, /*is_last=*/true); }
 
 void UpstreamCall::Done(size_t bytes) {
-  bool read = false;
   {
     std::lock_guard lock(state_->mutex);
-    const bool much = state_->undone > kMostUndone;
-    state_->undone -= std::min(bytes, state_->undone);
-    read = much && state_->undone <= kMostUndone;
+    state_->done += bytes;
   }
-  if (read) state_->loop->Wake(state_);
+  state_->Wake();
 }
 
 void UpstreamCall::Cancel() {
@@ -377,7 +229,7 @@ void UpstreamCall::Cancel() {
     if (state_->handler == nullptr) return;
     state_->handler = nullptr;
   }
-  state_->loop->Wake(state_);
+  state_->Wake();
 }
 
 }  // namespace fairlead::agent

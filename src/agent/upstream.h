@@ -2,15 +2,17 @@
 #define FAIRLEAD_AGENT_UPSTREAM_H_
 
 #include <atomic>
-#include <map>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/secret_store.h"
 
 namespace fairlead::agent {
@@ -24,7 +26,17 @@ struct UpstreamOptions {
   std::string crl_file;     // revocation lists; need not be there
 };
 
-// What happens on a call; on the upstream's thread, must not block. OnEnd comes once, as the last, unless the
+using Metadata = std::vector<std::pair<std::string, std::string>>;  // names in lower case
+
+// What a call shows: a certificate with TLS alone ("": none), metadata always; and the roots (PEM) that vouch
+// for the server.
+struct Proofs {
+  Secret own;
+  std::string roots;
+  Metadata metadata;
+};
+
+// What happens on a call; on its thread, must not block. OnEnd comes once, as the last, unless the
 // call was cancelled.
 class UpstreamHandler {
  public:
@@ -33,8 +45,6 @@ class UpstreamHandler {
   virtual void OnTaken() = 0;  // all that was sent is on its way
   virtual void OnEnd(const absl::Status& status) = 0;
 };
-
-class Upstream;
 
 // A bidirectional gRPC call under way. Thread-safe.
 class UpstreamCall {
@@ -46,6 +56,8 @@ class UpstreamCall {
   UpstreamCall& operator=(const UpstreamCall&) = delete;
   // Sends a message: UpstreamHandler::OnTaken follows.
   void Send(std::string_view message);
+  // The same; no message follows it.
+  void SendLast(std::string_view message);
   // So many bytes of messages that came are dealt with. While a lot is not, the server is not read from.
   void Done(size_t bytes);
   // No callback begins after it but one that has begun already.
@@ -55,27 +67,31 @@ class UpstreamCall {
   const std::shared_ptr<State> state_;
 };
 
-// Calls of the control plane's streams over HTTP/2, each on a connection of its own, all on one thread. A
-// server that vanishes is found by TCP's own probes. A message of more than 24 MiB ends its call with
-// RESOURCE_EXHAUSTED.
-// Source: github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+// Calls of the control plane's streams over HTTP/2, each on a connection and a thread of its own. A server
+// that vanishes is found by TCP's own probes. Messages may be as large as protobuf can read them.
+// Thread-safe. Source: github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 class Upstream {
  public:
   explicit Upstream(UpstreamOptions options);
   ~Upstream();  // as Stop()
-  void Start();
-  // Breaks calls off, without callbacks.
+  // Breaks calls off, without callbacks, and waits for their threads.
   void Stop();
-  // `path`: "/package.Service/Method". `own` is shown to the server, `roots` vouch for it, PEM; with TLS
-  // alone.
-  std::unique_ptr<UpstreamCall> Open(const std::string& path, const Secret& own, const std::string& roots,
-                                     std::shared_ptr<UpstreamHandler> handler);
+  // `path`: "/package.Service/Method". An error, where no thread can be had or after Stop, comes without
+  // callbacks.
+  absl::StatusOr<std::unique_ptr<UpstreamCall>> Open(const std::string& path, Proofs proofs,
+                                                     std::shared_ptr<UpstreamHandler> handler);
 
  private:
-  friend class UpstreamCall;
-  struct Loop;
+  struct Thread {
+    std::thread thread;
+    std::shared_ptr<UpstreamCall::State> call;
+  };
+  void Reap();  // threads that end; REQUIRES: mutex_ held
+
   const UpstreamOptions options_;
-  const std::shared_ptr<Loop> loop_;
+  std::mutex mutex_;
+  bool stopped_ = false;       // guarded by mutex_
+  std::list<Thread> threads_;  // guarded by mutex_
 };
 
 }  // namespace fairlead::agent

@@ -48,18 +48,18 @@ class XdsRelay::Streams {
   }
 
  private:
-  std::unique_ptr<UpstreamCall> Open(const std::string& path,
-                                     std::shared_ptr<UpstreamHandler> control_plane) {
-    Secret own, roots;
+  absl::StatusOr<std::unique_ptr<UpstreamCall>> Open(const std::string& path,
+                                                     std::shared_ptr<UpstreamHandler> control_plane) {
+    Proofs proofs;
     if (tls_) {
       const auto pair = store_->Get("default"), believed = store_->Get("ROOTCA");
-      if (!pair || !believed) return nullptr;
-      own = *pair;
-      roots = *believed;
+      if (!pair || !believed) return std::unique_ptr<UpstreamCall>();
+      proofs.own = *pair;
+      proofs.roots = believed->roots;
     }
     std::lock_guard lock(mutex_);
-    if (stopped_) return nullptr;
-    return upstream_->Open(path, own, roots.roots, std::move(control_plane));
+    if (stopped_) return absl::UnavailableError("the agent ends");
+    return upstream_->Open(path, std::move(proofs), std::move(control_plane));
   }
 
   const bool tls_;
@@ -84,7 +84,6 @@ XdsRelay::~XdsRelay() { Stop(); }
 
 absl::Status XdsRelay::Start() {
   modules_.Start();
-  upstream_.Start();
   auto server = ServeOnOwnSocket(options_.socket,
                                  {streams_->Method("StreamAggregatedResources", /*delta=*/false, streams_),
                                   streams_->Method("DeltaAggregatedResources", /*delta=*/true, streams_)});

@@ -99,7 +99,7 @@ class SecureTest : public ServerTest {
                                             const agent::Secret& earlier = {}) {
     std::string token = subject.empty() ? "" : Token(issuer_, subject, expires);
     EXPECT_TRUE(WritePrivateFile(state_ + "/token", token).ok());
-    agent::CaClientOptions options;
+    agent::ControlPlaneOptions options;
     options.address = address_;
     options.roots_file = state_ + "/ca/root-cert.pem";
     options.token_file = subject.empty() ? "" : state_ + "/token";

@@ -194,8 +194,7 @@ void GrpcStream::DoSend(std::vector<Slice> message) {
   if (closing_) return;
   size_t size = 0;
   for (const Slice& slice : message) size += slice.bytes.size();
-  prefix_ = {0, static_cast<uint8_t>(size >> 24), static_cast<uint8_t>(size >> 16),
-             static_cast<uint8_t>(size >> 8), static_cast<uint8_t>(size)};
+  prefix_ = MessagePrefix(size);
   prefix_left_ = static_cast<uint8_t>(prefix_.size());
   message_ = std::move(message);
   slice_ = at_ = 0;

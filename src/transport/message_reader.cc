@@ -17,6 +17,11 @@ constexpr int kGzipOrDeflate = MAX_WBITS + 32;
 
 }  // namespace
 
+std::array<uint8_t, 5> MessagePrefix(size_t size) {
+  return {0, static_cast<uint8_t>(size >> 24), static_cast<uint8_t>(size >> 16),
+          static_cast<uint8_t>(size >> 8), static_cast<uint8_t>(size)};
+}
+
 MessageReader::Found MessageReader::Take(std::string_view* bytes) {
   if (!TakePrefix(bytes)) return error_.ok() ? Found::kNothing : Found::kError;
   return TakeBody(bytes);

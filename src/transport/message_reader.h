@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_TRANSPORT_MESSAGE_READER_H_
 #define FAIRLEAD_TRANSPORT_MESSAGE_READER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,9 @@
 #include "absl/status/status.h"
 
 namespace fairlead::transport {
+
+// What goes before a message of that size, which is not compressed. REQUIRES: less than 4 GiB.
+std::array<uint8_t, 5> MessagePrefix(size_t size);
 
 // gRPC's length-prefixed messages, read from a stream's bytes as they come: a flag (compressed or not), four
 // bytes of length, the message. What came in one piece is not copied.

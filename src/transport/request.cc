@@ -105,4 +105,21 @@ std::string EncodeMessage(std::string_view message) {
   return out;
 }
 
+std::string DecodeMessage(std::string_view field) {
+  std::string out;
+  out.reserve(field.size());
+  while (!field.empty()) {
+    unsigned byte = 0;
+    if (field.size() > 2 && field.front() == '%' &&
+        std::from_chars(field.data() + 1, field.data() + 3, byte, 16).ptr == field.data() + 3) {
+      out.push_back(static_cast<char>(byte));
+      field.remove_prefix(3);
+    } else {
+      out.push_back(field.front());
+      field.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
 }  // namespace fairlead::transport

@@ -47,6 +47,8 @@ std::optional<Clock::duration> ParseTimeout(std::string_view text);
 
 // A status' message as the field grpc-message has it: UTF-8, percent-encoded where it is not printable ASCII.
 std::string EncodeMessage(std::string_view message);
+// The message again; what is not encoded rightly stays as it is.
+std::string DecodeMessage(std::string_view field);
 
 }  // namespace fairlead::transport
 

@@ -75,5 +75,12 @@ TEST(EncodeMessage, EncodesWhatIsNotPrintable) {
   EXPECT_EQ(EncodeMessage("\xc3\xa9\x7f"), "%C3%A9%7F");
 }
 
+TEST(DecodeMessage, ReadsWhatIsEncodedAndLeavesTheRest) {
+  const std::string text = "plain text, 100%\n\xc3\xa9\x7f";
+  EXPECT_EQ(DecodeMessage(EncodeMessage(text)), text);
+  for (const char* same : {"", "%", "%4", "100% of it", "%4g", "%-1", "%+1"})
+    EXPECT_EQ(DecodeMessage(same), same);
+}
+
 }  // namespace
 }  // namespace fairlead::transport

@@ -14,7 +14,8 @@
 namespace fairlead::transport {
 namespace {
 
-constexpr size_t kTicketKeySize = 80;  // name, HMAC key and AES key: SSL_CTX_set_tlsext_ticket_keys
+constexpr size_t kTicketKeySize = 80;           // name, HMAC key and AES key: SSL_CTX_set_tlsext_ticket_keys
+constexpr unsigned char kH2[] = {2, 'h', '2'};  // as ALPN lists it
 constexpr unsigned char kSessionScope[] = "fairlead";
 
 template <auto Free>
@@ -88,14 +89,14 @@ int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* size, const u
              : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-absl::Status UseCertificate(const TlsMaterial& material, SSL_CTX* tls) {
-  const std::vector<X509Ptr> chain = ReadCertificates(material.certificate_chain);
+absl::Status UseCertificate(const std::string& pem, const std::string& private_key, SSL_CTX* tls) {
+  const std::vector<X509Ptr> chain = ReadCertificates(pem);
   if (chain.empty()) return Unusable("the certificate chain");
   if (SSL_CTX_use_certificate(tls, chain.front().get()) != 1) return Unusable("the certificate");
   for (size_t i = 1; i < chain.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(tls, chain[i].get()) != 1) return Unusable("the certificate chain");
   }
-  const KeyPtr key(PEM_read_bio_PrivateKey(Reader(material.private_key).get(), nullptr, nullptr, nullptr));
+  const KeyPtr key(PEM_read_bio_PrivateKey(Reader(private_key).get(), nullptr, nullptr, nullptr));
   if (key == nullptr || SSL_CTX_use_PrivateKey(tls, key.get()) != 1) return Unusable("the private key");
   if (SSL_CTX_check_private_key(tls) != 1) return Unusable("the private key for this certificate");
   return absl::OkStatus();
@@ -108,7 +109,8 @@ int PassMissingLists(int ok, X509_STORE_CTX* context) {
   return 1;
 }
 
-absl::Status UseClientCrl(const std::string& pem, X509_STORE* store) {
+// `whose`: "clients'", "servers'".
+absl::Status UseRevoked(const std::string& pem, std::string_view whose, X509_STORE* store) {
   if (pem.empty()) return absl::OkStatus();
   const auto in = Reader(pem);
   int lists = 0;
@@ -117,9 +119,22 @@ absl::Status UseClientCrl(const std::string& pem, X509_STORE* store) {
     X509_CRL_free(list);
   }
   ERR_clear_error();
-  if (lists == 0) return Unusable("the clients' revocation list");
+  if (lists == 0) return Unusable(StrCat("the ", whose, " revocation list"));
   X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
   return absl::OkStatus();
+}
+
+absl::Status UseRoots(const std::string& pem, const std::string& revoked, std::string_view whose,
+                      SSL_CTX* tls) {
+  const std::vector<X509Ptr> roots = ReadCertificates(pem);
+  if (roots.empty()) return Unusable(StrCat("the ", whose, " roots"));
+  X509_STORE* store = SSL_CTX_get_cert_store(tls);
+  for (const X509Ptr& root : roots) {
+    if (X509_STORE_add_cert(store, root.get()) != 1) return Unusable(StrCat("the ", whose, " roots"));
+  }
+  // Workloads' certificates say what they are for, or nothing; intermediates may be the anchors.
+  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  return UseRevoked(revoked, whose, store);
 }
 
 absl::Status UseClientRoots(const TlsMaterial& material, SSL_CTX* tls) {
@@ -128,20 +143,24 @@ absl::Status UseClientRoots(const TlsMaterial& material, SSL_CTX* tls) {
       return absl::InvalidArgumentError("TLS: client certificates are required, but no roots vouch for them");
     return absl::OkStatus();
   }
-  const std::vector<X509Ptr> roots = ReadCertificates(material.client_roots);
-  if (roots.empty()) return Unusable("the clients' roots");
-  X509_STORE* store = SSL_CTX_get_cert_store(tls);
-  for (const X509Ptr& root : roots) {
-    if (X509_STORE_add_cert(store, root.get()) != 1 || SSL_CTX_add_client_CA(tls, root.get()) != 1)
-      return Unusable("the clients' roots");
+  if (absl::Status status = UseRoots(material.client_roots, material.client_crl, "clients'", tls);
+      !status.ok())
+    return status;
+  for (const X509Ptr& root : ReadCertificates(material.client_roots)) {
+    if (SSL_CTX_add_client_CA(tls, root.get()) != 1) return Unusable("the clients' roots");
   }
-  // Workloads' certificates say what they are for, or nothing; intermediates may be the anchors.
-  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
-  if (absl::Status status = UseClientCrl(material.client_crl, store); !status.ok()) return status;
   SSL_CTX_set_verify(
       tls, SSL_VERIFY_PEER | (material.require_client_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
       PassMissingLists);
   return absl::OkStatus();
+}
+
+void UseCommonSettings(SSL_CTX* tls) {
+  SSL_CTX_set1_groups_list(tls, "X25519:P-256:P-384");
+  SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(
+      tls, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(tls, 1);
 }
 
 std::string TextOf(const ASN1_STRING* text) {
@@ -183,14 +202,12 @@ absl::Status TlsCredentials::Replace(const TlsMaterial& material) {
   const std::shared_ptr<SSL_CTX> tls(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   SSL_CTX_set_min_proto_version(tls.get(), *MinVersion(options_.min_version));
   SSL_CTX_set_cipher_list(tls.get(), CipherList(options_.cipher_suites)->c_str());
-  SSL_CTX_set1_groups_list(tls.get(), "X25519:P-256:P-384");
-  SSL_CTX_set_options(tls.get(),
-                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  SSL_CTX_set_mode(tls.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_read_ahead(tls.get(), 1);
+  UseCommonSettings(tls.get());
+  SSL_CTX_set_options(tls.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_alpn_select_cb(tls.get(), ChooseProtocol, nullptr);
-  if (absl::Status status = UseCertificate(material, tls.get()); !status.ok()) return status;
+  if (absl::Status status = UseCertificate(material.certificate_chain, material.private_key, tls.get());
+      !status.ok())
+    return status;
   if (absl::Status status = UseClientRoots(material, tls.get()); !status.ok()) return status;
 
   // Tickets carry the session: nothing is kept here.
@@ -218,6 +235,23 @@ absl::Status TlsCredentials::Replace(const TlsMaterial& material) {
 std::shared_ptr<ssl_ctx_st> TlsCredentials::Get() const {
   std::lock_guard lock(mutex_);
   return current_;
+}
+
+absl::StatusOr<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const ClientTlsMaterial& material) {
+  std::shared_ptr<SSL_CTX> tls(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX_set_min_proto_version(tls.get(), TLS1_2_VERSION);
+  UseCommonSettings(tls.get());
+  SSL_CTX_set_alpn_protos(tls.get(), kH2, sizeof kH2);
+  if (!material.certificate_chain.empty()) {
+    if (absl::Status status = UseCertificate(material.certificate_chain, material.private_key, tls.get());
+        !status.ok())
+      return status;
+  }
+  if (absl::Status status = UseRoots(material.server_roots, material.server_crl, "servers'", tls.get());
+      !status.ok())
+    return status;
+  SSL_CTX_set_verify(tls.get(), SSL_VERIFY_PEER, PassMissingLists);
+  return tls;
 }
 
 absl::StatusOr<std::shared_ptr<const TlsPeer>> ReadTlsPeer(ssl_st* connection) {

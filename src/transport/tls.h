@@ -14,7 +14,7 @@
 struct ssl_ctx_st;
 struct ssl_st;
 
-// TLS of listeners: what they show and demand, and who is at the other end. TLS 1.2 and 1.3, ALPN "h2".
+// TLS: what each end shows and demands, and who is at the other end. TLS 1.2 and 1.3, ALPN "h2".
 namespace fairlead::transport {
 
 // What does not change while a listener lives.
@@ -36,7 +36,7 @@ struct TlsMaterial {
   bool require_client_certificate = false;  // else a client without one is let in and has no names
 };
 
-// The client's end of a connection. Names are only those of a certificate that was verified.
+// The other end of a connection. Names are only those of a certificate that was verified.
 struct TlsPeer {
   bool verified = false;          // there is such a certificate
   std::vector<std::string> uris;  // its subject alternative names: "spiffe://cluster.local/ns/a/sa/b"
@@ -65,6 +65,17 @@ class TlsCredentials {
   std::shared_ptr<ssl_ctx_st> current_;
   std::string ticket_keys_, client_roots_, client_crl_;  // for which the keys were made
 };
+
+// What a client shows and whom it believes; PEM.
+struct ClientTlsMaterial {
+  std::string certificate_chain = {};  // the client's own first; "": none is shown
+  std::string private_key = {};
+  std::string server_roots = {};  // that vouch for servers
+  std::string server_crl = {};    // what is revoked of them; "": nothing
+};
+
+// For a client's handshakes. InvalidArgument, saying which part, where the material cannot be used.
+absl::StatusOr<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const ClientTlsMaterial& material);
 
 // Who is at the other end after a handshake. Unauthenticated where the certificate of a resumed session has
 // expired meanwhile.

@@ -22,6 +22,12 @@ std::string Reason() {
   return reason == nullptr ? "the connection ended" : reason;
 }
 
+// What a certificate was refused for.
+std::string Doubt(const SSL* tls) {
+  const long result = SSL_get_verify_result(tls);
+  return result == X509_V_OK ? "" : StrCat(": ", X509_verify_cert_error_string(result));
+}
+
 }  // namespace
 
 // The library reads from and writes to the buffers of the call that is under way.
@@ -61,13 +67,27 @@ struct TlsBuffers {
 
 void TlsConnection::Free::operator()(ssl_st* tls) const { SSL_free(tls); }
 
-TlsConnection::TlsConnection(ssl_ctx_st* credentials) : tls_(SSL_new(credentials)) {
+void TlsConnection::Attach() {
   static BIO_METHOD* const method = TlsBuffers::Method();
   BIO* const bio = BIO_new(method);
   BIO_set_data(bio, &buffers_);
   BIO_set_init(bio, 1);
   SSL_set_bio(tls_.get(), bio, bio);
+}
+
+TlsConnection::TlsConnection(ssl_ctx_st* credentials) : tls_(SSL_new(credentials)) {
+  Attach();
   SSL_set_accept_state(tls_.get());
+}
+
+TlsConnection::TlsConnection(ssl_ctx_st* credentials, const std::string& server_name)
+    : tls_(SSL_new(credentials)) {
+  Attach();
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), server_name.c_str()) != 1) {
+    SSL_set1_host(tls_.get(), server_name.c_str());
+    SSL_set_tlsext_host_name(tls_.get(), server_name.c_str());
+  }
+  SSL_set_connect_state(tls_.get());
 }
 
 absl::Status TlsConnection::Shake() {
@@ -75,13 +95,13 @@ absl::Status TlsConnection::Shake() {
   const int result = SSL_do_handshake(tls_.get());
   if (result != 1) {
     if (SSL_get_error(tls_.get(), result) == SSL_ERROR_WANT_READ) return absl::OkStatus();
-    return absl::UnauthenticatedError(StrCat("TLS handshake: ", Reason()));
+    return absl::UnauthenticatedError(StrCat("TLS handshake: ", Reason(), Doubt(tls_.get())));
   }
-  // A client that names no protocol speaks some other one.
+  // An end that names no protocol speaks some other one.
   const unsigned char* protocol = nullptr;
   unsigned size = 0;
   SSL_get0_alpn_selected(tls_.get(), &protocol, &size);
-  if (size == 0) return absl::UnauthenticatedError("TLS handshake: the client does not name h2 (ALPN)");
+  if (size == 0) return absl::UnauthenticatedError("TLS handshake: the other end does not name h2 (ALPN)");
   auto peer = ReadTlsPeer(tls_.get());
   if (!peer.ok()) return peer.status();
   peer_ = *std::move(peer);

@@ -12,10 +12,13 @@
 
 namespace fairlead::transport {
 
-// The server's side of one TLS connection without its socket. For one thread.
+// One end of a TLS connection, without its socket. For one thread.
 class TlsConnection {
  public:
-  explicit TlsConnection(ssl_ctx_st* credentials);
+  explicit TlsConnection(ssl_ctx_st* credentials);  // the server's end
+  // The client's end: the server's certificate must name `server_name`, a name or an address. The handshake
+  // begins with the first Receive, of nothing.
+  TlsConnection(ssl_ctx_st* credentials, const std::string& server_name);
 
   // Takes what has come and calls `take` with what it says, if anything; what TLS itself has to answer is
   // appended to `out`. An error ends the connection; `out` may hold its last words.
@@ -45,6 +48,7 @@ class TlsConnection {
     std::string* out = nullptr;
   };
   friend struct TlsBuffers;
+  void Attach();  // the buffers
   void Begin(std::string_view in, std::string* out) { buffers_ = {in, out}; }
   void End() { buffers_ = {}; }
   absl::Status Shake();

@@ -1,0 +1,39 @@
+#include "agent/proofs.h"
+
+#include <tuple>
+
+#include "agent/bootstrap.h"
+#include "base/strings.h"
+#include "ca/secret_file.h"
+
+namespace fairlead::agent {
+
+UpstreamOptions PlaceOf(const ControlPlaneOptions& options) {
+  constexpr int kHttpsPort = 443;
+  UpstreamOptions place;
+  std::tie(place.host, place.port) = SplitAddress(options.address, kHttpsPort);
+  place.tls = true;
+  place.server_name = options.server_name;
+  return place;
+}
+
+absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secret& earlier) {
+  auto roots = ca::ReadSecretFile(options.roots_file);
+  if (!roots.ok()) return roots.status();
+  Proofs proofs{earlier, *std::move(roots), {}};
+  if (earlier.key.empty() && !options.certificate_folder.empty()) {
+    auto chain = ca::ReadSecretFile(StrCat(options.certificate_folder, "/cert-chain.pem"));
+    if (!chain.ok()) return chain.status();
+    auto key = ca::ReadSecretFile(StrCat(options.certificate_folder, "/key.pem"));
+    if (!key.ok()) return key.status();
+    proofs.own = {*std::move(chain), *std::move(key), ""};
+  }
+  if (!options.cluster_id.empty()) proofs.metadata.emplace_back("clusterid", options.cluster_id);
+  if (options.token_file.empty()) return proofs;
+  // A token that cannot be read is an error only where there is nothing else.
+  const auto token = ca::ReadSecretFile(options.token_file);
+  if (token.ok()) proofs.metadata.emplace_back("authorization", StrCat("Bearer ", Trim(*token)));
+  return proofs;
+}
+
+}  // namespace fairlead::agent
