@@ -34,6 +34,7 @@ MESHES = {
     "D": Mesh(100, 5000, 3, True),
     "E": Mesh(100, 10000, 5, True),
     "F": Mesh(100, 5000, 4, True),  # 20,000 pods
+    "H": Mesh(500, 5000, 20, True),  # 100,000 pods
     "P": Mesh(1, 20, 50, False),  # few names, 1,000 pods
     "B-filter": Mesh(20, 1000, 5, False, filtered=True),
     "G": gateways.Mesh(),

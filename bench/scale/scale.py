@@ -60,6 +60,7 @@ SCENARIOS = {
     "push": Scenario("P", 1000, ("endpoint",)),        # acknowledged with a few names
     "push-names": Scenario("A", 1000, ("endpoint",)),  # with 30 kB of names
     "20000": Scenario("F", 20000, ("endpoint",), expect=SCOPED, quiet="3s", timeout="300s"),
+    "100000": Scenario("H", 100000, ("endpoint",), expect=SCOPED, quiet="5s", timeout="500s"),
 }
 # What a run without --only takes: a quarter of an hour on two cores.
 DEFAULT = ["A", "A-delta", "C", "C-delta", "C-policies", "D", "B200", "B200-delta", "B200-filter", "B", "E", "G", "stuck", "push",
