@@ -20,19 +20,23 @@ constexpr int kWrongCall = 2;
 struct Options {
   simulate::MeshFiles files;
   std::string output = "text";
+  bool udp_routes = false;
 };
 
 void AddFlags(Options* o, CLI::App* command) {
   simulate::AddMeshFlags(&o->files, command, "-f,--file");
+  command->add_flag("--udpRoutes", o->udp_routes, "with UDPRoutes, as discovery writes it");
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
 
-std::vector<gateway_api::StatusOf> StatusesOf(const simulate::LoadedMesh& mesh, const std::string& domain) {
+std::vector<gateway_api::StatusOf> StatusesOf(const simulate::LoadedMesh& mesh, const Options& options) {
+  model::Features features;
+  features.udp_routes = options.udp_routes;
   std::vector<config::ObjectChange> changes;
   for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
   config::ObjectStore objects;
   objects.Apply(changes);
-  gateway_api::Translation translation(domain);
+  gateway_api::Translation translation(options.files.domain, features);
   translation.Apply(objects, changes);
   return gateway_api::ComputeStatuses(translation, objects, *mesh.snapshot);
 }
@@ -85,7 +89,7 @@ int RunStatus(const std::vector<std::string>& arguments) {
   for (const config::Diagnostic& one : mesh->diagnostics) {
     if (one.severity == config::Severity::kError) std::cerr << ToText(one) << "\n";
   }
-  const auto statuses = StatusesOf(*mesh, options.files.domain);
+  const auto statuses = StatusesOf(*mesh, options);
   if (options.output == "json") {
     std::cout << JsonText(gateway_api::ToJson(statuses), 1) << std::endl;
   } else {

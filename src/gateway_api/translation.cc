@@ -51,8 +51,10 @@ std::string MergeKey(const BackendRule& rule) {
                 "/", rule.host);
 }
 
-// Null where there is none, or it is another revision's.
-ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key) {
+// Null where there is none, it is another revision's, or its kind is turned off.
+ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key,
+                        const model::Features& features) {
+  if (key.kind == Kind::kUdpRoute && !features.udp_routes) return nullptr;
   ConfigPtr object = objects.Find(key.kind, key.ns, key.name);
   if (object == nullptr) return nullptr;
   return key.kind == Kind::kKubernetesGateway || InRevision(*object) ? object : nullptr;
@@ -143,7 +145,7 @@ void Translation::ConvertGateways(Work* work) {
   const Keys keys = Take(work->dirty, [](Kind kind) { return kind == Kind::kKubernetesGateway; });
   const Conversions<GatewayConversion> before = gateways_;
   for (const ObjectKey& key : keys) {
-    const ConfigPtr object = FindConverted(work->objects, key);
+    const ConfigPtr object = FindConverted(work->objects, key, *features_);
     if (object == nullptr) {
       gateways_.Erase(key);
       SetQuestions(key, {});
@@ -208,7 +210,7 @@ void Translation::ConvertRoutes(Work* work) {
         work->dirty_routes.insert(merged);
       }
     }
-    const ConfigPtr object = FindConverted(work->objects, key);
+    const ConfigPtr object = FindConverted(work->objects, key, *features_);
     if (object == nullptr) {
       SetPools(key, nullptr, work);
       routes_.Erase(key);
@@ -236,7 +238,7 @@ void Translation::ConvertPolicies(Work* work) {
         work->dirty_rules.insert(merged);
       }
     }
-    const ConfigPtr object = FindConverted(work->objects, key);
+    const ConfigPtr object = FindConverted(work->objects, key, *features_);
     if (object == nullptr) {
       policies_.Erase(key);
       SetQuestions(key, {});

@@ -36,7 +36,7 @@ class Script {
                "}\n" + Listeners();
       case 6:
         return Head("ReferenceGrant", Ns()) + "spec:\n  from: [{group: gateway.networking.k8s.io, kind: " +
-               Pick({"HTTPRoute", "TCPRoute", "Gateway"}) + ", namespace: " + Ns() +
+               Pick({"HTTPRoute", "TCPRoute", "UDPRoute", "Gateway"}) + ", namespace: " + Ns() +
                "}]\n  to: [{group: '', kind: " + Pick({"Service", "Secret"}) + "}]\n";
       case 7:
         return Head("BackendTLSPolicy", Ns()) +
@@ -44,8 +44,8 @@ class Script {
                Pick({"", ", sectionName: http"}) +
                "}]\n  validation: {hostname: x.example, wellKnownCACertificates: System}\n";
       case 8:
-        return Head("TCPRoute", Ns()) + "spec:\n  parentRefs: [" + Parent() + "]\n  rules: [{backendRefs: [" +
-               Backend() + "]}]\n";
+        return Head(Pick({"TCPRoute", "UDPRoute"}), Ns()) + "spec:\n  parentRefs: [" + Parent() +
+               "]\n  rules: [{backendRefs: [" + Backend() + "]}]\n";
       case 9:
         return Head("GRPCRoute", Ns()) + "spec:\n  parentRefs: [" + Parent() + ", " + Parent() +
                "]\n  rules: [{matches: [{method: {service: s}}], backendRefs: [" + Backend() + "]}]\n";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "config/protocol.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 
@@ -64,10 +65,18 @@ std::vector<std::string> SniHosts(const std::vector<std::string>& hosts) {
   return {names.begin(), names.end()};
 }
 
-// The ports that a server's port number stands for.
-std::vector<uint32_t> ResolvePorts(uint32_t number, const SelectedGateway& gateway) {
+// In Istio's own Gateways the protocol UDP is one of connections, as in Istio.
+bool TakesDatagrams(const config::ConfigObject& gateway, Protocol protocol) {
+  return protocol == Protocol::kUdp &&
+         LabelOr(gateway.meta().annotations, config::kGatewaySemanticsAnnotation) ==
+             config::kGatewaySemantics;
+}
+
+// The ports that a server's port number stands for; of UDP those of UDP.
+std::vector<uint32_t> ResolvePorts(uint32_t number, bool udp, const SelectedGateway& gateway) {
   std::set<uint32_t> ports;
   for (const GatewayTarget& target : gateway.targets) {
+    if (udp && !target.udp) continue;
     if (target.port != number || (target.untranslated && !gateway.by_service)) continue;
     if (!gateway.by_service) return {target.target_port};
     ports.insert(target.target_port);
@@ -85,6 +94,7 @@ bool SameServers(const std::vector<GatewayServerPtr>& a, const std::vector<Gatew
 struct PortKey {
   uint32_t number = 0;
   std::string protocol, bind;
+  bool udp = false;  // takes datagrams
   auto operator<=>(const PortKey&) const = default;
 };
 
@@ -105,10 +115,11 @@ class Merger {
       server.tls = servers[i].has_tls();
       const Protocol protocol = config::ParseProtocol(servers[i].port().protocol());
       server.terminates_https = server.tls && TerminatesHttps(servers[i], protocol);
+      server.udp = TakesDatagrams(*gateway.object, protocol);
       server.hosts = ResolveHosts(servers[i], gateway.object->ns());
       if (server.tls) server.sni_hosts = SniHosts(server.hosts);
       all_.push_back(std::make_shared<const GatewayServer>(server));
-      for (const uint32_t port : ResolvePorts(servers[i].port().number(), gateway)) {
+      for (const uint32_t port : ResolvePorts(servers[i].port().number(), server.udp, gateway)) {
         server.route_name = RouteName(servers[i], protocol, port, *gateway.object);
         Place(gateway, std::make_shared<const GatewayServer>(server), protocol, port);
       }
@@ -117,6 +128,7 @@ class Merger {
 
   MergedGateway Take(const MergedGateway* like) {
     MergedGateway merged;
+    YieldToDatagrams();
     std::vector<GatewayPort> ports;
     for (const PortKey& key : order_) ports.push_back(std::move(ports_[key]));
     if (passes_through_)
@@ -147,9 +159,11 @@ class Merger {
   // Puts the server where it is to be served, or drops it.
   void Place(const SelectedGateway& gateway, GatewayServerPtr server, Protocol protocol, uint32_t port) {
     const api::Server& spec = server->spec();
+    if (server->udp)
+      return PortOf({port, spec.port().protocol(), spec.bind(), true}).servers.push_back(server);
     if (server->tls && !ClaimHosts(*server, port)) return;
     passes_through_ |= server->tls && spec.tls().mode() == TlsMode::AUTO_PASSTHROUGH;
-    const PortKey key{port, spec.port().protocol(), spec.bind()};
+    const PortKey key{port, spec.port().protocol(), spec.bind(), false};
     const bool quic = options_.quic && server->terminates_https && HasUdp(gateway, spec.port().number());
     const auto plain = plain_.find(port);
     if (taken_.insert(port).second) {
@@ -181,6 +195,18 @@ class Merger {
   static bool HasUdp(const SelectedGateway& gateway, uint32_t port) {
     return std::any_of(gateway.targets.begin(), gateway.targets.end(),
                        [port](const GatewayTarget& target) { return target.udp && target.port == port; });
+  }
+
+  // A port of UDP takes one listener: a UDP server's comes before HTTP/3's.
+  void YieldToDatagrams() {
+    for (const PortKey& key : order_) {
+      if (!ports_[key].udp()) continue;
+      for (auto& [other, port] : ports_) {
+        if (other.number != key.number || other.bind != key.bind) continue;
+        for (const GatewayServerPtr& server : port.quic_servers) http3_.erase(server->route_name);
+        port.quic_servers.clear();
+      }
+    }
   }
 
   void AddFirst(const PortKey& key, const GatewayServerPtr& server, Protocol protocol) {

@@ -25,6 +25,7 @@ struct GatewayServer {
   Interned name;     // of the Gateway, "namespace/name"
   bool tls = false;  // has TLS settings, be it only httpsRedirect
   bool terminates_https = false;
+  bool udp = false;                    // of a Gateway API listener of protocol UDP: it takes datagrams
   std::vector<std::string> hosts;      // "host" for VirtualServices of any namespace, or "namespace/host"
   std::vector<std::string> sni_hosts;  // the same without namespaces, sorted, each once; empty without TLS
   std::string route_name;              // of HTTP and terminated HTTPS; "" for all others
@@ -35,7 +36,7 @@ struct GatewayServer {
 using GatewayServerPtr = std::shared_ptr<const GatewayServer>;
 
 // The servers of one port, protocol and address. Several ports may have one address and number: they share
-// the listener.
+// the listener, but for one of UDP.
 struct GatewayPort {
   uint32_t number = 0;     // where the router listens
   std::string protocol;    // as the first server spells it
@@ -43,6 +44,8 @@ struct GatewayPort {
   std::string route_name;  // of plaintext HTTP, which all servers share; else each server has its own
   std::vector<GatewayServerPtr> servers;
   std::vector<GatewayServerPtr> quic_servers;  // those that HTTP/3 is offered for, over UDP
+
+  bool udp() const { return !servers.empty() && servers.front()->udp; }
 };
 
 // The servers whose hosts one route configuration is for.
@@ -93,8 +96,9 @@ struct GatewayMergeOptions {
 };
 
 // Merges Gateways, oldest first. A server that conflicts with one before it is left out: another protocol on
-// its port and address, a host of a TLS server twice. Parts that are as in `like` (may be null) keep their
-// pointers. Source: Istio's model.mergeGateways.
+// its port and address, a host of a TLS server twice. Ports of UDP are apart from the others; HTTP/3 yields
+// to them. Parts that are as in `like` (may be null) keep their pointers. Source: Istio's
+// model.mergeGateways.
 MergedGateway MergeGateways(const std::vector<SelectedGateway>& gateways, const GatewayMergeOptions& options,
                             const MergedGateway* like);
 

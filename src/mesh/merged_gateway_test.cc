@@ -137,6 +137,30 @@ TEST_F(MergedGatewayTest, Http3IsOfferedWhereTheServiceHasThePortForUdp) {
   EXPECT_FALSE(Merge().routes.begin()->second->http3);
 }
 
+TEST_F(MergedGatewayTest, AListenerOfUdpIsBesideThoseOfTcpAndBeforeHttp3) {
+  options_.quic = true;
+  AddGateway("a", "gw", kHttps);
+  SelectedGateway& udp = gateways_.emplace_back();
+  udp.object =
+      Put(config::Kind::kGateway, "a", "udp",
+          Parse<Gateway>(R"(servers { port { number: 443 protocol: "UDP" name: "udp" } hosts: "*" })"), 0,
+          {{"internal.istio.io/gateway-semantics", "gateway"}});
+  for (SelectedGateway& gateway : gateways_) {
+    gateway.by_service = gateway.object == udp.object;
+    gateway.targets = {{.hostname = "gw", .ns = "a", .port = 443, .target_port = 8443},
+                       {.hostname = "gw", .ns = "a", .port = 443, .target_port = 9443, .udp = true}};
+  }
+  const MergedGateway merged = Merge();
+  EXPECT_THAT(Ports(merged), ElementsAre("_8443: a/gw", "_9443: a/udp"));
+  EXPECT_FALSE(merged.ports->at(0).udp());
+  EXPECT_TRUE(merged.ports->at(1).udp());
+  EXPECT_EQ(merged.ports->at(0).quic_servers.size(), 1u) << "on a port of its own";
+  for (SelectedGateway& gateway : gateways_) gateway.targets[1].target_port = 8443;
+  EXPECT_THAT(Ports(Merge()), ElementsAre("_8443: a/gw", "_8443: a/udp"));
+  EXPECT_THAT(Merge().ports->at(0).quic_servers, IsEmpty());
+  EXPECT_FALSE(Merge().routes.begin()->second->http3);
+}
+
 TEST_F(MergedGatewayTest, PartsThatStayKeepTheirPointers) {
   AddGateway("a", "gw", kHttp);
   AddGateway("b", "gw", kHttps);

@@ -17,9 +17,9 @@ enum class KeyFetch : uint8_t {
   kProxies,
 };
 
-// Istiod's environment as far as it changes the resources of proxies, with istiod's defaults. Part of the
-// settings: what was made with other features is made anew. Immutable after the start.
-// Source: Istio, pilot/pkg/features.
+// Istiod's environment as far as it changes the resources of proxies, with istiod's defaults, and what is
+// Fairlead's own (FAIRLEAD_…). Part of the settings: what was made with other features is made anew.
+// Immutable after the start. Source: Istio, pilot/pkg/features.
 struct Features {
   // --- Listeners
   bool alpn_filter = true;              // PILOT_ENABLE_ALPN_FILTER
@@ -80,6 +80,7 @@ struct Features {
 
   // --- Gateway API
   bool gateway_api = true;              // PILOT_ENABLE_GATEWAY_API
+  bool udp_routes = true;               // FAIRLEAD_ENABLE_UDP_ROUTES
   bool network_gateways = true;         // PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API
   std::string gateway_class = "istio";  // PILOT_GATEWAY_API_DEFAULT_GATEWAYCLASS_NAME
   std::string gateway_controller = "istio.io/gateway-controller";  // PILOT_GATEWAY_API_CONTROLLER_NAME

@@ -104,6 +104,12 @@ struct Service {
     }
     return nullptr;
   }
+  const ServicePort* FindUdpPort(uint32_t number) const {
+    for (const ServicePort& p : ports) {
+      if (p.port == number && p.protocol == Protocol::kUdp) return &p;
+    }
+    return nullptr;
+  }
   const ServicePort* FindPortByName(std::string_view port_name) const {
     for (const ServicePort& p : ports) {
       if (p.name == port_name) return &p;

@@ -21,6 +21,7 @@ enum class Fit { kNone, kWildcard, kExact };
 Fit FitOf(const Address& address, const Connection& connection) {
   if (!address.has_socket_address() || address.socket_address().port_value() != connection.destination_port)
     return Fit::kNone;
+  if (address.socket_address().protocol() == envoy::config::core::v3::SocketAddress::UDP) return Fit::kNone;
   const auto bound = IpAddress::Parse(address.socket_address().address());
   if (!bound) return Fit::kNone;
   if (*bound == connection.destination) return Fit::kExact;

@@ -86,8 +86,10 @@ void CheckKind(Kind kind, Attachment* attachment) {
   const auto& allowed = attachment->parent.allowed_kinds;
   if (std::find(allowed.begin(), allowed.end(), GroupKindOf(kind)) != allowed.end()) return;
   const config::KindInfo& info = config::InfoOf(kind);
+  const bool udp_in_mesh = kind == Kind::kUdpRoute && attachment->is_mesh();
   Refuse(Refusal::kNotAllowed,
-         StrCat("kind ", info.group, "/", info.versions.front(), "/", info.name, " is not allowed"),
+         StrCat("kind ", info.group, "/", info.versions.front(), "/", info.name, " is not allowed",
+                udp_in_mesh ? ": UDP is routed at gateways alone" : ""),
          attachment);
 }
 

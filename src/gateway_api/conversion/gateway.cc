@@ -65,7 +65,7 @@ std::vector<Listener> ConvertListeners(const ConfigObject& owner, Node gateway,
   for (Node node : SpecOf(owner).Find("listeners").elements()) {
     const std::string name(node.Find("name").text());
     if (own != conflicts.end() && own->second.contains(name)) {
-      listeners.push_back(ConflictedListener(owner, node, own->second.at(name)));
+      listeners.push_back(ConflictedListener(owner, node, own->second.at(name), world));
     } else {
       listeners.push_back(BuildListener(owner, gateway, node, world));
     }
@@ -157,7 +157,7 @@ GatewayConversion ConvertGateway(const ConfigPtr& object, World& world) {
   std::vector<ConfigPtr> allowed;
   if (gateway.gateway_class.info->listener_sets) {
     allowed = AllowedSets(*object, sets, world);
-    conflicts = FindListenerConflicts(*object, allowed);
+    conflicts = FindListenerConflicts(*object, allowed, world.features().udp_routes);
   }
   if (gateway.outcome != Outcome::kRemote)
     gateway.backend_certificate_error = CheckBackendCertificate(*object, world);

@@ -23,19 +23,21 @@ constexpr std::string_view kResolvedRefs = "ResolvedRefs";
 constexpr std::string_view kNoErrors = "No errors found";
 constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
 constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TLS", "TCP"};
+constexpr std::string_view kUdp = "UDP";  // beyond Istio, which has no such listeners
 constexpr std::string_view kTunnelProtocol = "HBONE";
 
-bool IsProtocol(std::string_view name) {
-  return std::find(std::begin(kProtocols), std::end(kProtocols), name) != std::end(kProtocols);
+bool IsProtocol(std::string_view name, bool udp) {
+  return (udp && name == kUdp) ||
+         std::find(std::begin(kProtocols), std::end(kProtocols), name) != std::end(kProtocols);
 }
 
-MaybeError CheckProtocol(std::string_view protocol) {
-  if (IsProtocol(protocol)) return std::nullopt;
+MaybeError CheckProtocol(std::string_view protocol, bool udp) {
+  if (IsProtocol(protocol, udp)) return std::nullopt;
   std::string message = StrCat("protocol \"", protocol, "\" is unsupported");
   const std::string upper = AsciiUpper(protocol);
   if (protocol == kTunnelProtocol) {
     message = StrCat("protocol \"", protocol, "\" is only supported for waypoint proxies");
-  } else if (IsProtocol(upper) || upper == kTunnelProtocol) {
+  } else if (IsProtocol(upper, udp) || upper == kTunnelProtocol) {
     StrAppend(&message, ". hint: \"", upper, "\" (uppercase) may be supported");
   }
   return ConfigError{std::string(kUnsupportedProtocol), std::move(message)};
@@ -50,9 +52,9 @@ Listener Basics(const ConfigObject& owner, Node node) {
   return listener;
 }
 
-void FinishConditions(Node node, DraftConditions conditions, Listener* listener) {
+void FinishConditions(Node node, DraftConditions conditions, const World& world, Listener* listener) {
   bool all_valid = true;
-  listener->supported_kinds = SupportedKinds(node, &all_valid);
+  listener->supported_kinds = SupportedKinds(node, world.features().udp_routes, &all_valid);
   if (!all_valid) conditions.Set(kResolvedRefs, "InvalidRouteKinds", "Invalid route kinds", false);
   listener->conditions = conditions.all();
 }
@@ -74,12 +76,12 @@ bool LacksTls(const Listener& listener, const ListenerTls& tls) {
 }
 
 std::shared_ptr<const istio::networking::v1alpha3::Server> MakeServer(const Listener& listener,
-                                                                      const ListenerTls& tls,
+                                                                      const ListenerTls& tls, bool udp,
                                                                       std::vector<std::string> hosts) {
   auto server = std::make_shared<istio::networking::v1alpha3::Server>();
   server->mutable_port()->set_name("default");
   server->mutable_port()->set_number(static_cast<uint32_t>(listener.port));
-  if (IsProtocol(listener.protocol)) server->mutable_port()->set_protocol(listener.protocol);
+  if (IsProtocol(listener.protocol, udp)) server->mutable_port()->set_protocol(listener.protocol);
   for (std::string& host : hosts) server->add_hosts(std::move(host));
   if (tls.settings != nullptr) *server->mutable_tls() = *tls.settings;
   return server;
@@ -94,11 +96,12 @@ DraftConditions GoodConditions() {
   return conditions;
 }
 
-std::vector<GroupKind> KindsOfProtocol(Node listener) {
+std::vector<GroupKind> KindsOfProtocol(Node listener, bool udp) {
   const std::string_view protocol = listener.Find("protocol").text();
   if (protocol == "HTTP" || protocol == "HTTPS")
     return {GroupKindOf(Kind::kHttpRoute), GroupKindOf(Kind::kGrpcRoute)};
   if (protocol == "TCP") return {GroupKindOf(Kind::kTcpRoute)};
+  if (protocol == kUdp && udp) return {GroupKindOf(Kind::kUdpRoute)};
   if (protocol != "TLS") return {};
   if (listener.Find("tls").Find("mode").text() == "Terminate")
     return {GroupKindOf(Kind::kTlsRoute), GroupKindOf(Kind::kTcpRoute)};
@@ -114,8 +117,8 @@ int64_t ListenerPort(const ConfigObject& owner, Node listener) {
   return protocol == "HTTP" ? 80 : protocol == "HTTPS" ? 443 : 0;
 }
 
-std::vector<GroupKind> SupportedKinds(Node listener, bool* all_valid) {
-  const std::vector<GroupKind> of_protocol = KindsOfProtocol(listener);
+std::vector<GroupKind> SupportedKinds(Node listener, bool udp, bool* all_valid) {
+  const std::vector<GroupKind> of_protocol = KindsOfProtocol(listener, udp);
   const Node allowed = listener.Find("allowedRoutes").Find("kinds");
   *all_valid = true;
   if (allowed.size() == 0) return of_protocol;
@@ -131,6 +134,7 @@ std::vector<GroupKind> SupportedKinds(Node listener, bool* all_valid) {
 }
 
 Listener BuildListener(const ConfigObject& owner, Node gateway, Node node, World& world) {
+  const bool udp = world.features().udp_routes;
   Listener listener = Basics(owner, node);
   DraftConditions conditions = GoodConditions();
   ListenerTls tls = BuildListenerTls(owner, gateway, node, listener.port, world);
@@ -144,22 +148,23 @@ Listener BuildListener(const ConfigObject& owner, Node gateway, Node node, World
     refusal = ConfigError{std::string(kUnsupportedProtocol),
                           StrCat("protocol ", listener.protocol, " requires a port to be set")};
   }
-  if (MaybeError error = CheckProtocol(listener.protocol)) refusal = std::move(error);
+  if (MaybeError error = CheckProtocol(listener.protocol, udp)) refusal = std::move(error);
   conditions.FailIf(kAccepted, refusal);
   listener.valid = listener.valid && !refusal;
   if (!LacksTls(listener, tls)) {
-    listener.server = MakeServer(listener, tls, ListenerHosts(node, owner.ns(), world));
+    listener.server = MakeServer(listener, tls, udp, ListenerHosts(node, owner.ns(), world));
   } else if (owner.kind() == Kind::kListenerSet) {
     listener.valid = false;
     conditions.Fail(kAccepted, {std::string(kUnsupportedProtocol),
                                 StrCat("protocol is ", listener.protocol, " but no TLS section is defined")});
     conditions.Fail(kProgrammed, {"Invalid", "Bad TLS configuration"});
   }
-  FinishConditions(node, std::move(conditions), &listener);
+  FinishConditions(node, std::move(conditions), world, &listener);
   return listener;
 }
 
-Listener ConflictedListener(const ConfigObject& owner, Node node, std::string_view reason) {
+Listener ConflictedListener(const ConfigObject& owner, Node node, std::string_view reason,
+                            const World& world) {
   constexpr std::string_view kMessage =
       "Listener has a conflict with another listener attached to the same Gateway";
   Listener listener = Basics(owner, node);
@@ -168,7 +173,7 @@ Listener ConflictedListener(const ConfigObject& owner, Node node, std::string_vi
   conditions.Set(kAccepted, reason, kMessage, false);
   conditions.Set(kProgrammed, reason, kMessage, false);
   conditions.Set(kConflicted, reason, kMessage);
-  FinishConditions(node, std::move(conditions), &listener);
+  FinishConditions(node, std::move(conditions), world, &listener);
   return listener;
 }
 

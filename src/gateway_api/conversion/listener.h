@@ -24,8 +24,8 @@ namespace fairlead::gateway_api {
 int64_t ListenerPort(const config::ConfigObject& owner, config::Node listener);
 
 // The kinds of routes that a listener takes: those of its protocol that it allows. *all_valid: whether it
-// allows no others.
-std::vector<GroupKind> SupportedKinds(config::Node listener, bool* all_valid);
+// allows no others. `udp`: see Features::udp_routes.
+std::vector<GroupKind> SupportedKinds(config::Node listener, bool udp, bool* all_valid);
 
 // One listener as Istio sees it.
 struct Listener {
@@ -44,8 +44,8 @@ struct Listener {
 Listener BuildListener(const config::ConfigObject& owner, config::Node gateway, config::Node listener,
                        World& world);
 // One that lost to an earlier one for that reason.
-Listener ConflictedListener(const config::ConfigObject& owner, config::Node listener,
-                            std::string_view reason);
+Listener ConflictedListener(const config::ConfigObject& owner, config::Node listener, std::string_view reason,
+                            const World& world);
 
 }  // namespace fairlead::gateway_api
 

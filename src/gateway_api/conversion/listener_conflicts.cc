@@ -28,8 +28,10 @@ Entry EntryOf(const ConfigObject& owner, Node listener) {
 bool IsLayer4(const Entry& e) { return e.protocol == "TCP" || e.protocol == "UDP"; }
 bool HasHosts(const Entry& e) { return e.protocol == "HTTP" || e.protocol == "HTTPS" || e.protocol == "TLS"; }
 
-bool AreDistinct(const Entry& a, const Entry& b) {
+bool AreDistinct(const Entry& a, const Entry& b, bool udp) {
   if (a.port != b.port) return true;
+  // The ports of UDP are not those of TCP. Source: Gateway API, GatewaySpec.listeners ("distinct").
+  if (udp && (a.protocol == "UDP") != (b.protocol == "UDP")) return true;
   if (IsLayer4(a) && (IsLayer4(b) || HasHosts(b))) return false;
   if (HasHosts(a) && IsLayer4(b)) return false;
   if (HasHosts(a) && HasHosts(b)) return a.host != b.host;
@@ -41,11 +43,12 @@ std::string_view ReasonOf(const Entry& a, const Entry& b) {
   return both_layer4 || a.protocol != b.protocol ? "ProtocolConflict" : "HostnameConflict";
 }
 
-void AddListeners(const ConfigObject& owner, std::vector<Entry>* winners, ListenerConflicts* conflicts) {
+void AddListeners(const ConfigObject& owner, bool udp, std::vector<Entry>* winners,
+                  ListenerConflicts* conflicts) {
   for (Node listener : owner.Spec<config::Tree>().Find("spec").Find("listeners").elements()) {
     const Entry entry = EntryOf(owner, listener);
     const auto prior = std::find_if(winners->begin(), winners->end(),
-                                    [&entry](const Entry& other) { return !AreDistinct(entry, other); });
+                                    [&](const Entry& other) { return !AreDistinct(entry, other, udp); });
     if (prior == winners->end()) {
       winners->push_back(entry);
     } else {
@@ -56,15 +59,15 @@ void AddListeners(const ConfigObject& owner, std::vector<Entry>* winners, Listen
 
 }  // namespace
 
-ListenerConflicts FindListenerConflicts(const ConfigObject& gateway, std::vector<ConfigPtr> sets) {
+ListenerConflicts FindListenerConflicts(const ConfigObject& gateway, std::vector<ConfigPtr> sets, bool udp) {
   std::stable_sort(sets.begin(), sets.end(), [](const ConfigPtr& a, const ConfigPtr& b) {
     return std::tuple(a->meta().creation_time, a->ns().str() + "/" + a->name().str()) <
            std::tuple(b->meta().creation_time, b->ns().str() + "/" + b->name().str());
   });
   std::vector<Entry> winners;
   ListenerConflicts conflicts;
-  AddListeners(gateway, &winners, &conflicts);
-  for (const ConfigPtr& set : sets) AddListeners(*set, &winners, &conflicts);
+  AddListeners(gateway, udp, &winners, &conflicts);
+  for (const ConfigPtr& set : sets) AddListeners(*set, udp, &winners, &conflicts);
   return conflicts;
 }
 

@@ -26,16 +26,32 @@ using config::ObjectKey;
 using config::SpecOf;
 using Hosts = std::vector<std::string>;
 
+// Whether what it routes has a host: connections and datagrams have none before they are taken apart.
+bool HasHosts(Kind kind) { return kind != Kind::kTcpRoute && kind != Kind::kUdpRoute; }
+
 bool IsHttp(Kind kind) { return kind == Kind::kHttpRoute || kind == Kind::kGrpcRoute; }
 
 Hosts RouteHosts(const ConfigObject& route) {
   Hosts hosts;
-  // Connections have no host before they are taken apart.
-  if (route.kind() != Kind::kTcpRoute) {
+  if (HasHosts(route.kind())) {
     for (Node host : SpecOf(route).Find("hostnames").elements()) hosts.emplace_back(host.text());
   }
   if (hosts.empty()) hosts.emplace_back("*");
   return hosts;
+}
+
+// Of the name of a derived object.
+std::string_view ProtocolPart(Kind kind) {
+  switch (kind) {
+    case Kind::kTcpRoute:
+      return "~tcp~";
+    case Kind::kTlsRoute:
+      return "~tls~";
+    case Kind::kUdpRoute:
+      return "~udp~";
+    default:
+      return "~";
+  }
 }
 
 // Of a Service or ServiceEntry that is a parent.
@@ -169,9 +185,7 @@ class PieceMaker {
     spec.add_hosts(host);
     if (route_->kind() == Kind::kTlsRoute && attachment.is_mesh()) FitTlsToHost(host, &spec);
     auto piece = std::make_shared<RoutePiece>();
-    const std::string_view protocol = route_->kind() == Kind::kTcpRoute   ? "~tcp~"
-                                      : route_->kind() == Kind::kTlsRoute ? "~tls~"
-                                                                          : "~";
+    const std::string_view protocol = ProtocolPart(route_->kind());
     piece->name = StrCat(route_->name().str(), protocol, pieces_.size(), "~", kDerivedName);
     piece->key = IsHttp(route_->kind()) ? StrCat(GroupOf(attachment), "/", host)
                                         : StrCat(route_->ns().str(), "/", piece->name);
@@ -239,7 +253,9 @@ std::string PickersText(const std::vector<RoutePiecePtr>& pieces) {
 
 }  // namespace
 
-bool IsRoute(Kind kind) { return IsHttp(kind) || kind == Kind::kTcpRoute || kind == Kind::kTlsRoute; }
+bool IsRoute(Kind kind) {
+  return IsHttp(kind) || kind == Kind::kTcpRoute || kind == Kind::kTlsRoute || kind == Kind::kUdpRoute;
+}
 
 MaybeError ConvertRules(const RouteView& view, net::VirtualService* out, PickersByRule* pickers) {
   return IsHttp(view.route.kind()) ? ConvertHttpRules(view, out, pickers) : ConvertLayer4Rules(view, out);

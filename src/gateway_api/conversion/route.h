@@ -41,7 +41,8 @@ struct RouteConversion {
 };
 using RouteConversionPtr = std::shared_ptr<const RouteConversion>;
 
-// Whether the kind is one that becomes VirtualServices: HTTPRoute, GRPCRoute, TCPRoute, TLSRoute.
+// Whether the kind is one that becomes VirtualServices: HTTPRoute, GRPCRoute, TCPRoute, TLSRoute, UDPRoute.
+// Rules of a UDPRoute are TCP routes of gateways whose server has the protocol UDP.
 bool IsRoute(config::Kind kind);
 
 RouteConversion ConvertRoute(const config::ConfigPtr& route, World& world);

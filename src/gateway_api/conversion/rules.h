@@ -12,7 +12,7 @@ namespace fairlead::gateway_api {
 
 // Adds a route's rules to the list of its protocol (http, tcp or tls) in `out`, one for each match, in the
 // order of the route. The error is the last one; one that ends the translation leaves no rules at all.
-// REQUIRES: an HTTPRoute, GRPCRoute, TCPRoute or TLSRoute.
+// REQUIRES: an HTTPRoute, GRPCRoute, TCPRoute, TLSRoute or UDPRoute.
 //
 // `pickers`: takes, by the rules' names, the endpoint pickers of HTTPRoutes' rules whose last backend is an
 // InferencePool.

@@ -87,10 +87,11 @@ Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& liste
   return list;
 }
 
-std::set<int64_t> PortsOf(const std::vector<Listener>& listeners, bool only_valid) {
-  std::set<int64_t> ports;
+std::set<ListenPort> PortsOf(const std::vector<Listener>& listeners, bool only_valid) {
+  std::set<ListenPort> ports;
   for (const Listener& one : listeners) {
-    if (one.server != nullptr && (one.valid || !only_valid)) ports.insert(one.port);
+    if (one.server != nullptr && (one.valid || !only_valid))
+      ports.insert({one.port, one.protocol == "UDP" && one.valid});
   }
   return ports;
 }
@@ -170,10 +171,10 @@ Json RemoteStatus(const ConfigObject& gateway) {
 Json GatewayStatus(const GatewayConversion& gateway, const AttachedRoutes& routes,
                    const mesh::MeshSnapshot& snapshot) {
   const ConfigObject& object = *gateway.object;
-  std::set<int64_t> ports = PortsOf(gateway.listeners, false);
+  std::set<ListenPort> ports = PortsOf(gateway.listeners, false);
   int64_t sets = 0;
   for (const ListenerSetConversion& set : gateway.sets) {
-    const std::set<int64_t> of_set = PortsOf(set.listeners, true);
+    const std::set<ListenPort> of_set = PortsOf(set.listeners, true);
     ports.insert(of_set.begin(), of_set.end());
     sets += of_set.empty() ? 0 : 1;
   }

@@ -28,13 +28,13 @@ class Resolver {
  public:
   Resolver(const mesh::MeshSnapshot& snapshot, std::string_view ns) : snapshot_(snapshot), ns_(ns) {}
 
-  void Add(const std::string& host, const std::set<int64_t>& ports) {
+  void Add(const std::string& host, const std::set<ListenPort>& ports) {
     const model::ServicePtr service = snapshot_.services->Find(host, ns_);
     if (service == nullptr) return AddMissing(host);
     const model::ServiceEndpointsPtr endpoints = snapshot_.endpoints->Find(host, ns_);
-    for (int64_t port : ports) {
+    for (const ListenPort& port : ports) {
       if (HasEndpoints(*service, endpoints.get(), port)) {
-        AddFound(host, *service, port);
+        AddFound(host, *service, port.number);
       } else {
         AddPortWithout(host, *service, endpoints.get(), port);
       }
@@ -79,10 +79,10 @@ class Resolver {
   }
 
   static bool HasEndpoints(const model::Service& service, const model::ServiceEndpoints* endpoints,
-                           int64_t number) {
+                           const ListenPort& wanted) {
     bool found = false;
     for (const model::ServicePort& port : service.ports) {
-      if (port.port != number) continue;
+      if (port.port != wanted.number || (wanted.udp && port.protocol != model::Protocol::kUdp)) continue;
       ForEachEndpoint(endpoints, [&](const model::Endpoint& one) { found = found || Serves(one, port); });
     }
     return found;
@@ -114,17 +114,19 @@ class Resolver {
 
   static bool HasAny(const model::Service& service, const model::ServiceEndpoints* endpoints) {
     return std::any_of(service.ports.begin(), service.ports.end(), [&](const model::ServicePort& port) {
-      return HasEndpoints(service, endpoints, port.port);
+      return HasEndpoints(service, endpoints, {.number = port.port});
     });
   }
 
   void AddPortWithout(const std::string& host, const model::Service& service,
-                      const model::ServiceEndpoints* endpoints, int64_t port) {
+                      const model::ServiceEndpoints* endpoints, const ListenPort& wanted) {
     if (!HasAny(service, endpoints)) {
       out_.warnings.push_back(StrCat("no instances found for hostname ", Quoted(host)));
       return;
     }
-    std::string warning = StrCat("port ", port, " not found for hostname ", Quoted(host));
+    const int64_t port = wanted.number;
+    std::string warning =
+        StrCat("port ", port, wanted.udp ? " of UDP" : "", " not found for hostname ", Quoted(host));
     const std::set<std::string> hints = PortsThatLeadTo(service, endpoints, port);
     if (!hints.empty()) {
       StrAppend(&warning,
@@ -148,7 +150,8 @@ class Resolver {
 }  // namespace
 
 GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
-                                  const std::vector<std::string>& services, const std::set<int64_t>& ports) {
+                                  const std::vector<std::string>& services,
+                                  const std::set<ListenPort>& ports) {
   Resolver resolver(snapshot, ns);
   for (const std::string& host : services) resolver.Add(host, ports);
   return resolver.Take();

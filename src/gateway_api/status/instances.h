@@ -12,6 +12,13 @@
 
 namespace fairlead::gateway_api {
 
+// The port of a listener. Only a UDP port of a Service leads to one of UDP; to others any, as in Istio.
+struct ListenPort {
+  int64_t number = 0;
+  bool udp = false;
+  friend auto operator<=>(const ListenPort&, const ListenPort&) = default;
+};
+
 // Where the proxies of a Gateway can be reached, by its Services. Lists are sorted.
 struct GatewayInstances {
   std::vector<std::string> internal;      // "host:port" where there are endpoints
@@ -23,7 +30,8 @@ struct GatewayInstances {
 };
 
 GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
-                                  const std::vector<std::string>& services, const std::set<int64_t>& ports);
+                                  const std::vector<std::string>& services,
+                                  const std::set<ListenPort>& ports);
 
 // The condition Programmed of a Gateway or ListenerSet.
 void SetProgrammed(const GatewayInstances& instances, const std::vector<std::string>& services,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gen/cluster/inputs.h"
+#include "gen/policy/udp_routes.h"
 #include "mesh/view.h"
 
 // Reads the snapshot: which clusters a proxy gets, and from what each is made.
@@ -16,6 +17,10 @@ ClusterTraits CollectTraits(mesh::View& view);
 // gateway that passes mutual TLS through: services of the mesh alone, and no TLS of its own.
 std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
                                             const ClusterTraits& traits, bool dns_srv);
+
+// Clusters for ports of UDP of one service.
+std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
+                                               const ClusterTraits& traits);
 
 // Whom mutual TLS expects at a service: the identities of its endpoints and those that the service names, in
 // every trust domain that is an alias of ours; sorted. `endpoints` are the service's, or null.

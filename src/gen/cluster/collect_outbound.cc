@@ -71,6 +71,20 @@ class ServiceCollector {
     if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(view, *service, endpoints_.get());
   }
 
+  // Without TLS, so that nothing of mutual TLS matters.
+  void CollectUdp(const std::set<uint32_t>& ports) {
+    base_.udp = true;
+    base_.identities.clear();
+    for (const uint32_t number : ports) {
+      const model::ServicePort* port = service_->FindUdpPort(number);
+      if (port == nullptr) continue;
+      OutboundInputs inputs = base_;
+      inputs.port = number;
+      if (UsesDns(*service_)) inputs.endpoints = InlineEndpoints(inputs, *port, nullptr);
+      out_->push_back(std::move(inputs));
+    }
+  }
+
   void Collect() {
     const api::DestinationRule* rule = SpecOf(base_.rule);
     for (const model::ServicePort& port : service_->ports) {
@@ -107,6 +121,7 @@ class ServiceCollector {
                                                         const api::Subset* subset) const {
     const std::string& host = service_->hostname.str();
     const std::string name = inputs.dns_srv ? DnsSrvName(port.port, inputs.subset, host)
+                             : inputs.udp   ? UdpClusterName(port.port, host)
                                             : OutboundClusterName(port.port, inputs.subset, host);
     auto endpoints = std::make_shared<EndpointInputs>(
         CollectInlineEndpoints(view_, name, service_, port.port, inputs.subset, base_.rule));
@@ -168,6 +183,13 @@ std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::Servi
   std::vector<OutboundInputs> all;
   if (service->resolution == model::Resolution::kAlias || (dns_srv && service->mesh_external)) return all;
   ServiceCollector(view, traits, dns_srv, service, &all).Collect();
+  return all;
+}
+
+std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
+                                               const ClusterTraits& traits) {
+  std::vector<OutboundInputs> all;
+  ServiceCollector(view, traits, /*dns_srv=*/false, ports.service, &all).CollectUdp(ports.ports);
   return all;
 }
 

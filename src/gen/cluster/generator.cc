@@ -82,6 +82,7 @@ class ClusterCache {
 std::string NameOf(const OutboundInputs& inputs) {
   const std::string& host = inputs.service->hostname.str();
   return inputs.dns_srv ? DnsSrvName(inputs.port, inputs.subset, host)
+         : inputs.udp   ? UdpClusterName(inputs.port, host)
                         : OutboundClusterName(inputs.port, inputs.subset, host);
 }
 
@@ -190,6 +191,7 @@ class ClusterGenerator final : public Generator {
       add(fixed_.Get(inputs, FixedPatches(inputs, outbound, inbound), {}, BuildFixed));
     }
     AddInserted(outbound, kOwn, all);
+    if (traits.type == model::ProxyType::kRouter) AddUdp(view, traits, outbound, all);
     if (traits.type != model::ProxyType::kSidecar) return;
     for (const InboundInputs& inputs : CollectInbound(view, traits)) {
       std::string buffer;
@@ -198,6 +200,17 @@ class ClusterGenerator final : public Generator {
       add(inbound_.Get(inputs, own, hosts, BuildInbound));
     }
     AddInserted(inbound, kOwn, all);
+  }
+
+  // Where the router's own listeners of UDP lead to.
+  void AddUdp(mesh::View& view, const ClusterTraits& traits, const PatchSetPtr& patches, Resources* all) {
+    for (const auto& [host, ports] : CollectUdpPorts(view)) {
+      for (const OutboundInputs& inputs : CollectUdpOutbound(view, ports, traits)) {
+        const PatchSetPtr own = patches == nullptr ? nullptr : patches_.ForCluster(patches, NameOf(inputs));
+        if (cache::ResourcePtr resource = outbound_.Get(inputs, own, {}, BuildUdpOutbound))
+          all->push_back(std::move(resource));
+      }
+    }
   }
 
   static PatchSetPtr FixedPatches(const FixedInputs& inputs, const PatchSetPtr& outbound,
@@ -211,7 +224,8 @@ class ClusterGenerator final : public Generator {
     if (patches == nullptr) return;
     patch::Outcome outcome;
     for (const Cluster* cluster : patch::AddedClusters(*patches, &outcome)) {
-      const bool outbound = ParseClusterName(cluster->name()).direction == Direction::kOutbound;
+      const ParsedClusterName name = ParseClusterName(cluster->name());
+      const bool outbound = name.direction == Direction::kOutbound && !name.udp;
       if (cluster->name().empty() || outbound != (part == kOutbound)) continue;
       const std::shared_ptr<const Cluster> held(patches, cluster);
       all->push_back(added_.GetOrBuild(held, [](const auto& added) { return EncodeCluster(*added, {}); }));

@@ -43,6 +43,7 @@ struct OutboundInputs {
   uint32_t port = 0;
   std::string subset;             // "" for the whole service
   bool dns_srv = false;           // for a gateway that passes mutual TLS through
+  bool udp = false;               // a port of UDP, for datagrams of a router
   mesh::DestinationRulePtr rule;  // null: none
   model::SettingsPtr settings;
   ClusterTraits traits;
@@ -53,14 +54,14 @@ struct OutboundInputs {
 
   friend bool operator==(const OutboundInputs& a, const OutboundInputs& b) {
     return a.service == b.service && a.port == b.port && a.subset == b.subset && a.dns_srv == b.dns_srv &&
-           a.rule == b.rule && a.settings == b.settings && a.traits == b.traits &&
+           a.udp == b.udp && a.rule == b.rule && a.settings == b.settings && a.traits == b.traits &&
            a.identities == b.identities && a.auto_mutual_tls == b.auto_mutual_tls &&
            a.all_tunnel == b.all_tunnel &&
            (a.endpoints == b.endpoints || (a.endpoints && b.endpoints && *a.endpoints == *b.endpoints));
   }
   template <typename H>
   friend H AbslHashValue(H h, const OutboundInputs& i) {
-    return H::combine(std::move(h), i.service.get(), i.port, i.subset, i.dns_srv, i.rule.get(),
+    return H::combine(std::move(h), i.service.get(), i.port, i.subset, i.dns_srv, i.udp, i.rule.get(),
                       i.settings.get(), i.traits, i.identities.size(), i.auto_mutual_tls);
   }
 };

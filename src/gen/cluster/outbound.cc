@@ -203,6 +203,23 @@ void KeepDraining(cl::Cluster* cluster) {
   }
 }
 
+std::optional<cl::Cluster> BuildUdpOutbound(const OutboundInputs& inputs) {
+  const model::ServicePort* port = inputs.service->FindUdpPort(inputs.port);
+  if (port == nullptr || IsDynamicForwardProxy(*inputs.service)) return std::nullopt;
+  const Destination to = Resolve(inputs, *port);
+  const cl::Cluster::DiscoveryType type = TypeOf(inputs.settings->features, to.service, inputs.traits.type);
+  auto groups = InlineEndpoints(inputs, type);
+  if (!groups) return std::nullopt;
+  ClusterDraft draft;
+  StartOutbound(inputs, to, UdpClusterName(inputs.port, to.service.hostname.str()), type, &draft);
+  ApplyConnectionPool(*inputs.settings, to.policy, &draft);
+  draft.http.reset();
+  ApplyLoadBalancer(inputs, to.policy, *std::move(groups), &draft);
+  SetEds(&draft.cluster);
+  AddMetadata(inputs, to, &draft.cluster);
+  return draft.Finish();
+}
+
 std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
   const model::ServicePort* port = inputs.service->FindTcpPort(inputs.port);
   if (port == nullptr) return std::nullopt;

@@ -56,6 +56,7 @@ class EndpointFilter {
     const model::Workload& workload = *endpoint.workload;
     if (in_.service->node_local && workload.node_name != client_.node_name) return false;
     if (!Visible(workload.network)) return false;
+    if (in_.udp && !InNetwork(workload.network)) return false;
     if (in_.cluster_local && workload.cluster != client_.cluster) return false;
     if (endpoint.addresses.empty() || (endpoint.addresses[0].empty() && InNetwork(workload.network)))
       return false;
@@ -136,7 +137,8 @@ void BuildEndpoint(const EndpointInputs& inputs, const model::Endpoint& endpoint
   out->mutable_load_balancing_weight()->set_value(std::max(endpoint.weight, 1u));
   SetEndpointMetadata(inputs, workload, mutual_tls ? workload.tls_mode.str() : std::string_view(), out);
   // Who speaks Istio's mutual TLS is not tunnelled to.
-  if (workload.tls_mode != kTlsModeIstio && !inputs.client.no_tunnel && OffersTunnel(workload)) {
+  if (workload.tls_mode != kTlsModeIstio && !inputs.udp && !inputs.client.no_tunnel &&
+      OffersTunnel(workload)) {
     return SetTunnel(endpoint, out);
   }
   proto::SetAddress(endpoint.addresses[0], endpoint.port, out->mutable_endpoint()->mutable_address());
@@ -242,7 +244,7 @@ void RefreshWeight(ep::LocalityLbEndpoints* group) {
 }
 
 std::vector<LocalityGroup> BuildLocalityGroups(const EndpointInputs& inputs) {
-  const model::ServicePort* port = inputs.service ? inputs.service->FindTcpPort(inputs.port) : nullptr;
+  const model::ServicePort* port = inputs.service ? inputs.FindPort() : nullptr;
   if (port == nullptr || inputs.endpoints == nullptr) return {};
   const EndpointFilter filter(inputs);
   MutualTls mutual_tls(inputs);
@@ -258,7 +260,8 @@ std::vector<LocalityGroup> BuildLocalityGroups(const EndpointInputs& inputs) {
       if (!SelectorMatches(selector, endpoint.workload->labels) || !filter.Admits(endpoint)) continue;
       LocalityGroup& group = by_locality[endpoint.workload->locality_label];
       if (group.members.empty()) SetLocality(endpoint.workload->locality, group.message.mutable_locality());
-      BuildEndpoint(inputs, endpoint, mutual_tls.Enabled(endpoint), group.message.add_lb_endpoints());
+      BuildEndpoint(inputs, endpoint, !inputs.udp && mutual_tls.Enabled(endpoint),
+                    group.message.add_lb_endpoints());
       group.members.push_back({.endpoint = &endpoint});
     }
   }
@@ -267,7 +270,7 @@ std::vector<LocalityGroup> BuildLocalityGroups(const EndpointInputs& inputs) {
     RefreshWeight(&group.message);
     groups.push_back(std::move(group));
   }
-  if (inputs.networks != nullptr) groups = RouteThroughGateways(inputs, std::move(groups));
+  if (inputs.networks != nullptr && !inputs.udp) groups = RouteThroughGateways(inputs, std::move(groups));
   // A gateway that passes TLS through cannot tell whether a request is mutual TLS, so it offers only who
   // insists on it.
   if (inputs.dns_srv) groups = KeepMutualTls(std::move(groups));

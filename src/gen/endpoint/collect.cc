@@ -50,7 +50,7 @@ void CollectService(mesh::View& view, EndpointInputs* inputs) {
   const model::Service& service = *inputs->service;
   inputs->settings = view.settings(model::SettingsPart::kEndpoints);
   inputs->endpoints = view.Endpoints(service.hostname, service.ns);
-  inputs->peer_policies = CollectPeerPolicies(view, *inputs);
+  if (!inputs->udp) inputs->peer_policies = CollectPeerPolicies(view, *inputs);
   inputs->cluster_local = IsClusterLocal(*inputs->settings, service.hostname);
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;
@@ -112,9 +112,14 @@ EndpointInputs CollectEndpoints(mesh::View& view, std::string_view cluster_name)
   const ParsedClusterName name = ParseClusterName(cluster_name);
   model::ServicePtr service = view.Imported(name.host);
   // A service that became one of DNS meanwhile has its endpoints in its cluster.
-  if (service == nullptr || service->FindTcpPort(name.port) == nullptr || IsDns(*service)) return inputs;
+  if (service == nullptr || IsDns(*service)) return inputs;
   inputs.service = std::move(service);
   inputs.port = name.port;
+  inputs.udp = name.udp;
+  if (inputs.FindPort() == nullptr) {
+    inputs.service = nullptr;
+    return inputs;
+  }
   inputs.subset = name.subset;
   inputs.dns_srv = name.dns_srv;
   inputs.rule = view.Rule(inputs.service->hostname);
@@ -143,7 +148,9 @@ EndpointInputs CollectInlineEndpoints(mesh::View& view, std::string_view cluster
   inputs.service = service;
   inputs.port = port;
   inputs.subset = subset;
-  inputs.dns_srv = ParseClusterName(cluster_name).dns_srv;
+  const ParsedClusterName name = ParseClusterName(cluster_name);
+  inputs.dns_srv = name.dns_srv;
+  inputs.udp = name.udp;
   inputs.inline_endpoints = true;
   inputs.rule = rule;
   CollectService(view, &inputs);

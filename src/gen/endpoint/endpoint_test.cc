@@ -116,6 +116,34 @@ TEST_F(EndpointTest, UnknownNamesGetAnEmptyAssignment) {
   EXPECT_THAT(Addresses(sent), IsEmpty());
 }
 
+TEST_F(EndpointTest, DatagramsGoToThePortOfUdpAsTheyAre) {
+  service_->ports.push_back(service_->ports[0]);
+  service_->ports[1].protocol = model::Protocol::kUdp;
+  service_->ports[1].name = "udp-80";
+  constexpr char kUdpCluster[] = "outbound_udp|80||web.shop.svc.cluster.local";
+  Add("10.0.0.1").port_name = "udp-80";
+  Add("10.0.0.2");
+  Add("10.0.0.3", {{"networking.istio.io/tunnel", "http"}}).port_name = "udp-80";
+  LastWorkload().tls_mode = "disabled";
+  EXPECT_THAT(Addresses(Send()), ElementsAre("10.0.0.2"));
+  const auto sent = Send(kUdpCluster);
+  EXPECT_THAT(Addresses(sent), ElementsAre("10.0.0.1", "10.0.0.3")) << "not through a tunnel";
+  for (const auto& endpoint : sent.endpoints(0).lb_endpoints())
+    EXPECT_FALSE(endpoint.metadata().filter_metadata().contains("envoy.transport_socket_match"));
+}
+
+TEST_F(EndpointTest, DatagramsStayInTheNetwork) {
+  service_->ports[0].protocol = model::Protocol::kUdp;
+  client_->metadata.network = "n1";
+  registry_.network_gateways.push_back({.network = "n2", .cluster = "", .address = "172.0.0.1"});
+  registry_.changes.network_gateways = true;
+  Add("10.0.0.1");
+  LastWorkload().network = "n1";
+  Add("10.0.0.2");
+  LastWorkload().network = "n2";
+  EXPECT_THAT(Addresses(Send("outbound_udp|80||web.shop.svc.cluster.local")), ElementsAre("10.0.0.1"));
+}
+
 TEST_F(EndpointTest, SubsetsSelectByLabels) {
   PutDestinationRule("shop", "web",
                      R"(host: "web" subsets { name: "v1" labels { key: "version" value: "v1" } })");

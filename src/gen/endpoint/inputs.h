@@ -68,6 +68,7 @@ struct EndpointInputs {
   uint32_t port = 0;
   std::string subset;
   bool dns_srv = false;           // of a gateway that passes mutual TLS through: mTLS endpoints only
+  bool udp = false;               // a port of UDP: no tunnels, no TLS, no gateways of other networks
   bool self_discovery = false;    // the proxy's own service
   bool inline_endpoints = false;  // of a DNS cluster: host names stay, ports match by number
   model::ServiceEndpointsPtr endpoints;
@@ -78,6 +79,10 @@ struct EndpointInputs {
   bool cluster_local = false;
   EndpointClient client;
 
+  // The service's port; null where it has none such. REQUIRES: there is a service.
+  const model::ServicePort* FindPort() const {
+    return udp ? service->FindUdpPort(port) : service->FindTcpPort(port);
+  }
   friend bool operator==(const EndpointInputs&, const EndpointInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const EndpointInputs& i) {

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/gateway/build_udp_listener.h"
 #include "gen/listener/connection_settings.h"
 #include "gen/listener/listener_parts.h"
 #include "gen/listener/server_tls.h"
@@ -108,7 +109,7 @@ void SetQuic(const GatewayListenerInputs& inputs, Listener* out) {
 }  // namespace
 
 std::string GatewayListenerInputs::Name() const {
-  return StrCat(quic ? "udp_" : "", listener::ListenerName(bind, port));
+  return StrCat(quic || datagrams ? "udp_" : "", listener::ListenerName(bind, port));
 }
 
 void BuildGatewayListener(const GatewayListenerInputs& inputs, Listener* out) {
@@ -116,6 +117,7 @@ void BuildGatewayListener(const GatewayListenerInputs& inputs, Listener* out) {
   config.ParseFromString(inputs.profile->traits().proxy_config.str());
   out->set_name(inputs.Name());
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
+  if (inputs.datagrams) return SetUdpProxy(inputs, out);
   listener::LimitAccepts(inputs.profile->traits().settings->features, out);
   inputs.quic ? SetQuic(inputs, out) : SetTcp(inputs, config, out);
   const auto settings = listener::EffectiveConnectionSettings(config.connection_settings(), /*router=*/true);

@@ -8,7 +8,9 @@
 #include "config/derived_object.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/policy/provider_service.h"
+#include "gen/policy/udp_routes.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
+#include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "mesh/policy_selection.h"
 #include "model/protocol.h"
@@ -41,6 +43,11 @@ bool HasExternalCredential(const api::ServerTLSSettings& tls) {
          std::any_of(tls.credential_names().begin(), tls.credential_names().end(), is_external);
 }
 
+// As for TCP, the first destination's rule counts.
+bool HashesSourceIp(const mesh::DestinationRulePtr& rule) {
+  return rule != nullptr && rule->spec->traffic_policy().load_balancer().consistent_hash().use_source_ip();
+}
+
 // What listeners without an address of their own listen on.
 std::vector<std::string> Wildcards(const listener::ProxyTraits& traits) {
   const std::vector<std::string> all = listener::WildcardAddresses(traits);
@@ -61,13 +68,14 @@ class Collector {
     }
     std::vector<GatewayListenerInputs> listeners;
     for (auto& [name, inputs] : listeners_) {
-      if (!inputs.chains.empty()) listeners.push_back(std::move(inputs));
+      if (!inputs.chains.empty() || inputs.datagrams) listeners.push_back(std::move(inputs));
     }
     return listeners;
   }
 
  private:
   void AddPort(const mesh::GatewayPort& port) {
+    if (port.udp()) return AddUdp(port);
     const Protocol protocol = model::ParseProtocol(port.protocol);
     GatewayListenerInputs& tcp = ListenerOf(port, /*quic=*/false);
     if (model::IsHttp(protocol)) {
@@ -82,12 +90,33 @@ class Collector {
     }
   }
 
-  GatewayListenerInputs& ListenerOf(const mesh::GatewayPort& port, bool quic) {
+  void AddUdp(const mesh::GatewayPort& port) {
+    const auto route = FindUdpRoute(view_, port);
+    if (!route) return;
+    DatagramForward forward;
+    forward.total = route->total;
+    for (const UdpBackend& backend : route->backends)
+      forward.clusters.push_back(
+          {UdpClusterName(backend.port, backend.service->hostname.str()), backend.weight});
+    if (!route->backends.empty())
+      forward.hash_source_ip = HashesSourceIp(view_.Rule(route->backends.front().service->hostname));
+    GatewayListenerInputs inputs = InputsFor(port);
+    inputs.datagrams = std::move(forward);
+    std::string name = inputs.Name();
+    listeners_.try_emplace(std::move(name), std::move(inputs));
+  }
+
+  GatewayListenerInputs InputsFor(const mesh::GatewayPort& port) const {
     GatewayListenerInputs inputs;
     inputs.profile = profile_;
     inputs.bind = port.bind.empty() ? wildcards_.front() : port.bind;
     if (port.bind.empty() && wildcards_.size() > 1) inputs.more_bind = wildcards_.back();
     inputs.port = port.number;
+    return inputs;
+  }
+
+  GatewayListenerInputs& ListenerOf(const mesh::GatewayPort& port, bool quic) {
+    GatewayListenerInputs inputs = InputsFor(port);
     inputs.quic = quic;
     std::string name = inputs.Name();
     return listeners_.try_emplace(std::move(name), std::move(inputs)).first->second;

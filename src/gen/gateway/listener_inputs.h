@@ -2,6 +2,7 @@
 #define FAIRLEAD_GEN_GATEWAY_LISTENER_INPUTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,20 +45,31 @@ struct GatewayChain {
   }
 };
 
+// Where datagrams go.
+struct DatagramForward {
+  std::vector<listener::WeightedCluster> clusters;  // none: all are dropped
+  uint64_t total = 0;                               // of all weights; what is not the clusters' is dropped
+  bool hash_source_ip = false;
+
+  friend bool operator==(const DatagramForward&, const DatagramForward&) = default;
+};
+
 // One listener of a router.
 struct GatewayListenerInputs {
   listener::ProfilePtr profile;
   std::string bind;
   std::string more_bind;  // of the other family; empty: none
   uint32_t port = 0;
-  bool quic = false;                 // over UDP
-  std::vector<GatewayChain> chains;  // never empty
+  bool quic = false;                         // HTTP/3, over UDP
+  std::optional<DatagramForward> datagrams;  // of a listener of UDP, which has no chains
+  std::vector<GatewayChain> chains;          // else never empty
 
   std::string Name() const;
   friend bool operator==(const GatewayListenerInputs&, const GatewayListenerInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const GatewayListenerInputs& i) {
-    return H::combine(std::move(h), i.profile.get(), i.bind, i.port, i.quic, i.chains);
+    return H::combine(std::move(h), i.profile.get(), i.bind, i.port, i.quic, i.datagrams.has_value(),
+                      i.chains);
   }
 };
 

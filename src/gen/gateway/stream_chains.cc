@@ -4,6 +4,7 @@
 #include "config/derived_object.h"
 #include "gen/gateway/collect_listeners.h"
 #include "gen/listener/tcp_forward.h"
+#include "gen/policy/server_hosts.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -21,19 +22,6 @@ using Tls = api::ServerTLSSettings;
 bool PassesThrough(const api::Server& server) {
   return server.has_tls() &&
          (server.tls().mode() == Tls::PASSTHROUGH || server.tls().mode() == Tls::AUTO_PASSTHROUGH);
-}
-
-// Whether the server takes a host of the VirtualService: "namespace/host" those of one namespace alone.
-bool TakesAHost(const mesh::GatewayServer& server, const mesh::VirtualService& virtual_service) {
-  for (const std::string& host : server.hosts) {
-    const size_t slash = host.find('/');
-    if (slash != std::string::npos && virtual_service.object->ns() != host.substr(0, slash)) continue;
-    const std::string name = slash == std::string::npos ? host : host.substr(slash + 1);
-    for (const std::string& candidate : virtual_service.spec->hosts()) {
-      if (model::HostsMatch(name, candidate)) return true;
-    }
-  }
-  return false;
 }
 
 // What of a TLS or L4 match is known here. Source: Istio's l4SingleMatch.

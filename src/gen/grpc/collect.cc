@@ -116,7 +116,8 @@ EffectivePolicy PolicyOf(const ClusterInputs& inputs) {
 
 std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string& name) {
   const ParsedClusterName parsed = ParseClusterName(name);
-  if (parsed.direction == Direction::kNone || parsed.dns_srv || parsed.port == 0) return std::nullopt;
+  if (parsed.direction == Direction::kNone || parsed.dns_srv || parsed.udp || parsed.port == 0)
+    return std::nullopt;
   ClusterInputs inputs;
   inputs.name = name;
   inputs.service = view.Imported(parsed.host);

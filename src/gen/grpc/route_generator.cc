@@ -38,7 +38,7 @@ class RouteGenerator final : public Generator {
     if (names == nullptr) return out;
     for (const std::string& name : *names) {
       const ParsedClusterName parsed = ParseClusterName(name);
-      if (parsed.host.empty() || parsed.port == 0) continue;
+      if (parsed.host.empty() || parsed.udp || parsed.port == 0) continue;
       out.push_back(
           answers_.Get(view, name, [&](mesh::View& of_name) { return Make(of_name, name, parsed); }));
     }

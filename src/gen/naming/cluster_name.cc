@@ -7,6 +7,8 @@
 namespace fairlead::gen {
 namespace {
 
+constexpr std::string_view kUdpOutbound = "outbound_udp";
+
 // Cuts `text` at the first separator: returns what is before, leaves what is after. False where there is
 // none.
 bool Cut(std::string_view* text, std::string_view separator, std::string_view* before) {
@@ -21,6 +23,10 @@ bool Cut(std::string_view* text, std::string_view separator, std::string_view* b
 
 std::string OutboundClusterName(uint32_t port, std::string_view subset, std::string_view host) {
   return StrCat("outbound|", port, "|", subset, "|", host);
+}
+
+std::string UdpClusterName(uint32_t port, std::string_view host) {
+  return StrCat(kUdpOutbound, "|", port, "||", host);
 }
 
 std::string InboundClusterName(uint32_t port) { return StrCat("inbound|", port, "||"); }
@@ -39,7 +45,8 @@ ParsedClusterName ParseClusterName(std::string_view name) {
   if (!Cut(&name, separator, &direction) || !Cut(&name, separator, &port) || !Cut(&name, separator, &subset))
     return {};
   if (name.find('|') != std::string_view::npos) return {};
-  if (direction == "outbound") {
+  parsed.udp = direction == kUdpOutbound;
+  if (direction == "outbound" || parsed.udp) {
     parsed.direction = Direction::kOutbound;
   } else if (direction == "inbound") {
     parsed.direction = Direction::kInbound;

@@ -20,6 +20,9 @@ inline constexpr std::string_view kSelfDiscoveryCluster = "local_cluster";
 
 // "outbound|80|v1|reviews.default.svc.cluster.local"; the subset may be "".
 std::string OutboundClusterName(uint32_t port, std::string_view subset, std::string_view host);
+// "outbound_udp|53||dns.kube-system.svc.cluster.local": a port of UDP, which may have the number of one of
+// TCP. Istio has no such clusters.
+std::string UdpClusterName(uint32_t port, std::string_view host);
 // "inbound|8080||".
 std::string InboundClusterName(uint32_t port);
 // "outbound_.80_.v1_.reviews.default.svc.cluster.local": the SNI of mutual TLS between sidecars, and the name
@@ -35,6 +38,7 @@ enum class Direction : uint8_t { kNone, kOutbound, kInbound };
 struct ParsedClusterName {
   Direction direction = Direction::kNone;
   bool dns_srv = false;
+  bool udp = false;
   uint32_t port = 0;
   std::string_view subset;
   std::string_view host;

@@ -30,6 +30,17 @@ TEST(ClusterName, RoundTrip) {
   EXPECT_EQ(parsed.host, "reviews.default.svc.cluster.local");
 }
 
+TEST(ClusterName, APortOfUdpIsApartFromOneOfTcp) {
+  const std::string name = UdpClusterName(53, "dns.shop.svc.cluster.local");
+  EXPECT_EQ(name, "outbound_udp|53||dns.shop.svc.cluster.local");
+  const ParsedClusterName parsed = ParseClusterName(name);
+  EXPECT_EQ(parsed.direction, Direction::kOutbound);
+  EXPECT_TRUE(parsed.udp);
+  EXPECT_EQ(parsed.port, 53u);
+  EXPECT_EQ(parsed.host, "dns.shop.svc.cluster.local");
+  EXPECT_FALSE(ParseClusterName("outbound|53||dns.shop.svc.cluster.local").udp);
+}
+
 TEST(ClusterName, OtherNamesHaveNoDirection) {
   for (const char* name : {"BlackHoleCluster", "", "outbound|80|v1", "sideways|80||a", "outbound|80||a|b"}) {
     EXPECT_EQ(ParseClusterName(name).direction, Direction::kNone) << name;

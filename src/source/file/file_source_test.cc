@@ -66,14 +66,14 @@ TEST_P(FileSourceTest, NothingIsSaidOfAKindThatAFeatureGivesAnEffect) {
   folder_.Write("pool.yaml",
                 "{apiVersion: inference.networking.k8s.io/v1, kind: InferencePool, metadata: {name: p}, "
                 "spec: {a: 1}}\n---\n"
-                "{apiVersion: gateway.networking.k8s.io/v1alpha2, kind: UDPRoute, metadata: {name: u}, spec: "
-                "{rules: [{backendRefs: [{name: a, port: 53}]}]}}\n");
+                "{apiVersion: networking.istio.io/v1beta1, kind: ProxyConfig, metadata: {name: u}, spec: "
+                "{concurrency: 2}}\n");
   FileSource::Options options = Options();
   options.acted_on = {config::Kind::kInferencePool};
   source_ = std::make_unique<FileSource>(options);
   ASSERT_TRUE(source_->Start(&sink_).ok());
   ASSERT_TRUE(sink_.WaitForSync());
-  EXPECT_THAT(sink_.Diagnostics(), ElementsAre(testing::HasSubstr("UDP is not routed")));
+  EXPECT_THAT(sink_.Diagnostics(), ElementsAre(testing::HasSubstr("injection of sidecars")));
 }
 
 TEST_P(FileSourceTest, AnEmptyFolderIsInSync) {
