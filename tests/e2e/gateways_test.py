@@ -21,10 +21,11 @@ import threading
 import time
 import unittest
 
-from mesh import HERE, Mesh, in_namespace, replace_atomically, wait_until
+from mesh import APPS, HERE, Mesh, in_namespace, replace_atomically, wait_until
 
 SINKS = [sys.executable, str(HERE / "sinks.py")]
 INGRESS, EAST = "10.77.2.1", "10.77.2.3"
+NAME = "shop.example.org"
 MESH_CONFIG = {"extensionProviders": [
     {"name": "als", "envoyHttpAls": {"service": "logs.shop.svc.cluster.local", "port": 9000}},
     {"name": "zipkin", "zipkin": {"service": "traces.shop.svc.cluster.local", "port": 9411}}]}
@@ -33,14 +34,15 @@ MESH_CONFIG = {"extensionProviders": [
 def workload(name, address, ns, port, protocol, labels, cluster_ip, balancer=False):
     """A Service, its Pod and their EndpointSlice; `balancer`: a load balancer has the pod's address."""
     labels = {"app": name, **labels}
-    ports = [{"name": protocol, "port": port, "targetPort": port, "protocol": "TCP"}]
+    transport = "UDP" if protocol == "udp" else "TCP"
+    ports = [{"name": protocol, "port": port, "targetPort": port, "protocol": transport}]
     service = {"selector": {"app": name}, "clusterIP": cluster_ip, "ports": ports}
     status = {"loadBalancer": {"ingress": [{"ip": address}]}} if balancer else {}
     if balancer:
         service["type"] = "LoadBalancer"
     pod_status = {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
                   "conditions": [{"type": "Ready", "status": "True"}]}
-    slice_ = {"addressType": "IPv4", "ports": [{"name": protocol, "port": port, "protocol": "TCP"}],
+    slice_ = {"addressType": "IPv4", "ports": [{"name": protocol, "port": port, "protocol": transport}],
               "endpoints": [{"addresses": [address], "conditions": {"ready": True},
                              "targetRef": {"kind": "Pod", "name": name, "namespace": ns}}]}
     meta = lambda labels: {"name": name, "namespace": ns, "labels": labels}
@@ -64,6 +66,8 @@ WORKLOADS = [o for args in (
     ("echo", "10.77.2.15", "shop", 7000, "tcp", {}, "10.77.100.15"),
     ("logs", "10.77.2.16", "shop", 9000, "grpc", {}, "10.77.100.16"),
     ("traces", "10.77.2.17", "shop", 9411, "http", {}, "10.77.100.17"),
+    ("dns-a", "10.77.2.18", "shop", 53, "udp", {}, "10.77.100.18"),
+    ("dns-b", "10.77.2.19", "shop", 53, "udp", {}, "10.77.100.19"),
     ("remote", "10.77.2.21", "shop", 9080, "http", {**MTLS, **NET2}, "10.77.100.21"),
     ("client", "10.77.2.10", "shop", 9080, "http", {**MTLS, "topology.istio.io/network": "net1"}, "10.77.100.10"),
 ) for o in workload(*args)]
@@ -138,6 +142,8 @@ class Gateways(unittest.TestCase):
         host("secure", 13).start([*SINKS, "tls", "9443", "secure", cls.keys.file("pass.crt"), cls.keys.file("pass.key")])
         host("greeter", 14).start([*SINKS, "grpc", "9090", "hello", str(mesh.folder / "calls")])
         mesh.app(host("echo", 15), "tcp", 7000, "echo")
+        for name, last in (("dns-a", 18), ("dns-b", 19)):
+            host(name, last).start([*APPS, "dns", "53", f"{NAME}=10.1.1.{last}"])
         host("logs", 16).start([*SINKS, "grpc", "9000", "", str(cls.logs)])
         host("traces", 17).start([*SINKS, "http", "9411", str(cls.traces)])
 
@@ -231,15 +237,36 @@ class Gateways(unittest.TestCase):
         status, headers, _ = self.get(self.outside, INGRESS, 8080, "a.example.com", "/x?y=1")
         self.assertEqual((status, headers["location"]), (301, "https://a.example.com/x?y=1"))
 
+    @staticmethod
+    def talk(port):
+        with socket.create_connection((INGRESS, port), 5) as s:
+            s.sendall(b"hi\n")
+            got = b""
+            while not got.endswith(b"\n") and (block := s.recv(100)):
+                got += block
+            return got
+
     def test_tcp(self):
-        def talk():
-            with socket.create_connection((INGRESS, 7000), 5) as s:
-                s.sendall(b"hi\n")
-                got = b""
-                while not got.endswith(b"\n") and (block := s.recv(100)):
-                    got += block
-                return got
-        self.assertEqual(in_namespace(self.outside.namespace, talk), b"echo hi\n")
+        self.assertEqual(in_namespace(self.outside.namespace, lambda: self.talk(7000)), b"echo hi\n")
+
+    def ask(self, name=NAME):
+        """The address that the DNS server behind the ingress gives, over UDP from a port of its own."""
+        question = b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0\0\1\0\1"
+
+        def call():
+            with socket.socket(type=socket.SOCK_DGRAM) as s:
+                s.settimeout(5)
+                s.sendto(b"\x12\x34\1\0\0\1\0\0\0\0\0\0" + question, (INGRESS, 5353))
+                return socket.inet_ntoa(s.recv(1000)[-4:])
+        return in_namespace(self.outside.namespace, call)
+
+    def test_udp_route_with_weights_beside_tcp(self):
+        self.eventually("the route is there", self.ask)
+        answers = collections.Counter(self.ask() for _ in range(400))
+        self.assertEqual(set(answers), {"10.1.1.18", "10.1.1.19"})
+        # Binomial(400, 0.25), as above.
+        self.assertTrue(57 <= answers["10.1.1.19"] <= 143, answers)
+        self.assertEqual(in_namespace(self.outside.namespace, lambda: self.talk(5353)), b"echo hi\n", "TCP, on the same port")
 
     def test_http_route_with_rewrite_and_weights(self):
         answers = collections.Counter(
