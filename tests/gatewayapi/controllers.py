@@ -5,8 +5,6 @@ import json
 
 ISTIO = "istio.io/gateway-controller"
 NAME_LABEL, CLASS_LABEL = "gateway.networking.k8s.io/gateway-name", "gateway.networking.k8s.io/gateway-class-name"
-# The software is not there to be run: a DNS server.
-NOT_RUN = ("coredns",)
 # What Istio's injector adds to the labels of a Pod that gets a sidecar.
 MTLS = {"security.istio.io/tlsMode": "istio"}
 
@@ -35,8 +33,6 @@ def pod(namespace, name, labels, spec, annotations=None):
 def deployment_pods(objects, gets_sidecar):
     for d in of_kind(objects, "Deployment"):
         template = d["spec"]["template"]
-        if image(template["spec"]) in NOT_RUN:
-            continue
         labels = {**template["metadata"]["labels"], **(MTLS if gets_sidecar(template["spec"]) else {})}
         made_from = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
         for n in range(d["spec"].get("replicas", 1)):
@@ -70,14 +66,14 @@ def listeners(gateway, objects):
 
 
 def gateway_ports(gateway, objects):
-    ports = {15021: {"name": "status-port", "port": 15021, "protocol": "TCP", "appProtocol": "tcp"}}
+    ports = {(15021, "TCP"): {"name": "status-port", "port": 15021, "protocol": "TCP", "appProtocol": "tcp"}}
     for one in listeners(gateway, objects):
-        number = one["port"]
-        if number not in ports:
+        number, transport = one["port"], "UDP" if one["protocol"] == "UDP" else "TCP"
+        if (number, transport) not in ports:
             name = one["name"].replace(".", "-")[:50]
             if any(p["name"] == name for p in ports.values()):
                 name = f"{name}-{number}"
-            ports[number] = {"name": name, "port": number, "protocol": "TCP", "appProtocol": one["protocol"].lower()}
+            ports[number, transport] = {"name": name, "port": number, "protocol": transport, "appProtocol": one["protocol"].lower()}
     return list(ports.values())
 
 

@@ -15,11 +15,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 import controllers
 from controllers import key, meta, of_kind
-from mesh import in_namespace, replace_atomically
+from mesh import APPS, in_namespace, replace_atomically
 
 PATHS = {"Pod": "api/v1", "Service": "api/v1", "ServiceAccount": "api/v1", "EndpointSlice": "apis/discovery.k8s.io/v1"}
 # Ports of the suite's echo server: its own, and those that a Pod of the mesh has.
-PLAIN_PORT, MESH_PORT, MESH_GRPC_PORT = 3000, 8080, 7070
+PLAIN_PORT, MESH_PORT, MESH_GRPC_PORT, UDP_PORT, DNS_PORT = 3000, 8080, 7070, 8080, 53
 
 
 class Objects:
@@ -48,6 +48,21 @@ def listens(address, port):
     with socket.socket() as s:
         s.settimeout(0.5)
         return s.connect_ex((address, port)) == 0
+
+
+# A question for the address of a.b, and any text.
+DNS_PROBE, ECHO_PROBE = b"\0\1\1\0\0\1\0\0\0\0\0\0\1a\1b\0\0\1\0\1", b"ready?"
+
+
+def answers_datagrams(address, port, probe):
+    with socket.socket(type=socket.SOCK_DGRAM) as s:
+        s.settimeout(0.5)
+        s.connect((address, port))
+        try:
+            s.send(probe)
+            return bool(s.recv(4096))
+        except OSError:
+            return False
 
 
 class Node:
@@ -86,8 +101,9 @@ class Node:
             return True
         container = p["spec"]["containers"][0]
         is_gateway = container["name"] == "istio-proxy"
-        files = None if is_gateway else self.volumes(p, objects)
-        if not is_gateway and files is None:
+        is_echo = not is_gateway and not self.is_dns(p)
+        files = self.volumes(p, objects) if is_echo else None
+        if is_echo and files is None:
             return False
         self.addresses += 1
         n = self.addresses
@@ -97,6 +113,8 @@ class Node:
         if is_gateway:
             pod.run("sysctl", "-qw", "net.ipv4.ip_unprivileged_port_start=0")
             self.mesh.start_sidecar(pod, "router", POD_NAME=meta(p)["name"])
+        elif self.is_dns(p):
+            pod.start([*APPS, "dns", str(DNS_PORT), "foo.bar.com=192.0.2.53"])
         elif self.calls(p["spec"]):
             self.start_caller(pod, p)
         else:
@@ -105,6 +123,11 @@ class Node:
             pod.redirect()
             self.mesh.start_sidecar(pod, POD_NAME=meta(p)["name"])
         return True
+
+    @staticmethod
+    def is_dns(p):
+        """Whether the Pod is a DNS server: a small one of ours, as CoreDNS is not there to be run."""
+        return controllers.image(p["spec"]) == "coredns"
 
     @staticmethod
     def calls(spec):
@@ -172,10 +195,17 @@ class Node:
         if hasattr(pod, "sidecar"):
             ready = self.proxy_is_ready(pod)
         else:
-            ready = in_namespace(self.mesh.net.hub.namespace, lambda: listens(pod.address, PLAIN_PORT))
+            ready = in_namespace(self.mesh.net.hub.namespace, lambda: self.answers(p, pod.address))
         if ready:
             self.ready.add(key(p))
         return ready
+
+    def answers(self, p, address):
+        if self.is_dns(p):
+            return answers_datagrams(address, DNS_PORT, DNS_PROBE)
+        if any(one["name"] == "UDP_ECHO_SERVER" for one in p["spec"]["containers"][0].get("env", [])):
+            return answers_datagrams(address, UDP_PORT, ECHO_PROBE)
+        return listens(address, PLAIN_PORT)
 
     def proxy_is_ready(self, pod):
         try:

@@ -40,21 +40,20 @@ import (
 
 const className = "istio"
 
-// supportedFeatures are those that Istio declares at the pinned version, or every one with EVERY_FEATURE.
+// supportedFeatures are those that Istio declares at the pinned version and UDPRoute, or every one with EVERY_FEATURE.
 func supportedFeatures() []features.FeatureName {
 	supported := features.AllFeatures.Clone()
 	if os.Getenv("EVERY_FEATURE") == "" {
 		supported.Delete(
 			features.GatewayBackendClientCertificateFeature,
 			features.GatewayHTTPSListenerDetectMisdirectedRequestsFeature,
-			features.UDPRouteFeature,
 			features.MeshClusterIPMatchingFeature)
 	}
 	return features.SetsToNamesSet(supported).UnsortedList()
 }
 
 var profiles = []suite.ConformanceProfileName{suite.GatewayHTTPConformanceProfileName, suite.GatewayTLSConformanceProfileName,
-	suite.GatewayGRPCConformanceProfileName, suite.GatewayTCPConformanceProfileName, suite.MeshHTTPConformanceProfileName}
+	suite.GatewayGRPCConformanceProfileName, suite.GatewayTCPConformanceProfileName, suite.GatewayUDPConformanceProfileName, suite.MeshHTTPConformanceProfileName}
 
 // waits are the suite's, shortened where a test that fails would wait minutes for a status.
 func waits() config.TimeoutConfig {
