@@ -58,7 +58,8 @@ class UdpListenersTest : public GatewayFixture {
     const UdpProxyConfig proxy = Proxy(Listeners().at("udp_0.0.0.0_53"));
     for (const auto& one : proxy.matcher().matcher_list().matchers()) {
       const auto& custom = one.predicate().single_predicate().custom_match().typed_config();
-      const auto& percent = Unpack<RuntimeFraction>(custom).runtime_fraction().default_value();
+      const auto fraction = Unpack<RuntimeFraction>(custom);
+      const auto& percent = fraction.runtime_fraction().default_value();
       EXPECT_EQ(percent.denominator(), envoy::type::v3::FractionalPercent::MILLION);
       shares.push_back(StrCat(ClusterOf(one.on_match()), " to ", percent.numerator()));
     }

@@ -118,7 +118,7 @@ TEST_F(MemoryTest, ThreadsMayShareIt) {
       for (int round = 0; round < 50; ++round) {
         const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxies_[(i + round) % 3]);
         EXPECT_FALSE(GenerateFor(*generator_, *snapshot, *scope, nullptr).empty());
-        if (round % 10 == 0) generator_->Sweep(Clock::now());
+        if (i == 0 && round % 10 == 0) generator_->Sweep(Clock::now());  // by one thread at a time
       }
     });
   }
