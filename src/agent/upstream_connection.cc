@@ -46,8 +46,14 @@ absl::StatusOr<std::unique_ptr<UpstreamConnection>> UpstreamConnection::Open(con
   const int error = getaddrinfo(place.host.c_str(), StrCat(place.port).c_str(), &hints, &found);
   if (error != 0) return absl::UnavailableError(StrCat(where, ": ", gai_strerror(error)));
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
+  int left = 0;
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) ++left;
   absl::Status status = absl::UnavailableError("no address");
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next, --left) {
+    // An address that does not answer leaves time for the others.
+    Place of_address = place;
+    const Clock::time_point now = Clock::now();
+    of_address.deadline = now + (place.deadline - now) / left;
     transport::File socket(::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (socket.get() < 0) {
       status = Failure(errno);
@@ -55,10 +61,10 @@ absl::StatusOr<std::unique_ptr<UpstreamConnection>> UpstreamConnection::Open(con
     }
     std::unique_ptr<UpstreamConnection> connection(
         new UpstreamConnection(std::move(socket), place.wake_file));
-    status = connection->Connect(address->ai_addr, address->ai_addrlen, place);
-    if (status.ok() && place.tls != nullptr) status = connection->Shake(place);
+    status = connection->Connect(address->ai_addr, address->ai_addrlen, of_address);
+    if (status.ok() && place.tls != nullptr) status = connection->Shake(of_address);
     if (status.ok()) return connection;
-    if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status)) break;
+    if (absl::IsCancelled(status)) break;
   }
   if (absl::IsCancelled(status)) return status;
   return absl::Status(absl::IsUnauthenticated(status) ? status.code() : absl::StatusCode::kUnavailable,

@@ -154,6 +154,12 @@ TEST_F(UpstreamTest, AServerThatIsAwayOrSilentEndsTheCall) {
   EXPECT_THAT(Try(options, {}, authority_.certificate()), HasSubstr("end: no-such-host.invalid"));
 }
 
+TEST_F(UpstreamTest, EachAddressOfANameIsTried) {
+  UpstreamOptions options = Place("istiod.test");
+  options.host = "localhost";  // ::1, too, where nobody listens
+  EXPECT_EQ(Try(options, {}, authority_.certificate()), "nobody: hello");
+}
+
 TEST_F(UpstreamTest, WhatIsCancelledOrStoppedSaysNoMore) {
   // Nobody answers: the handshake goes on until it is cancelled.
   transport::Listener listener;
