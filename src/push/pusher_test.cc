@@ -409,12 +409,12 @@ TEST_F(PusherTest, WhoMissesPublicationsIsPushedForAllOfTheirReasons) {
 // Its pod was relabelled: nobody else's push says so.
 TEST_F(PusherTest, TheProxysOwnChangeIsAReason) {
   PusherOptions options = MakeFakeOptions();
-  std::atomic<bool> relabelled{false};
-  options.scope = [&](const mesh::MeshSnapshot&, const model::ProxyPtr& proxy, const mesh::ProxyScopePtr&,
-                      bool /*shadow*/) {
+  const mesh::SnapshotPtr relabelled = EmptySnapshot();
+  options.scope = [&](const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
+                      const mesh::ProxyScopePtr&, bool /*shadow*/) {
     auto scope = std::make_shared<mesh::ProxyScope>();
     scope->proxy = proxy;
-    if (relabelled && proxy->id == "a.default") scope->labels["version"] = "v2";
+    if (&snapshot == relabelled.get() && proxy->id == "a.default") scope->labels["version"] = "v2";
     return scope;
   };
   auto pusher = Make(std::move(options));
@@ -426,9 +426,8 @@ TEST_F(PusherTest, TheProxysOwnChangeIsAReason) {
     proxies.back()->Await(0);
   }
   const auto before = Triggers();
-  relabelled = true;
   mesh.Put(TypeId::kCluster, "a", "2");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kEndpoint));
+  pusher->Publish(relabelled, BecauseOf(Reason::kEndpoint));
   for (const auto& proxy : proxies) {
     proxy->Await(1);
     proxy->HangUp();
