@@ -4,21 +4,11 @@
 #include <charconv>
 
 #include "base/strings.h"
+#include "transport/http2_bytes.h"
 #include "transport/request.h"
 
 namespace fairlead::transport {
 namespace {
-
-nghttp2_nv Field(std::string_view name, std::string_view value) {
-  const auto bytes = [](std::string_view text) {
-    return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
-  };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-std::string_view Text(const uint8_t* bytes, size_t size) {
-  return {reinterpret_cast<const char*>(bytes), size};
-}
 
 int Number(std::string_view text) {
   int number = -1;
@@ -142,8 +132,7 @@ void ClientCall::Greet() {
 
 void ClientCall::Receive(std::string_view bytes) {
   if (ended_) return;
-  const ssize_t taken =
-      nghttp2_session_mem_recv(http2_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  const ssize_t taken = nghttp2_session_mem_recv(http2_, Bytes(bytes), bytes.size());
   if (taken < 0) End(absl::UnavailableError(StrCat("HTTP/2: ", nghttp2_strerror(static_cast<int>(taken)))));
 }
 

@@ -6,19 +6,12 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "transport/http2_bytes.h"
 #include "transport/output.h"
 #include "transport/session.h"
 
 namespace fairlead::transport {
 namespace {
-
-// A field whose text outlives the call.
-nghttp2_nv Field(std::string_view name, std::string_view value) {
-  const auto bytes = [](std::string_view text) {
-    return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
-  };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
 
 // grpc-status, and grpc-message where there is one.
 class StatusFields {

@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "transport/http2_bytes.h"
+
 // For tests.
 namespace fairlead::transport {
 
 // A message as gRPC frames it.
-inline std::string Framed(const std::string& body) {
+inline std::string Framed(const std::string& body, char flag = 0) {
   const auto size = static_cast<uint32_t>(body.size());
-  std::string out(1, '\0');
+  std::string out(1, flag);
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(size >> shift));
   return out + body;
 }
@@ -82,8 +84,7 @@ class Http2Client {
       if (!replaced) fields.emplace_back(name, value);
     }
     std::vector<nghttp2_nv> all;
-    for (const auto& [name, value] : fields)
-      all.push_back({Bytes(name), Bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+    for (const auto& [name, value] : fields) all.push_back(Field(name, value));
     nghttp2_data_provider provider{};
     provider.read_callback = Read;
     return nghttp2_submit_request(session_, nullptr, all.data(), all.size(), &provider, nullptr);
@@ -109,12 +110,12 @@ class Http2Client {
     while (true) {
       const ssize_t size = nghttp2_session_mem_send(session_, &data);
       if (size <= 0) return out;
-      out.append(reinterpret_cast<const char*>(data), static_cast<size_t>(size));
+      out.append(Text(data, static_cast<size_t>(size)));
     }
   }
   // False: the server broke HTTP/2's rules.
   bool Input(std::string_view bytes) {
-    return nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()) ==
+    return nghttp2_session_mem_recv(session_, Bytes(bytes), bytes.size()) ==
            static_cast<ssize_t>(bytes.size());
   }
   const Heard& Of(int32_t stream) { return heard_[stream]; }
@@ -131,9 +132,6 @@ class Http2Client {
     std::string bytes;
     bool ends = false;
   };
-  static uint8_t* Bytes(const std::string& text) {
-    return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
-  }
   static Http2Client& Self(void* user) { return *static_cast<Http2Client*>(user); }
   static ssize_t Read(nghttp2_session*, int32_t stream, uint8_t* to, size_t most, uint32_t* flags,
                       nghttp2_data_source*, void* user) {
@@ -146,12 +144,11 @@ class Http2Client {
   }
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
                       const uint8_t* value, size_t size, uint8_t, void* user) {
-    Self(user).heard_[frame->hd.stream_id].fields[{reinterpret_cast<const char*>(name), name_size}] =
-        std::string(reinterpret_cast<const char*>(value), size);
+    Self(user).heard_[frame->hd.stream_id].fields[std::string(Text(name, name_size))] = Text(value, size);
     return 0;
   }
   static int OnData(nghttp2_session*, uint8_t, int32_t stream, const uint8_t* data, size_t size, void* user) {
-    Self(user).heard_[stream].data.append(reinterpret_cast<const char*>(data), size);
+    Self(user).heard_[stream].data.append(Text(data, size));
     return 0;
   }
   static int OnClose(nghttp2_session*, int32_t stream, uint32_t error, void* user) {
@@ -167,8 +164,7 @@ class Http2Client {
     if (frame->hd.type != NGHTTP2_GOAWAY) return 0;
     ++self.goaways_;
     self.goaway_error_ = frame->goaway.error_code;
-    self.goaway_text_.assign(reinterpret_cast<const char*>(frame->goaway.opaque_data),
-                             frame->goaway.opaque_data_len);
+    self.goaway_text_ = Text(frame->goaway.opaque_data, frame->goaway.opaque_data_len);
     return 0;
   }
 

@@ -6,18 +6,13 @@
 
 #include <vector>
 
+#include "transport/http2_client_fake.h"
+
 namespace fairlead::transport {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string Framed(const std::string& body, char flag = 0) {
-  const auto size = static_cast<uint32_t>(body.size());
-  std::string out(1, flag);
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(size >> shift));
-  return out + body;
-}
 
 std::string Deflated(const std::string& body, int window_bits) {
   z_stream zlib{};

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "transport/http2_bytes.h"
 
 namespace fairlead::transport {
 namespace {
@@ -93,8 +94,7 @@ void Session::Receive(std::string_view bytes, Clock::time_point now) {
   ping_deadline_ = {};
   counts_->bytes_received += bytes.size();
   if (failed_) return;
-  const ssize_t taken =
-      nghttp2_session_mem_recv(http2_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  const ssize_t taken = nghttp2_session_mem_recv(http2_, Bytes(bytes), bytes.size());
   if (taken == NGHTTP2_ERR_FLOODED) return Fail(NGHTTP2_ENHANCE_YOUR_CALM, "acknowledgement flood", "");
   if (taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
     Fail(NGHTTP2_PROTOCOL_ERROR, "no HTTP/2", "");
@@ -301,7 +301,7 @@ void Session::Fail(uint32_t code, std::string reason, std::string_view debug_dat
   transport_log.Debug("{} is sent away: {}", peer_->address, reason);
   failure_ = std::move(reason);
   nghttp2_submit_goaway(http2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(http2_), code,
-                        reinterpret_cast<const uint8_t*>(debug_data.data()), debug_data.size());
+                        Bytes(debug_data), debug_data.size());
   touch_();
 }
 

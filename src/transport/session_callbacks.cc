@@ -1,5 +1,6 @@
 #include <nghttp2/nghttp2.h>
 
+#include "transport/http2_bytes.h"
 #include "transport/session.h"
 
 // How nghttp2 speaks to a session.
@@ -31,8 +32,7 @@ struct Session::Callbacks {
     Session& session = Of(user);
     if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     if (session.incoming_ == nullptr) return 0;
-    session.incoming_->Add({reinterpret_cast<const char*>(name), name_size},
-                           {reinterpret_cast<const char*>(value), size});
+    session.incoming_->Add(Text(name, name_size), Text(value, size));
     return 0;
   }
   static int Frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
@@ -51,7 +51,7 @@ struct Session::Callbacks {
     if (stream == nullptr || Of(user).failed_) {
       nghttp2_session_consume_stream(http2, id, size);
     } else {
-      stream->TakeData({reinterpret_cast<const char*>(data), size});
+      stream->TakeData(Text(data, size));
     }
     return 0;
   }

@@ -124,9 +124,8 @@ absl::Status UseRevoked(const std::string& pem, std::string_view whose, X509_STO
   return absl::OkStatus();
 }
 
-absl::Status UseRoots(const std::string& pem, const std::string& revoked, std::string_view whose,
+absl::Status UseRoots(const std::vector<X509Ptr>& roots, const std::string& revoked, std::string_view whose,
                       SSL_CTX* tls) {
-  const std::vector<X509Ptr> roots = ReadCertificates(pem);
   if (roots.empty()) return Unusable(StrCat("the ", whose, " roots"));
   X509_STORE* store = SSL_CTX_get_cert_store(tls);
   for (const X509Ptr& root : roots) {
@@ -143,10 +142,10 @@ absl::Status UseClientRoots(const TlsMaterial& material, SSL_CTX* tls) {
       return absl::InvalidArgumentError("TLS: client certificates are required, but no roots vouch for them");
     return absl::OkStatus();
   }
-  if (absl::Status status = UseRoots(material.client_roots, material.client_crl, "clients'", tls);
-      !status.ok())
+  const std::vector<X509Ptr> roots = ReadCertificates(material.client_roots);
+  if (absl::Status status = UseRoots(roots, material.client_crl, "clients'", tls); !status.ok())
     return status;
-  for (const X509Ptr& root : ReadCertificates(material.client_roots)) {
+  for (const X509Ptr& root : roots) {
     if (SSL_CTX_add_client_CA(tls, root.get()) != 1) return Unusable("the clients' roots");
   }
   SSL_CTX_set_verify(
@@ -247,8 +246,8 @@ absl::StatusOr<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const ClientTlsMateria
         !status.ok())
       return status;
   }
-  if (absl::Status status = UseRoots(material.server_roots, material.server_crl, "servers'", tls.get());
-      !status.ok())
+  const std::vector<X509Ptr> roots = ReadCertificates(material.server_roots);
+  if (absl::Status status = UseRoots(roots, material.server_crl, "servers'", tls.get()); !status.ok())
     return status;
   SSL_CTX_set_verify(tls.get(), SSL_VERIFY_PEER, PassMissingLists);
   return tls;
