@@ -1,5 +1,9 @@
 #include "xds/response.h"
 
+#include <array>
+#include <functional>
+#include <memory>
+
 #include "base/hash.h"
 #include "proto/wire.h"
 #include "xds/wire.h"
@@ -37,6 +41,24 @@ class FrameBuilder {
   Frame frame_;
   std::shared_ptr<std::string> buffer_;
 };
+
+// The bytes of a packed resource.
+struct UnpackedResource {
+  ResourcePtr resource;
+  std::string bytes;
+};
+
+// Those that are sent a resource at the same time, as a change of it makes them be, share what is unpacked.
+std::shared_ptr<const UnpackedResource> Unpack(const ResourcePtr& resource) {
+  static thread_local std::array<std::weak_ptr<const UnpackedResource>, 8> recent;
+  std::weak_ptr<const UnpackedResource>& place =
+      recent[std::hash<ResourcePtr>()(resource) / 64 % recent.size()];
+  if (auto unpacked = place.lock(); unpacked != nullptr && unpacked->resource == resource) return unpacked;
+  auto unpacked =
+      std::make_shared<const UnpackedResource>(UnpackedResource{resource, resource->any.Unpacked()});
+  place = unpacked;
+  return unpacked;
+}
 
 // The fields that both variants number alike.
 void AppendHeader(std::string_view url, std::string_view version, std::string_view nonce, std::string* out) {
@@ -78,8 +100,11 @@ Frame Encode(Framing framing, const Response& response) {
   }
   for (const ResourcePtr& resource : response.resources) {
     AppendResourcePrefix(framing, *resource, builder.Copied());
-    if (resource->any.packed() || resource->any.size() < kCopyBelow) {
+    if (resource->any.size() < kCopyBelow) {
       resource->any.AppendTo(builder.Copied());
+    } else if (resource->any.packed()) {
+      const auto unpacked = Unpack(resource);
+      builder.Share(unpacked, unpacked->bytes);
     } else {
       builder.Share(resource, resource->any.plain());
     }

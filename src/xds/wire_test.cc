@@ -204,6 +204,23 @@ TEST(Wire, WhatIsLargeIsSharedNotCopied) {
   EXPECT_EQ(one[3].bytes.data(), response.resources[1]->any.plain().data());
 }
 
+TEST(Wire, WhatIsPackedIsUnpackedOnceForThoseWhoSendItTogether) {
+  cache::BytePacker packer;
+  const ResourcePtr first = MakeResource("dictionary", 3000);
+  packer.Pack("x", first->any.plain());
+  auto packed = std::make_shared<cache::Resource>();
+  packed->name = "packed";
+  const std::string bytes = MakeResource("packed", 3010)->any.Unpacked();
+  packed->any = packer.Pack("x", bytes);
+  ASSERT_TRUE(packed->any.packed());
+  Response response;
+  response.type = TypeId::kListener;
+  response.resources = {packed};
+  const Frame a = Encode(Framing::kStateOfTheWorld, response), b = Encode(Framing::kDelta, response);
+  EXPECT_EQ(a.back().bytes, bytes);
+  EXPECT_EQ(a.back().bytes.data(), b.back().bytes.data());
+}
+
 TEST(ResourceSets, EqualListsAreOneAndBodiesGoWhenIdle) {
   const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1);
   const ResourceListPtr list = ResourceList::Of({a, b});
