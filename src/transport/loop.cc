@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -60,7 +61,10 @@ absl::Status Loop::Start() {
   if (epoll_.get() < 0 || mailbox_->wake_file() < 0 ||
       epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, mailbox_->wake_file(), &event) != 0)
     return absl::ResourceExhaustedError(StrCat("no event loop: ", ErrnoText(errno)));
-  auto thread = StartThread([this] { Run(); });
+  auto thread = StartThread([this] {
+    pthread_setname_np(pthread_self(), "transport");
+    Run();
+  });
   if (!thread.ok()) return thread.status();
   thread_ = *std::move(thread);
   return absl::OkStatus();
