@@ -95,8 +95,10 @@ Interned SlotOf(const model::Proxy& proxy, const config::ConfigPtr& sidecar) {
   return StrCat(proxy.ns, "/", sidecar->ns().str(), "/", sidecar->name().str());
 }
 
-bool GatewaysHold(const MeshSnapshot& snapshot, const ProxyScope& scope) {
-  return scope.gateway_reads == nullptr || scope.gateway_reads->Hold({snapshot, &scope});
+// But for what is the proxy's own.
+bool ViewHolds(const MeshSnapshot& snapshot, const ProxyScope& scope) {
+  return scope.sidecar_reads->Hold({snapshot}) &&
+         (scope.gateway_reads == nullptr || scope.gateway_reads->Hold({snapshot, &scope}));
 }
 
 // REQUIRES: all else of the scope is there.
@@ -108,13 +110,16 @@ void FindGateways(const MeshSnapshot& snapshot, bool shadow, ProxyScope* scope) 
 
 }  // namespace
 
+bool ScopeHolds(const MeshSnapshot& snapshot, const ProxyScope& scope) {
+  return scope.own_reads != nullptr && scope.own_reads->Hold({snapshot}) && ViewHolds(snapshot, scope);
+}
+
 ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
                                 const ProxyScopePtr& previous, bool shadow) {
   const World world{snapshot, nullptr, shadow};
   const bool own_holds = previous != nullptr && previous->proxy == proxy && previous->own_reads != nullptr &&
                          previous->own_reads->Hold(world);
-  if (own_holds && !shadow && previous->sidecar_reads->Hold(world) && GatewaysHold(snapshot, *previous))
-    return previous;
+  if (own_holds && !shadow && ViewHolds(snapshot, *previous)) return previous;
   View view(world);
   std::shared_ptr<ProxyScope> scope =
       own_holds && !shadow ? std::make_shared<ProxyScope>(*previous) : FindOwn(view, proxy, previous.get());

@@ -34,6 +34,9 @@ struct ProxyScope {
 };
 using ProxyScopePtr = std::shared_ptr<const ProxyScope>;
 
+// Whether a scope that ComputeProxyScope gave for another snapshot is that of this one.
+bool ScopeHolds(const MeshSnapshot& snapshot, const ProxyScope& scope);
+
 // `previous`, which may be null, is what another snapshot gave for the same proxy: what did not change
 // since is taken over, and if nothing did, `previous` itself is returned. `shadow`: see World.
 ProxyScopePtr ComputeProxyScope(const MeshSnapshot& snapshot, const model::ProxyPtr& proxy,

@@ -1,7 +1,6 @@
 #include "push/interests.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +8,9 @@
 
 namespace fairlead::push {
 namespace {
+
+// So far back a stream may be for its push to be told what was touched.
+constexpr size_t kRemembered = 8;
 
 using mesh::Part;
 using mesh::Question;
@@ -65,16 +67,30 @@ void Interests::Remove(const StreamPtr& stream, const mesh::ReadsPtr& reads) {
   readers_.erase(found);
 }
 
-void Interests::Set(const StreamPtr& stream, AllReads reads) {
+bool Interests::Set(const StreamPtr& stream, AllReads reads, uint64_t number) {
+  const auto by_address = [](const mesh::ReadsPtr* a, const mesh::ReadsPtr* b) { return *a < *b; };
+  std::sort(reads.begin(), reads.end(), by_address);
   std::lock_guard lock(mutex_);
-  AllReads& known = of_stream_[stream];
-  if (known == reads) return;
-  AllReads fresh, gone;
-  std::set_difference(reads.begin(), reads.end(), known.begin(), known.end(), std::back_inserter(fresh));
-  std::set_difference(known.begin(), known.end(), reads.begin(), reads.end(), std::back_inserter(gone));
-  for (const mesh::ReadsPtr& one : fresh) Add(stream, one);
-  for (const mesh::ReadsPtr& one : gone) Remove(stream, one);
-  known = std::move(reads);
+  std::vector<mesh::ReadsPtr>& known = of_stream_[stream];
+  std::vector<mesh::ReadsPtr> now;
+  now.reserve(reads.size());
+  auto old = known.begin();
+  const auto pass_until = [&](const mesh::ReadsPtr* next) {
+    for (; old != known.end() && (next == nullptr || *old < *next); ++old) Remove(stream, *old);
+  };
+  for (const mesh::ReadsPtr* one : reads) {
+    if (!now.empty() && now.back() == *one) continue;
+    pass_until(one);
+    if (old != known.end() && *old == *one) {
+      now.push_back(std::move(*old++));
+    } else {
+      Add(stream, *one);
+      now.push_back(*one);
+    }
+  }
+  pass_until(nullptr);
+  known = std::move(now);
+  return compared_ <= number;
 }
 
 void Interests::Forget(const StreamPtr& stream) {
@@ -86,21 +102,50 @@ void Interests::Forget(const StreamPtr& stream) {
 }
 
 std::optional<std::vector<StreamPtr>> Interests::ConcernedBy(const mesh::MeshSnapshot& before,
-                                                             const mesh::MeshSnapshot& after) const {
-  absl::flat_hash_set<StreamPtr> concerned;
+                                                             const mesh::MeshSnapshot& after,
+                                                             uint64_t number) {
+  absl::flat_hash_set<const Readers*> concerned;
   bool all = false;
   std::lock_guard lock(mutex_);
   mesh::ForEachDifference(&before, after, [&](const Question& question) {
     all |= ConcernsAll(question.part);
     const auto at = by_question_.find(question);
     if (all || at == by_question_.end()) return;
-    for (const Readers* readers : at->second)
-      concerned.insert(readers->streams.begin(), readers->streams.end());
+    concerned.insert(at->second.begin(), at->second.end());
   });
+  NoteTouched(number, nullptr);
   if (all) return std::nullopt;
-  for (const Readers* readers : of_anything_)
-    concerned.insert(readers->streams.begin(), readers->streams.end());
-  return std::vector<StreamPtr>(concerned.begin(), concerned.end());
+  concerned.insert(of_anything_.begin(), of_anything_.end());
+  auto touched = std::make_shared<TouchedReads::Set>();
+  absl::flat_hash_set<StreamPtr> streams;
+  for (const Readers* readers : concerned) {
+    touched->insert(readers->reads.get());
+    streams.insert(readers->streams.begin(), readers->streams.end());
+  }
+  touched_.back() = std::move(touched);
+  return std::vector<StreamPtr>(streams.begin(), streams.end());
+}
+
+void Interests::ConcernAll(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  NoteTouched(number, nullptr);
+}
+
+// REQUIRES: mutex_ is held.
+void Interests::NoteTouched(uint64_t number, std::shared_ptr<const TouchedReads::Set> set) {
+  compared_ = number;
+  touched_.push_back(std::move(set));
+  if (touched_.size() > kRemembered) touched_.pop_front();
+}
+
+std::optional<TouchedReads> Interests::TouchedSince(uint64_t from, uint64_t to) const {
+  std::lock_guard lock(mutex_);
+  if (to > compared_ || compared_ - from > touched_.size()) return std::nullopt;
+  std::vector<std::shared_ptr<const TouchedReads::Set>> sets(
+      touched_.end() - static_cast<ptrdiff_t>(compared_ - from),
+      touched_.end() - static_cast<ptrdiff_t>(compared_ - to));
+  if (std::find(sets.begin(), sets.end(), nullptr) != sets.end()) return std::nullopt;
+  return TouchedReads(std::move(sets));
 }
 
 size_t Interests::size() const {

@@ -43,11 +43,8 @@ void ObjectSubscriptions::OnResend() {
   for (auto& [url, type] : subscribed_) type.core.OnResend();
 }
 
-void ObjectSubscriptions::AddReads(std::vector<mesh::ReadsPtr>* reads) const {
-  for (const auto& [url, type] : subscribed_) {
-    reads->insert(reads->end(), type.made.reads.begin(), type.made.reads.end());
-    reads->insert(reads->end(), type.made.more_reads.begin(), type.made.more_reads.end());
-  }
+void ObjectSubscriptions::AddReads(std::vector<const mesh::ReadsPtr*>* reads) const {
+  for (const auto& [url, type] : subscribed_) type.made.AddReads(reads);
 }
 
 std::optional<ObjectSubscriptions::Offer> ObjectSubscriptions::Next(PartCache* parts,

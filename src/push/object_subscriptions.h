@@ -47,7 +47,7 @@ class ObjectSubscriptions {
   };
   std::optional<Offer> Next(PartCache* parts, const mesh::World& world);
   // Adds what the objects that were sent were made from.
-  void AddReads(std::vector<mesh::ReadsPtr>* reads) const;
+  void AddReads(std::vector<const mesh::ReadsPtr*>* reads) const;
 
   std::vector<StreamReport::OfObjects> Report() const;
 

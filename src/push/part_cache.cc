@@ -1,5 +1,7 @@
 #include "push/part_cache.h"
 
+#include <algorithm>
+
 #include "mesh/view.h"
 
 namespace fairlead::push {
@@ -15,6 +17,17 @@ uint32_t ServedTypes(const Generators& generators) {
     if (generators[static_cast<size_t>(type.id)] != nullptr) served |= xds::MaskOf(type.id);
   }
   return served;
+}
+
+bool Made::Holds(const mesh::World& world) const {
+  const auto holds = [&world](const mesh::ReadsPtr& one) { return one->Hold(world); };
+  return std::all_of(reads.begin(), reads.end(), holds) &&
+         std::all_of(more_reads.begin(), more_reads.end(), holds);
+}
+
+void Made::AddReads(std::vector<const mesh::ReadsPtr*>* all) const {
+  for (const mesh::ReadsPtr& one : reads) all->push_back(&one);
+  for (const mesh::ReadsPtr& one : more_reads) all->push_back(&one);
 }
 
 PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World& world,

@@ -34,6 +34,9 @@ struct Made {
   std::vector<mesh::ReadsPtr> reads;       // of the set's parts
   std::vector<mesh::ReadsPtr> more_reads;  // of what was made since for names that were added
   xds::ResourceSetPtr set;                 // null: nothing was made yet
+
+  bool Holds(const mesh::World& world) const;
+  void AddReads(std::vector<const mesh::ReadsPtr*>* all) const;
 };
 
 // The parts that generators made, for all snapshots of all tracks: each is given to every proxy of the class

@@ -45,6 +45,15 @@ std::vector<StreamPtr> Pusher::Streams() const {
   return {streams_.begin(), streams_.end()};
 }
 
+std::vector<StreamPtr> Pusher::StreamsToCheck() const {
+  std::vector<StreamPtr> streams;
+  std::lock_guard lock(mutex_);
+  for (const StreamPtr& stream : streams_) {
+    if (stream->NeedsCheck()) streams.push_back(stream);
+  }
+  return streams;
+}
+
 Track* Pusher::FindTrack(std::string_view name) {
   if (name == kLiveTrack) return &live_;
   std::lock_guard lock(mutex_);
@@ -59,11 +68,15 @@ void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::st
     track = tracks_.emplace(name, std::make_unique<Track>(std::string(name))).first->second.get();
   }
   const Track::Published published = track->Publish(std::move(snapshot), reasons);
+  const uint64_t number = published.now->reached.number;
   std::optional<std::vector<StreamPtr>> concerned;
-  if (published.before != nullptr && !reasons.everything && !options_.shadow) {
-    concerned = track->interests().ConcernedBy(*published.before->snapshot, *published.now->snapshot);
+  if (published.before != nullptr && !reasons.everything) {
+    concerned = track->interests().ConcernedBy(*published.before->snapshot, *published.now->snapshot, number);
+  } else {
+    track->interests().ConcernAll(number);
   }
-  for (const StreamPtr& stream : concerned ? *concerned : Streams()) stream->OnPublished();
+  const bool some = concerned && !options_.shadow;
+  for (const StreamPtr& stream : some ? *concerned : Streams()) stream->OnPublished();
 }
 
 absl::Status Pusher::Move(uint64_t number, std::string_view name) {
@@ -180,10 +193,7 @@ void Pusher::KeepHouse() {
     for (const StreamPtr& stream : beginning) stream->Read();
     if (now >= next_round) {
       if (now - next_round > kHousekeeping) Excuse(now - next_round);
-      for (const StreamPtr& stream : Streams()) {
-        stream->CheckDeadline(now);
-        stream->CheckQuiet(now);
-      }
+      for (const StreamPtr& stream : StreamsToCheck()) stream->Check(now);
       if (++round % kTidyEvery == 0) Tidy(round % kLookForQuietEvery == 0);
       if (round % kSweepEvery == 0) SweepCaches(now);
       next_round = now + kHousekeeping;

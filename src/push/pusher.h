@@ -97,6 +97,7 @@ class Pusher {
   void CountMismatches();
   Track* FindTrack(std::string_view name);  // null: none
   std::vector<StreamPtr> Streams() const;
+  std::vector<StreamPtr> StreamsToCheck() const;
 
   const PusherOptions options_;
   Admission admission_;

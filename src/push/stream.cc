@@ -26,6 +26,12 @@ bool OwnChange(const mesh::ProxyScope& before, const mesh::ProxyScope& now) {
   return &before != &now && (before.labels != now.labels || before.locality != now.locality);
 }
 
+// Whether the proxy may be another one, or see something else, than in that scope.
+bool MadeFrom(const TouchedReads& touched, const mesh::ProxyScope& scope) {
+  return scope.own_reads == nullptr || touched.Contains(scope.own_reads) ||
+         touched.Contains(scope.sidecar_reads) || touched.Contains(scope.gateway_reads);
+}
+
 xds::Answers AnswersOf(Exchange exchange) {
   switch (exchange) {
     case Exchange::kStream:
@@ -100,7 +106,11 @@ void Stream::OnSent(bool ok) {
     const Clock::time_point now = Clock::now();
     sending_.End(ok, now);
     Metrics().send_time.Observe(Seconds(now - sending_.start()));
-    if (!ok || (options_.exchange == Exchange::kStream && !MarkScheduled())) return;
+    if (!ok) return;
+    if (converges_)
+      Metrics().convergence_time.Observe(Seconds(now - *std::exchange(converges_, std::nullopt)));
+    const bool more = std::exchange(waits_for_sent_, false);
+    if (options_.exchange == Exchange::kStream && !(more && MarkScheduled())) return;
   }
   if (options_.exchange != Exchange::kStream) return Close(absl::OkStatus());
   Submit(UrgencyNow());
@@ -124,6 +134,13 @@ void Stream::Follow(Track* track) {
 }
 
 void Stream::ForgetInterests() { position_.ForgetInterests(shared_from_this()); }
+
+void Stream::Check(Clock::time_point now) {
+  CheckDeadline(now);
+  CheckQuiet(now);
+  std::lock_guard lock(mutex_);
+  needs_check_ = holds_back_ || sending_.under_way();
+}
 
 void Stream::CheckDeadline(Clock::time_point now) {
   std::shared_ptr<Connection> connection;
@@ -220,16 +237,11 @@ void Stream::Settle() {
   if (pusher_->options_.shadow) pusher_->CountMismatches();
   if (position_.epoch() == nullptr || pushing_) return;
   Interests::AllReads reads;
-  for (const mesh::ReadsPtr& one : {scope_->own_reads, scope_->sidecar_reads, scope_->gateway_reads}) {
-    if (one != nullptr) reads.push_back(one);
+  for (const mesh::ReadsPtr* one : {&scope_->own_reads, &scope_->sidecar_reads, &scope_->gateway_reads}) {
+    if (*one != nullptr) reads.push_back(one);
   }
-  for (const Made& made : made_) {
-    reads.insert(reads.end(), made.reads.begin(), made.reads.end());
-    reads.insert(reads.end(), made.more_reads.begin(), made.more_reads.end());
-  }
+  for (const Made& made : made_) made.AddReads(&reads);
   if (objects_ != nullptr) objects_->AddReads(&reads);
-  std::sort(reads.begin(), reads.end());
-  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   position_.Leave();
   // Under the lock, so that a stream whose connection has ended is not noted after it was forgotten.
   std::lock_guard lock(mutex_);
@@ -243,6 +255,7 @@ void Stream::NoteIdle() {
   const bool holds_back = core_.HoldsBack();
   std::lock_guard lock(mutex_);
   holds_back_ = holds_back;
+  if (holds_back) needs_check_ = true;
   idle_since_ = Clock::now();
 }
 
@@ -252,7 +265,11 @@ bool Stream::Step() {
   bool quiet = false;
   {
     std::lock_guard lock(mutex_);
-    if (connection_ == nullptr || sending_.under_way()) return false;
+    if (connection_ == nullptr) return false;
+    if (sending_.under_way()) {
+      waits_for_sent_ = WaitsForSent();
+      return false;
+    }
     if (!answers_.waits()) quiet = std::exchange(quiet_, false);
   }
   if (answers_.waits()) {
@@ -278,6 +295,8 @@ bool Stream::Step() {
   gen::Generator& generator = pusher_->maker_.GeneratorFor(wanted->type, *proxy_);
   const mesh::World world = World();
   Made& made = made_[static_cast<size_t>(wanted->type)];
+  const bool spared = pushing_ && (compared_ & xds::MaskOf(wanted->type)) == 0;
+  if (pusher_->options_.shadow && spared && !made.Holds(world)) mesh::ReportMismatch(proxy_->id);
   const xds::ResourceSetPtr now =
       wanted->part ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
                    : pusher_->maker_.parts().Make(generator, world, wanted->names, &made);
@@ -287,19 +306,42 @@ bool Stream::Step() {
           times_[static_cast<size_t>(wanted->type)]},
          start);
   }
+  if (pushing_ && objects_ == nullptr && !core_.Due()) EndPush();
   return true;
 }
 
-// There is a newer snapshot than the one the client was brought to: everything it subscribes to is due. A
-// push that is under way is finished first, so that a stream of changes does not keep a slow client at its
-// first types for ever.
+// While a message is under way. REQUIRES: work_mutex_ held.
+bool Stream::WaitsForSent() const {
+  return pushing_ || core_.Due() || answers_.waits() || objects_ != nullptr || !position_.AtNewest();
+}
+
+// The types of which something may differ, as a mask of xds::MaskOf.
+uint32_t Stream::TypesMadeFrom(const TouchedReads& touched) const {
+  uint32_t types = 0;
+  for (const xds::TypeInfo& type : xds::kTypes) {
+    const Made& made = made_[static_cast<size_t>(type.id)];
+    const bool as_it_was =
+        made.set != nullptr && !touched.ContainsAnyOf(made.reads) && !touched.ContainsAnyOf(made.more_reads);
+    if (!as_it_was) types |= xds::MaskOf(type.id);
+  }
+  return types;
+}
+
+// There is a newer snapshot than the one the client was brought to: what it subscribes to is due, but for the
+// types of which nothing can have changed. A push that is under way is finished first, so that a stream of
+// changes does not keep a slow client at its first types for ever.
 void Stream::BeginPush() {
   const mesh::ProxyScopePtr before = scope_;
-  reasons_ = position_.Advance(shared_from_this());
-  FindScope();
+  const TrackPosition::Way way = position_.Advance(shared_from_this());
+  const bool shadow = pusher_->options_.shadow, scope_holds = way.touched && !MadeFrom(*way.touched, *before);
+  reasons_ = way.reasons;
+  compared_ = scope_holds ? TypesMadeFrom(*way.touched) : ~0u;
+  if (shadow && scope_holds && !mesh::ScopeHolds(*position_.epoch()->snapshot, *before))
+    mesh::ReportMismatch(proxy_->id);
+  if (shadow || !scope_holds) FindScope();
   if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
   if (reasons_.Total() == 0) reasons_.Add(Reason::kUnknown);
-  reasons_.everything ? core_.OnResend() : core_.OnChange();
+  reasons_.everything ? core_.OnResend() : core_.OnChange(shadow ? ~0u : compared_);
   if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
@@ -311,7 +353,13 @@ void Stream::BeginPush() {
 
 void Stream::EndPush() {
   pushing_ = false;
-  if (pushed_any_) Metrics().convergence_time.Observe(Seconds(Clock::now() - reasons_.first));
+  if (!pushed_any_) return;
+  std::lock_guard lock(mutex_);
+  if (sending_.under_way()) {
+    converges_ = reasons_.first;
+  } else {
+    Metrics().convergence_time.Observe(Seconds(Clock::now() - reasons_.first));
+  }
 }
 
 void Stream::FindScope() { scope_ = pusher_->maker_.ScopeOf(*position_.epoch()->snapshot, proxy_, scope_); }
@@ -370,6 +418,7 @@ void Stream::Transmit(xds::Frame frame, metrics::Counter* errors) {
     if (connection_ == nullptr) return;
     connection = connection_;
     sending_.Begin(Clock::now(), xds::SizeOf(frame), errors);
+    needs_check_ = true;
   }
   connection->Send(std::move(frame));
 }

@@ -84,13 +84,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void Follow(Track* track);
   // The client is gone.
   void ForgetInterests();
-  // Cuts the stream if a message has been under way for too long; called every now and then.
-  void CheckDeadline(Clock::time_point now);
+  // Whether Check may have something to do.
+  bool NeedsCheck() const { return needs_check_.load(std::memory_order_relaxed); }
+  // Cuts the stream if a message has been under way for too long. Sends what was held back if the client has
+  // had time enough to let go of it (see StreamCore::HoldsBack). To be called every now and then.
+  void Check(Clock::time_point now);
   // Lets the message under way take so much longer.
   void Excuse(Clock::duration lost);
-  // Sends what was held back if the client has had time enough to let go of it (see StreamCore::HoldsBack);
-  // called every now and then.
-  void CheckQuiet(Clock::time_point now);
   // Whether a request, a push or a message is under way.
   bool Busy() const;
   void Close(const absl::Status& status);
@@ -99,6 +99,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   friend class Pusher;
+  void CheckDeadline(Clock::time_point now);
+  void CheckQuiet(Clock::time_point now);
   void Schedule();
   bool MarkScheduled();  // true: to be submitted
   void Run();
@@ -122,6 +124,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
   void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;
   void BeginPush();
+  uint32_t TypesMadeFrom(const TouchedReads& touched) const;
+  bool WaitsForSent() const;
   void EndPush();
   void FindScope();
   mesh::World World() const;  // REQUIRES: there is an epoch
@@ -147,9 +151,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<std::string> request_;      // that waits for Run
   bool scheduled_ = false, again_ = false;
   Sending sending_;
-  Clock::time_point idle_since_{};  // when the last work was done
-  bool holds_back_ = false;         // as the core said then
-  bool quiet_ = false;              // to be told to the core
+  bool waits_for_sent_ = false;                 // there is more to do once the message under way is sent
+  std::optional<Clock::time_point> converges_;  // since when the push has been due that the message completes
+  Clock::time_point idle_since_{};              // when the last work was done
+  bool holds_back_ = false;                     // as the core said then
+  bool quiet_ = false;                          // to be told to the core
+  std::atomic<bool> needs_check_{
+      false};  // a message is under way, or something is held back; may be late to fall
 
   // What follows is Run's, which holds the lock for a step at a time, and Report's.
   mutable std::mutex work_mutex_;
@@ -164,7 +172,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
-  Reasons reasons_;  // of the push
+  Reasons reasons_;          // of the push
+  uint32_t compared_ = ~0u;  // the types that the push may change
   std::array<TypeTimes, xds::kTypeCount> times_;
   PlainAnswers answers_;
   bool read_later_ = false;                       // the next request is read when an answer is sent

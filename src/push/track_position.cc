@@ -15,6 +15,7 @@ bool TrackPosition::Return() {
   EpochPtr newest = entered_.load()->Newest();
   if (newest->reached.number != epoch_number_) return false;
   epoch_ = std::move(newest);
+  settled_ = false;
   return true;
 }
 
@@ -27,20 +28,23 @@ void TrackPosition::Start() {
   Enter(track->Newest(), track);
 }
 
-Reasons TrackPosition::Advance(const StreamPtr& stream) {
+TrackPosition::Way TrackPosition::Advance(const StreamPtr& stream) {
   Track* const track = track_.load(std::memory_order_acquire);
   if (track == entered_) {
+    const uint64_t from = epoch_number_;
+    const bool settled = settled_;
     EpochPtr newest;
-    Reasons reasons = track->ReasonsSince(reached_, &newest);
+    Way way{track->ReasonsSince(reached_, &newest), std::nullopt};
     Enter(std::move(newest), track);
-    return reasons;
+    if (settled) way.touched = track->interests().TouchedSince(from, epoch_number_);
+    return way;
   }
   ForgetInterests(stream);
   Reasons moved;
   moved.Add(Reason::kDebug);
   moved.first = Clock::now();
   Enter(track->Newest(), track);
-  return moved;
+  return {moved, std::nullopt};
 }
 
 void TrackPosition::Enter(EpochPtr epoch, Track* track) {
@@ -48,6 +52,7 @@ void TrackPosition::Enter(EpochPtr epoch, Track* track) {
   reached_ = epoch_->reached;
   entered_ = track;
   epoch_number_ = reached_.number;
+  settled_ = false;
 }
 
 }  // namespace fairlead::push

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "push/epoch.h"
 #include "push/track.h"
@@ -26,17 +27,22 @@ class TrackPosition {
 
   // The newest publication of the track to follow, the first that the client is brought to.
   void Start();
-  // Goes on to the newest publication, on another track if that is to be followed now. Returns why. REQUIRES:
-  // started.
-  Reasons Advance(const StreamPtr& stream);
+  struct Way {
+    Reasons reasons;
+    std::optional<TouchedReads> touched;  // of the interests as they were set last; nothing: perhaps all
+  };
+  // Goes on to the newest publication, on another track if that is to be followed now. Returns what was on
+  // the way. REQUIRES: started.
+  Way Advance(const StreamPtr& stream);
   // As AtNewest; where it is so, epoch() is that publication again, also after Leave. False where another one
   // comes at this moment: then the client is still to be brought to it, see Advance.
   bool Return();
   // Lets the snapshot go, as nothing is to be done for now. What is published meanwhile is not missed: either
   // the publisher finds the interests, or the stream finds the publication. REQUIRES: started.
   void Leave() { epoch_ = nullptr; }
-  void SetInterests(const StreamPtr& stream, Interests::AllReads reads) const {
-    entered_.load()->interests().Set(stream, std::move(reads));
+  // What all that the client has was made from. REQUIRES: started.
+  void SetInterests(const StreamPtr& stream, Interests::AllReads reads) {
+    settled_ = entered_.load()->interests().Set(stream, std::move(reads), epoch_number_);
   }
   // What the client is being brought to; null after Leave.
   const EpochPtr& epoch() const { return epoch_; }
@@ -49,6 +55,7 @@ class TrackPosition {
   std::atomic<Track*> track_;              // to follow
   std::atomic<Track*> entered_{nullptr};   // that the last epoch_ is of
   std::atomic<uint64_t> epoch_number_{0};  // of the last epoch_
+  bool settled_ = false;  // the interests are those of all that was made, and were set in time
 };
 
 }  // namespace fairlead::push

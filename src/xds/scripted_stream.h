@@ -81,7 +81,7 @@ class Script {
   Verdict::Kind Nack(TypeId type, Names names = {}) {
     return Say(type, std::move(names), LastNonce(type), {}, {}, "bad");
   }
-  void Change() { core_.OnChange(); }
+  void Change(uint32_t types = ~0u) { core_.OnChange(types); }
   void Quiet() { core_.OnQuiet(); }
 
   // Lets the server send all it wants to: one line a response, "CDS a b -gone".

@@ -74,8 +74,10 @@ class StreamCore {
   // A request of this stream, as DecodeRequest reads it; names that an answer repeats are not read again.
   absl::StatusOr<Request> Decode(std::string_view bytes) const;
   Verdict OnRequest(const Request& request);
-  void OnChange();
-  // As OnChange, and the client is to be sent again what it has, changed or not, and what it rejected.
+  // Resources of those types, a mask of MaskOf, may have changed; those of others are as they were.
+  void OnChange(uint32_t types = ~0u);
+  // As OnChange of all types, and the client is to be sent again what it has, changed or not, and what it
+  // rejected.
   void OnResend();
 
   // Whether something that the client asks for differs and was not sent, because in the last push it became

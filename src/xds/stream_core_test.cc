@@ -10,6 +10,7 @@
 namespace fairlead::xds {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -146,6 +147,29 @@ TEST_F(Sotw, WhoStillAsksForAnOrphanGetsItInTheNextPush) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
   s.Ack(kC);
   s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
+TEST_F(Sotw, OnlyTypesThatMayHaveChangedAreCompared) {
+  Connect();
+  s.Put(kC, "a", "2");
+  s.Put(kE, "b", "2");
+  s.Change(MaskOf(kE));
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
+  s.Change(0);
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Change(MaskOf(kC));
+  EXPECT_THAT(s.Sent(), Contains("CDS a b"));
+}
+
+TEST_F(Sotw, WhatWasWithheldIsComparedWhateverChanged) {
+  Connect();
+  s.mesh[kC].erase("a");
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+  s.Ack(kC);
+  s.Change(0);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
 

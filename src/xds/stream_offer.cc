@@ -71,11 +71,14 @@ void AddAgain(const NameBag& again, const ResourceSet& now, const Wanted& wanted
 
 }  // namespace
 
-void StreamCore::OnChange() {
-  ForgetOrphans();
-  for (TypeState& state : states_) {
-    if (state.Subscribed()) state.due = true;
+void StreamCore::OnChange(uint32_t types) {
+  for (const TypeInfo& type : kTypes) {
+    TypeState& state = StateOf(type.id);
+    // What was withheld differs still.
+    const bool differs = (types & MaskOf(type.id)) != 0 || !state.withheld.empty();
+    state.due |= differs && state.Subscribed();
   }
+  ForgetOrphans();
 }
 
 // Those of types whose parents the client has answered: it has had its turn to let go. What it missed differs
