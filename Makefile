@@ -75,7 +75,7 @@ test-asan test-tsan: test-%:
 lint: build/dev/build.ninja
 	@scripts/setup.sh clang
 	clang-format-16 --dry-run -Werror $(SOURCES)
-	ninja -C build/dev fairlead_gen_headers
+	ninja -C build/dev fairlead_gen_headers batches
 	scripts/tidy.py build/dev
 
 format:

@@ -3,7 +3,8 @@
 #   fairlead_folder(model DEPS base config)
 #
 # makes the library fairlead_model from every *.cc below the folder, the test program model_test from its *_test.cc and
-# the benchmark program model_bench from its *_bench.cc. New files need no edit: the globs are checked at each build.
+# the benchmark program model_bench from its *_bench.cc. New files need no edit: the globs are checked at each build. Sources
+# are compiled a few at a time (batches.py), as half of what one takes is its headers'; the clang presets compile each alone.
 #
 #   DEPS       our own folders (base, proto, gen_cluster, ...) and imported targets (gRPC::grpc++, ...); linked PRIVATE
 #   TEST_DEPS  more of the same for the tests and benchmarks alone
@@ -110,6 +111,32 @@ function(fairlead_bench name)
   add_dependencies(benches ${name})
 endfunction()
 
+option(FAIRLEAD_BATCHES "Compile a folder's sources a few at a time" ON)
+add_custom_target(batches)
+# fairlead_batches(OUT NAME SOURCES...): the files to compile in place of the sources of the target NAME.
+function(fairlead_batches out name)
+  list(LENGTH ARGN size)
+  if(NOT FAIRLEAD_BATCHES OR size LESS 2)
+    set(${out} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set(script ${CMAKE_SOURCE_DIR}/cmake/batches.py)
+  set(root ${CMAKE_SOURCE_DIR}/src)
+  execute_process(COMMAND python3 -B ${script} --count ${root} ${ARGN}
+    OUTPUT_VARIABLE count OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}_batches)
+  math(EXPR last "${count} - 1")
+  set(files)
+  foreach(number RANGE ${last})
+    list(APPEND files ${folder}/batch_${number}.cc)
+  endforeach()
+  add_custom_command(OUTPUT ${files} COMMAND python3 -B ${script} --write ${folder} ${count} ${root} ${ARGN}
+    DEPENDS ${ARGN} ${script} COMMENT "Batches of ${name}" VERBATIM)
+  add_custom_target(${name}_batches DEPENDS ${files})
+  add_dependencies(batches ${name}_batches)
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 function(fairlead_folder name)
   cmake_parse_arguments(arg "" "PCH;DIR" "DEPS;TEST_DEPS;EXCLUDE" ${ARGN})
   if(NOT arg_PCH)
@@ -127,9 +154,11 @@ function(fairlead_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
 
+  fairlead_batches(sources ${name} ${sources})
   fairlead_library(${name} SOURCES ${sources} DEPS ${arg_DEPS} PCH ${arg_PCH})
   set(deps ${name} ${arg_DEPS} ${arg_TEST_DEPS})
   if(tests)
+    fairlead_batches(tests ${name}_test ${tests})
     fairlead_test(${name}_test SOURCES ${tests} DEPS ${deps} PCH ${arg_PCH})
   endif()
   if(benches)

@@ -54,9 +54,19 @@ def fingerprint(source, memo):
     return digest.hexdigest()
 
 
+def of_sources(command):
+    """The command of each source that is compiled in a batch (cmake/batches.py); any other as it is."""
+    file = pathlib.Path(command["file"])
+    if not file.parent.name.endswith("_batches") or not file.name.startswith("batch_"):
+        return [command]
+    sources = [str(ROOT / "src" / name) for name in re.findall(r'^#include "(.*)"', file.read_text(), re.M)]
+    return [{**command, "file": source, "command": command["command"].replace(str(file), source)} for source in sources]
+
+
 def main(build, sources):
     ours = {str(ROOT / folder) + "/" for folder in ("src", "cmd", "tests")}
     commands = json.loads((build / "compile_commands.json").read_text())
+    commands = [one for c in commands for one in of_sources(c)]
     commands = {c["file"]: c for c in commands if any(c["file"].startswith(folder) for folder in ours) and c["file"].endswith(".cc")}
     wanted = [str((ROOT / source).resolve()) for source in sources] or sorted(commands)
     out = build / "tidy"
