@@ -55,7 +55,7 @@ def fingerprint(source, memo):
 
 
 def of_sources(command):
-    """The command of each source that is compiled in a batch (cmake/batches.py); any other as it is."""
+    """The command of each source that is compiled in a batch (batches.py); any other as it is."""
     file = pathlib.Path(command["file"])
     if not file.parent.name.endswith("_batches") or not file.name.startswith("batch_"):
         return [command]
