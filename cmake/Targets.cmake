@@ -122,7 +122,7 @@ function(fairlead_batches out name)
   endif()
   set(script ${CMAKE_SOURCE_DIR}/scripts/batches.py)
   set(root ${CMAKE_SOURCE_DIR}/src)
-  execute_process(COMMAND python3 -B ${script} --count ${root} ${ARGN}
+  execute_process(COMMAND ${PYTHON3} -B ${script} --count ${root} ${ARGN}
     OUTPUT_VARIABLE count OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}_batches)
   math(EXPR last "${count} - 1")
@@ -130,7 +130,7 @@ function(fairlead_batches out name)
   foreach(number RANGE ${last})
     list(APPEND files ${folder}/batch_${number}.cc)
   endforeach()
-  add_custom_command(OUTPUT ${files} COMMAND python3 -B ${script} --write ${folder} ${count} ${root} ${ARGN}
+  add_custom_command(OUTPUT ${files} COMMAND ${PYTHON3} -B ${script} --write ${folder} ${count} ${root} ${ARGN}
     DEPENDS ${ARGN} ${script} COMMENT "Batches of ${name}" VERBATIM)
   add_custom_target(${name}_batches DEPENDS ${files})
   add_dependencies(batches ${name}_batches)

@@ -72,6 +72,7 @@ class Source:
         self.aliases = {found[1]: found[0] for found in ALIAS.finditer(code)}
         unnamed = "\n".join(UNNAMED.findall(text))
         self.own = {name for line in unnamed.splitlines() if line for name in names_of_line(line)} - set(self.aliases)
+        self.path, self.outer = path, OUTER_TYPE.search(UNNAMED.sub("", text)) is not None
         self.uses = set(FREE_NAME.findall(code))
         self.includes = headers.names(text)
 
@@ -89,12 +90,12 @@ def batches_of(root, sources):
     for path in sources:
         source = Source(path, headers)
         for batch in batches:
-            if len(batch) < SIZE and all(source.fits(other) for _, other in batch):
-                batch.append((path, source))
+            if len(batch) < SIZE and all(source.fits(other) for other in batch):
+                batch.append(source)
                 break
         else:
-            batches.append([(path, source)])
-    return [[path for path, _ in batch] for batch in batches]
+            batches.append([source])
+    return batches
 
 
 def write(folder, count, root, sources):
@@ -102,10 +103,9 @@ def write(folder, count, root, sources):
     if len(batches) > count:
         sys.exit(f"{folder}: the sources take {len(batches)} files now, not {count}: run cmake again")
     for number in range(count):
-        paths = batches[number] if number < len(batches) else []
-        text = "".join(f'#include "{pathlib.Path(path).relative_to(root)}"\n' for path in paths)
-        if any(OUTER_TYPE.search(UNNAMED.sub("", pathlib.Path(path).read_text(encoding="utf-8"))) for path in paths):
-            text = LINKAGE + text
+        batch = batches[number] if number < len(batches) else []
+        text = LINKAGE if any(source.outer for source in batch) else ""
+        text += "".join(f'#include "{pathlib.Path(source.path).relative_to(root)}"\n' for source in batch)
         file = pathlib.Path(folder, f"batch_{number}.cc")
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")

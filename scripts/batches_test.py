@@ -18,7 +18,7 @@ class Batches(unittest.TestCase):
         return str(path)
 
     def batches(self, *sources):
-        return [[pathlib.Path(path).name for path in batch] for batch in batches.batches_of(self.root, sources)]
+        return [[pathlib.Path(source.path).name for source in batch] for batch in batches.batches_of(self.root, sources)]
 
     def test_four_go_together(self):
         sources = [self.source(f"{i}.cc", f"int Own{i}() {{ return {i}; }}") for i in range(5)]

@@ -59,7 +59,7 @@ def of_sources(command):
     file = pathlib.Path(command["file"])
     if not file.parent.name.endswith("_batches") or not file.name.startswith("batch_"):
         return [command]
-    sources = [str(ROOT / "src" / name) for name in re.findall(r'^#include "(.*)"', file.read_text(), re.M)]
+    sources = [str(ROOT / "src" / name) for name in INCLUDE.findall(file.read_text())]
     return [{**command, "file": source, "command": command["command"].replace(str(file), source)} for source in sources]
 
 

@@ -55,7 +55,7 @@ def serve(options, folder, issuer, authority):
         secure = probe.getsockname()[1]
     os.environ.update({"TOKEN_ISSUER": issuer.name, "FAIRLEAD_TOKEN_KEYS": str(issuer.public_key), "FAIRLEAD_CA_DIR": str(authority),
                        "ROOT_CA_DIR": str(authority / "none")})
-    words = [options.fairlead, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "",
+    words = [options.fairlead, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "", "--stateDir=",
              "--httpsAddr", "", "--secureGRPCAddr", f"127.0.0.1:{secure}", "--monitoringAddr", ""]
     return run.Server(words, port, options.work / "renewals.log"), secure
 

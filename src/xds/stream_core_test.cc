@@ -21,6 +21,15 @@ class Sotw : public testing::Test {
     s.Put(kR, "q", "1");
   }
   void Connect() { ConnectToSmallMesh(&s, {"r", "q"}); }
+  // The assignment of a cluster that goes and is answered; it differs and was withheld.
+  void MakeAnOrphan() {
+    Connect();
+    s.mesh[kC].erase("a");
+    s.Put(kE, "a", "2");
+    s.Change();
+    EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
+    s.Ack(kC);
+  }
   Script s;
 };
 
@@ -140,12 +149,7 @@ TEST_F(Sotw, WhatNothingRefersToAnyMoreIsLeftAlone) {
 }
 
 TEST_F(Sotw, WhoStillAsksForAnOrphanGetsItInTheNextPush) {
-  Connect();
-  s.mesh[kC].erase("a");
-  s.Put(kE, "a", "2");
-  s.Change();
-  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
-  s.Ack(kC);
+  MakeAnOrphan();
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
@@ -163,12 +167,7 @@ TEST_F(Sotw, OnlyTypesThatMayHaveChangedAreCompared) {
 }
 
 TEST_F(Sotw, WhatWasWithheldIsComparedWhateverChanged) {
-  Connect();
-  s.mesh[kC].erase("a");
-  s.Put(kE, "a", "2");
-  s.Change();
-  EXPECT_THAT(s.Sent(), ElementsAre("CDS b"));
-  s.Ack(kC);
+  MakeAnOrphan();
   s.Change(0);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
