@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -133,6 +134,8 @@ class DiscoveryTest(unittest.TestCase):
                 server.wait()
 
         def typo(server, log):
+            # A version outlives the process once the disk has it, which takes a disk's time and delays no push.
+            self.wait(server, log, lambda: len(list((folder / "state").rglob("*.good"))) == 2, "both files are kept")
             manifest.write_text(ROUTE.replace("weight: 0", "wieght: 0"))
             mesh_config.write_text("rootNamespace: [\n")
             self.until(server, log, "unknown field")
@@ -192,6 +195,7 @@ class DiscoveryTest(unittest.TestCase):
         try:
             while not logs[0].exists():
                 self.assertIsNone(server.poll())
+                time.sleep(0.002)
             self.until(server, logs[0], "ready after")
             lines = [json.loads(line) for line in logs[0].read_text().splitlines()]
             texts = [line["msg"] for line in lines]
@@ -235,8 +239,14 @@ class DiscoveryTest(unittest.TestCase):
             server.wait()
 
     def until(self, server, log, text):
-        while text not in log.read_text():
+        self.wait(server, log, lambda: text in log.read_text(), text)
+
+    def wait(self, server, log, holds, what):
+        end = time.monotonic() + 60
+        while not holds():
             self.assertIsNone(server.poll(), log.read_text())
+            self.assertLess(time.monotonic(), end, f"{what}: not within a minute; the log:\n{log.read_text()}")
+            time.sleep(0.002)
 
 
 if __name__ == "__main__":
