@@ -19,6 +19,7 @@ class Mesh:
     policies: int = 0      # AuthorizationPolicies: one of each namespace, the others of a service's workloads
     token_rules: int = 0   # RequestAuthentications, likewise
     filtered: bool = False  # an EnvoyFilter of the root namespace adds an HTTP filter everywhere
+    sidecars: int = 0  # where they are to be more than pods: each pod has several
 
     @property
     def flags(self):
@@ -36,6 +37,7 @@ MESHES = {
     "F": Mesh(100, 5000, 4, True),  # 20,000 pods
     "H": Mesh(500, 5000, 20, True),  # 100,000 pods
     "P": Mesh(1, 20, 50, False),  # few names, 1,000 pods
+    "P-small": Mesh(1, 4, 18, False, sidecars=1000),
     "B-filter": Mesh(20, 1000, 5, False, filtered=True),
     "G": gateways.Mesh(),
     "G-small": gateways.Mesh(routers=3, hosts=20, routes=80, services=10),
@@ -101,6 +103,9 @@ def make(name, meshgen, work):
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([meshgen, *MESHES[name].flags, "-format", "k8s", "-out", folder, "-proxies", nodes], check=True,
                    stderr=subprocess.DEVNULL)
+    if MESHES[name].sidecars:
+        pods = nodes.read_text()
+        nodes.write_text(pods * (MESHES[name].sidecars // pods.count("- name: ") + 1))
     split_route(folder)
     add_policies(MESHES[name], folder)
     if MESHES[name].filtered:

@@ -57,7 +57,8 @@ SCENARIOS = {
     "B200-filter": Scenario("B-filter", 200, ("route",), floor=True, quiet="2s"),
     "G": Scenario("G", 20, ("gateway-route", "http-route"), floor=True, certificate=True),
     "G-small": Scenario("G-small", 3, ("gateway-route", "http-route"), floor=True, certificate=True),
-    "push": Scenario("P", 1000, ("endpoint",)),        # acknowledged with a few names
+    "push-small": Scenario("P-small", 1000, ("endpoint",)),  # 5 kB, acknowledged with a few names
+    "push": Scenario("P", 1000, ("endpoint",)),  # 14 kB
     "push-names": Scenario("A", 1000, ("endpoint",)),  # with 30 kB of names
     "20000": Scenario("F", 20000, ("endpoint",), expect=SCOPED, quiet="3s", timeout="300s"),
     "100000": Scenario("H", 100000, ("endpoint",), expect=SCOPED, quiet="5s", timeout="500s"),

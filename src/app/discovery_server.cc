@@ -82,8 +82,8 @@ DiscoveryServer::DiscoveryServer(DiscoveryOptions options) : options_(std::move(
 DiscoveryServer::~DiscoveryServer() { Stop(); }
 
 // Objects of all namespaces are shown to those who may see every proxy.
-push::ObjectTypes DiscoveryServer::MakeObjectTypes(const gen::ObjectSource* objects) const {
-  push::ObjectTypes types = push::MakeObjectTypes(objects);
+push::ObjectTypes DiscoveryServer::MakeObjectTypes() const {
+  push::ObjectTypes types = push::MakeObjectTypes();
   types.authorize = [this](const push::Peer& peer, const std::optional<model::PeerIdentity>& identity) {
     if (!options_.environment.authorize_objects) return absl::OkStatus();
     return debug::MayReadObjects(peer.address, identity, pusher_->Snapshot()->settings->root_namespace);
@@ -91,7 +91,7 @@ push::ObjectTypes DiscoveryServer::MakeObjectTypes(const gen::ObjectSource* obje
   return types;
 }
 
-void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
+void DiscoveryServer::MakePusher() {
   push::PusherOptions options;
   const int throttle = options_.environment.push_throttle;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -109,7 +109,7 @@ void DiscoveryServer::MakePusher(const gen::ObjectSource* objects) {
   };
   options.control_plane = ControlPlaneIdentifier(options_.environment.pod_name);
   pusher_ = std::make_unique<push::Pusher>(std::move(options), push::MakeGenerators(),
-                                           push::MakeGeneratorVariants(), MakeObjectTypes(objects));
+                                           push::MakeGeneratorVariants(), MakeObjectTypes());
   debug_sources_.pusher = pusher_.get();
 }
 
@@ -228,7 +228,7 @@ absl::Status DiscoveryServer::Start() {
   LogRemarks(options_);
   auto model = std::make_unique<StoreMeshModel>(options_.environment.ingress_namespace);
   const StoreMeshModel* const objects = model.get();
-  MakePusher(objects);
+  MakePusher();
   MakeStatuses(objects);
   MakeMeshThread(std::move(model));
   if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;

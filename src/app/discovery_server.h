@@ -51,8 +51,8 @@ class DiscoveryServer {
   int control_port() const { return control_.port(); }
 
  private:
-  void MakePusher(const gen::ObjectSource* objects);
-  push::ObjectTypes MakeObjectTypes(const gen::ObjectSource* objects) const;
+  void MakePusher();
+  push::ObjectTypes MakeObjectTypes() const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeStatuses(const StoreMeshModel* model);
   nlohmann::ordered_json TransportConnections() const;

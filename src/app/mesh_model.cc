@@ -54,18 +54,6 @@ std::vector<config::ConfigPtr> StoreMeshModel::Objects() const {
   return all;
 }
 
-std::vector<config::ConfigPtr> StoreMeshModel::ObjectsOf(config::Kind kind) const {
-  const config::ObjectStore store = Store();
-  std::vector<config::ConfigPtr> all;
-  for (const auto& [name, object] : store.All(kind)) all.push_back(object);
-  return all;
-}
-
-uint64_t StoreMeshModel::RevisionOf(config::Kind kind) const {
-  std::lock_guard lock(objects_mutex_);
-  return objects_.Revision(kind);
-}
-
 std::vector<config::Diagnostic> StoreMeshModel::Diagnostics() const { return mesh_.Diagnostics(); }
 
 }  // namespace fairlead::app

@@ -8,7 +8,6 @@
 
 #include "app/derivations.h"
 #include "config/store.h"
-#include "gen/object/object_source.h"
 #include "mesh/snapshot.h"
 #include "push/mesh_thread.h"
 #include "state/mesh.h"
@@ -16,7 +15,7 @@
 namespace fairlead::app {
 
 // The real model: the live mesh.
-class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
+class StoreMeshModel : public push::MeshModel {
  public:
   // `ingress_namespace`: where the Gateways of Ingresses live.
   explicit StoreMeshModel(std::string_view ingress_namespace = "istio-system")
@@ -32,8 +31,6 @@ class StoreMeshModel : public push::MeshModel, public gen::ObjectSource {
   config::ObjectStore Store() const;
   // Every object as it is now, by kind, namespace and name. May be called from any thread.
   std::vector<config::ConfigPtr> Objects() const;
-  std::vector<config::ConfigPtr> ObjectsOf(config::Kind kind) const override;
-  uint64_t RevisionOf(config::Kind kind) const override;
 
  private:
   state::Mesh mesh_;

@@ -30,7 +30,7 @@ std::string_view LogLevelNames();
 template <typename... Args>
 struct FormatHere {
   template <typename Text>
-  consteval FormatHere(const Text& text, const char* in_file = __builtin_FILE(),
+  consteval FormatHere(const Text& text, const char* in_file = __builtin_FILE(),  // NOLINT: as a format
                        int at_line = __builtin_LINE())
       : format(text), file(in_file), line(at_line) {}
   fmt::format_string<Args...> format;

@@ -26,6 +26,7 @@ struct SnapshotBuilder::State {
   model::SettingsPtr settings;
   model::KeySetsPtr key_sets;
   model::TrustBundlePtr trust_bundle;
+  std::shared_ptr<const WrittenObjects> written;
   config::ObjectStore store;  // as it was for `snapshot`
   SnapshotPtr snapshot;       // the last one; null at first
 
@@ -74,6 +75,10 @@ void SnapshotBuilder::SetTrustBundle(model::TrustBundlePtr trust_bundle) {
   state_->trust_bundle = std::move(trust_bundle);
 }
 
+void SnapshotBuilder::SetWritten(std::shared_ptr<const WrittenObjects> written) {
+  state_->written = std::move(written);
+}
+
 SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model::RegistryOutput& registry) {
   State& state = *state_;
   const bool new_settings = state.snapshot == nullptr || state.settings != state.snapshot->settings;
@@ -84,6 +89,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   next->settings = state.settings;
   next->key_sets = state.key_sets;
   next->trust_bundle = state.trust_bundle;
+  next->written = state.written;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());
   if (next->scopes == nullptr) next->scopes = std::make_shared<SidecarScopes>();

@@ -31,6 +31,7 @@ class SnapshotBuilder {
   void SetSettings(model::SettingsPtr settings);
   void SetKeySets(model::KeySetsPtr key_sets);
   void SetTrustBundle(model::TrustBundlePtr trust_bundle);
+  void SetWritten(std::shared_ptr<const WrittenObjects> written);
   // Builds the snapshot for the store's content and the registries' services and endpoints.
   // REQUIRES: it is called once after each Apply of the registries (what registry.changes does not name is
   // taken to be as it was in the last snapshot), and the store is that of the last call, changed or not.

@@ -1,8 +1,8 @@
 #ifndef FAIRLEAD_MESH_EXTERNAL_TARGET_INDEX_H_
 #define FAIRLEAD_MESH_EXTERNAL_TARGET_INDEX_H_
 
+#include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/interned.h"
 #include "base/sharded_map.h"
@@ -10,14 +10,18 @@
 
 namespace fairlead::mesh {
 
+class SnapshotDifference;  // snapshot_diff.cc
+
 // By address, the ServiceEntries' services that are served there.
 class ExternalTargetIndex {
  public:
-  const std::vector<model::ExternalTarget>& At(std::string_view ip) const;
+  // Null where there are none.
+  std::shared_ptr<const model::ExternalTargets> At(std::string_view ip) const;
 
  private:
   friend class ExternalTargetIndexBuilder;
-  ShardedMap<Interned, std::vector<model::ExternalTarget>> by_address_;
+  friend class SnapshotDifference;
+  ShardedMap<Interned, std::shared_ptr<const model::ExternalTargets>> by_address_;
 };
 
 }  // namespace fairlead::mesh

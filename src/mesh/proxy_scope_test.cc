@@ -30,8 +30,11 @@ class ProxyScopeTest : public MeshFixture {
                          LabelMap labels = {}) {
     model::Workload workload;
     workload.labels = std::move(labels);
-    registry_.external_targets[ip].push_back(
+    auto& at = registry_.external_targets[ip];
+    auto targets = at == nullptr ? model::ExternalTargets() : *at;
+    targets.push_back(
         {service, &service->ports[0], target, std::make_shared<const model::Workload>(std::move(workload))});
+    at = std::make_shared<const model::ExternalTargets>(std::move(targets));
     registry_.changes.external_targets = true;
   }
   static model::ProxyPtr With(const model::ProxyPtr& proxy,

@@ -152,7 +152,9 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
     case Part::kPod:
       return {snapshot.workloads->Pod(q.a, q.b), {}};
     case Part::kExternalTargets:
-      return {snapshot.external_targets, {}};
+      return {snapshot.external_targets->At(q.a), {}};
+    case Part::kWritten:
+      return {snapshot.written == nullptr ? nullptr : snapshot.written->All(q.kind), {}};
     case Part::kDestination:
       return {FindDestination(snapshot, q.a, q.b), {}};
     case Part::kKeySet:

@@ -56,6 +56,7 @@ enum class Part : uint8_t {
   kWorkloads,            // a: address
   kPod,                  // a: namespace, b: name
   kExternalTargets,      // a: address
+  kWritten,              // of the question's kind; see WrittenObjects
   kDestination,          // a: hostname, b: the namespace of clients; where a route to the host leads
   kKeySet,               // a: uri, b: issuer; see model::KeySource
   kTrustBundle,
@@ -100,7 +101,7 @@ inline constexpr Part kFirstOfClient = Part::kRoutes;
 
 struct Question {
   Part part;
-  config::Kind kind = {};  // of kObjects
+  config::Kind kind = {};  // of parts that have one for each
   Interned a = {}, b = {};
   friend bool operator==(const Question&, const Question&) = default;
   template <typename H>

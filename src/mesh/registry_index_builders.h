@@ -26,7 +26,7 @@ class EndpointIndexBuilder {
 class ExternalTargetIndexBuilder {
  public:
   static std::shared_ptr<const ExternalTargetIndex> Build(
-      const ShardedMap<Interned, std::vector<model::ExternalTarget>>& targets);
+      const ShardedMap<Interned, std::shared_ptr<const model::ExternalTargets>>& targets);
 };
 
 class WorkloadIndexBuilder {

@@ -101,16 +101,15 @@ NamespaceEndpointsPtr EndpointIndex::Namespace(std::string_view ns) const {
 }
 
 std::shared_ptr<const ExternalTargetIndex> ExternalTargetIndexBuilder::Build(
-    const ShardedMap<Interned, std::vector<model::ExternalTarget>>& targets) {
+    const ShardedMap<Interned, std::shared_ptr<const model::ExternalTargets>>& targets) {
   auto index = std::make_shared<ExternalTargetIndex>();
   index->by_address_ = targets;
   return index;
 }
 
-const std::vector<model::ExternalTarget>& ExternalTargetIndex::At(std::string_view ip) const {
-  static const auto* none = new std::vector<model::ExternalTarget>();
-  const std::vector<model::ExternalTarget>* targets = by_address_.Find(Interned(ip));
-  return targets == nullptr ? *none : *targets;
+std::shared_ptr<const model::ExternalTargets> ExternalTargetIndex::At(std::string_view ip) const {
+  const auto* targets = by_address_.Find(Interned(ip));
+  return targets == nullptr ? nullptr : *targets;
 }
 
 std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Build(

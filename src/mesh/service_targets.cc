@@ -200,7 +200,9 @@ std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::
   std::vector<model::ExternalTarget> found;
   const std::string& ns = proxy.metadata.ns;
   for (const std::string& ip : proxy.ip_addresses) {
-    for (const model::ExternalTarget& target : view.ExternalTargetsAt(ip)) {
+    const auto targets = view.ExternalTargetsAt(ip);
+    if (targets == nullptr) continue;
+    for (const model::ExternalTarget& target : *targets) {
       if (ns.empty() || target.service->ns == ns) found.push_back(target);
     }
   }

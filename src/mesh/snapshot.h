@@ -13,6 +13,7 @@
 #include "mesh/service_index.h"
 #include "mesh/virtual_service_index.h"
 #include "mesh/workload_index.h"
+#include "mesh/written_objects.h"
 #include "model/key_sets.h"
 #include "model/settings.h"
 #include "model/trust_bundle.h"
@@ -42,9 +43,10 @@ struct MeshSnapshot {
   std::shared_ptr<const DestinationRuleIndex> destination_rules;
   std::shared_ptr<const PolicyIndex> policies;  // what selects workloads, by kind and namespace
   std::shared_ptr<const PeerAuthenticationIndex> peer_authentications;  // made from `policies`
-  std::shared_ptr<const ObjectIndex> objects;  // the policy kinds, gateways, Gateway API kinds, secrets
-  model::KeySetsPtr key_sets;                  // of RequestAuthentications, fetched
-  model::TrustBundlePtr trust_bundle;          // that agents are told
+  std::shared_ptr<const ObjectIndex> objects;     // the policy kinds, gateways, Gateway API kinds, secrets
+  std::shared_ptr<const WrittenObjects> written;  // for those who ask for objects themselves; null: none
+  model::KeySetsPtr key_sets;                     // of RequestAuthentications, fetched
+  model::TrustBundlePtr trust_bundle;             // that agents are told
   // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
   std::shared_ptr<SidecarScopes> scopes;
   std::shared_ptr<GatewayScopes> gateway_scopes;

@@ -23,7 +23,8 @@ class SnapshotDifference {
     CompareObjects();
     CompareWorkloads();
     if (before_.networks != after_.networks) visit_({Part::kNetworks});
-    if (before_.external_targets != after_.external_targets) visit_({Part::kExternalTargets});
+    CompareExternalTargets();
+    CompareWritten();
     CompareKeySets();
     if (before_.trust_bundle != after_.trust_bundle) visit_({Part::kTrustBundle});
   }
@@ -147,6 +148,23 @@ class SnapshotDifference {
         before.pods_, [&](const std::pair<Interned, Interned>& pod, const auto*, const auto*) {
           visit_({Part::kPod, {}, pod.first, pod.second});
         });
+  }
+
+  void CompareExternalTargets() {
+    if (Same(&MeshSnapshot::external_targets)) return;
+    after_.external_targets->by_address_.ForEachDifference(
+        Before(&MeshSnapshot::external_targets).by_address_,
+        [&](const Interned& address, const auto*, const auto*) {
+          visit_({Part::kExternalTargets, {}, address});
+        });
+  }
+
+  void CompareWritten() {
+    if (Same(&MeshSnapshot::written)) return;
+    const WrittenObjects& before = Before(&MeshSnapshot::written);
+    for (const config::KindInfo& kind : config::AllKinds()) {
+      if (before.All(kind.kind) != after_.written->All(kind.kind)) visit_({Part::kWritten, kind.kind});
+    }
   }
 
   const MeshSnapshot& before_;

@@ -56,6 +56,8 @@ const char* NameOf(Part part) {
       return "external-targets";
     case Part::kKeySet:
       return "key-set";
+    case Part::kWritten:
+      return "written";
     case Part::kTrustBundle:
       return "trust-bundle";
     default:
@@ -70,7 +72,8 @@ std::multiset<std::string> Differences(const MeshSnapshot* before, const MeshSna
   ForEachDifference(before, after, [&all](const Question& part) {
     if (part.part == Part::kAllObjects) return;
     std::string text = NameOf(part.part);
-    const bool of_kind = part.part == Part::kObjects || part.part == Part::kPolicies;
+    const bool of_kind =
+        part.part == Part::kObjects || part.part == Part::kPolicies || part.part == Part::kWritten;
     if (of_kind) StrAppend(&text, " ", config::InfoOf(part.kind).name);
     for (const Interned& name : {part.a, part.b}) {
       if (!name.empty()) StrAppend(&text, " ", name.str());
@@ -114,15 +117,14 @@ class SnapshotDiffTest : public MeshFixture {
 
 TEST_F(SnapshotDiffTest, EverythingDiffersFromNoSnapshot) {
   PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
-  EXPECT_THAT(
-      Differences(nullptr, *Build()),
-      UnorderedElementsAre("settings", "all-services", "services a", "services b",
-                           "host s.a.svc.cluster.local", "host s.b.svc.cluster.local", "endpoints a",
-                           "endpoints b", "virtual-services-seen", "virtual-services a", "virtual-services b",
-                           "destination-rules a", "destination-rules b", "peer-authentications a",
-                           "objects Sidecar a", "objects Sidecar b", "policies PeerAuthentication a",
-                           "policies Sidecar a", "policies Sidecar b", "workload 10.0.0.1",
-                           "workload 10.0.0.2", "pod a p", "pod b p", "networks", "external-targets"));
+  EXPECT_THAT(Differences(nullptr, *Build()),
+              UnorderedElementsAre(
+                  "settings", "all-services", "services a", "services b", "host s.a.svc.cluster.local",
+                  "host s.b.svc.cluster.local", "endpoints a", "endpoints b", "virtual-services-seen",
+                  "virtual-services a", "virtual-services b", "destination-rules a", "destination-rules b",
+                  "peer-authentications a", "objects Sidecar a", "objects Sidecar b",
+                  "policies PeerAuthentication a", "policies Sidecar a", "policies Sidecar b",
+                  "workload 10.0.0.1", "workload 10.0.0.2", "pod a p", "pod b p", "networks"));
 }
 
 TEST_F(SnapshotDiffTest, NothingChangedIsNoDifference) {
@@ -224,6 +226,44 @@ TEST_F(SnapshotDiffTest, ObjectsConcernTheirKindAndNamespace) {
 TEST_F(SnapshotDiffTest, WorkloadsConcernTheirAddresses) {
   AddPod("c", "p", "10.0.0.2", {});
   EXPECT_THAT(TakeDifferences(), ElementsAre("pod c p", "workload 10.0.0.2"));
+}
+
+TEST_F(SnapshotDiffTest, ExternalTargetsConcernTheirAddresses) {
+  const auto serve = [this](const char* address, uint32_t port) {
+    model::ExternalTarget target;
+    target.target_port = port;
+    registry_.external_targets[Interned(address)] =
+        std::make_shared<const model::ExternalTargets>(model::ExternalTargets{target});
+    registry_.changes.external_targets = true;
+  };
+  serve("192.0.2.1", 80);
+  serve("192.0.2.2", 80);
+  EXPECT_THAT(TakeDifferences(),
+              UnorderedElementsAre("external-targets 192.0.2.1", "external-targets 192.0.2.2"));
+  serve("192.0.2.1", 81);
+  EXPECT_THAT(TakeDifferences(), ElementsAre("external-targets 192.0.2.1"));
+  registry_.external_targets.Erase(Interned("192.0.2.2"));
+  registry_.changes.external_targets = true;
+  EXPECT_THAT(TakeDifferences(), ElementsAre("external-targets 192.0.2.2"));
+}
+
+TEST_F(SnapshotDiffTest, WrittenObjectsConcernTheirKind) {
+  config::ObjectStore written;
+  const auto write = [&](config::Kind kind) {
+    config::ObjectMeta meta;
+    meta.ns = "a";
+    meta.name = "w";
+    const auto object = std::make_shared<config::ConfigObject>(kind, meta, config::Origin(), nullptr, 1);
+    const auto changes = written.Apply(std::vector<config::ObjectChange>{{config::KeyOf(*object), object}});
+    builder_.SetWritten(std::make_shared<const WrittenObjects>(last_->written.get(), written, changes));
+  };
+  write(config::Kind::kTelemetry);
+  EXPECT_THAT(TakeDifferences(), ElementsAre("written Telemetry"));
+  const WrittenObjects::OfKind telemetry = last_->written->All(config::Kind::kTelemetry);
+  ASSERT_NE(telemetry, nullptr);
+  write(config::Kind::kWasmPlugin);
+  EXPECT_THAT(TakeDifferences(), ElementsAre("written WasmPlugin"));
+  EXPECT_EQ(last_->written->All(config::Kind::kTelemetry), telemetry);
 }
 
 TEST_F(SnapshotDiffTest, KeySetsConcernTheirSources) {

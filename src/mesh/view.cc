@@ -134,6 +134,10 @@ const ObjectIndex::List& View::AllObjects(config::Kind kind) {
   return world_.snapshot.objects->Of(kind);
 }
 
+WrittenObjects::OfKind View::Written(config::Kind kind) {
+  return Note<config::ObjectStore::ByName>({Part::kWritten, kind});
+}
+
 config::ConfigPtr View::Object(config::Kind kind, const Interned& ns, const Interned& name) {
   return Note<config::ConfigObject>({Part::kObject, kind, ns, name});
 }
@@ -156,9 +160,8 @@ std::vector<const model::WorkloadInstance*> View::PodsAt(const Interned& address
   return world_.snapshot.workloads->PodsByAddress(address);
 }
 
-const std::vector<model::ExternalTarget>& View::ExternalTargetsAt(const Interned& address) {
-  NoteAnswer({Part::kExternalTargets, {}, address});
-  return world_.snapshot.external_targets->At(address);
+std::shared_ptr<const model::ExternalTargets> View::ExternalTargetsAt(const Interned& address) {
+  return Note<model::ExternalTargets>({Part::kExternalTargets, {}, address});
 }
 
 VirtualServiceIndex::ListPtr View::VirtualServicesIn(const Interned& ns) {

@@ -73,13 +73,16 @@ class View {
   NamespacePeerAuthenticationPtr mesh_peer_authentication();               // of the root namespace
   const ObjectIndex::List& Objects(config::Kind kind, const Interned& ns);
   const ObjectIndex::List& AllObjects(config::Kind kind);
+  // All of a kind as sources handed them over, by namespace and name; null: none.
+  WrittenObjects::OfKind Written(config::Kind kind);
   config::ConfigPtr Object(config::Kind kind, const Interned& ns, const Interned& name);  // null: none
   NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);                 // null: none
   std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
   const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name);
   // The pods with an address, those of the host network last.
   std::vector<const model::WorkloadInstance*> PodsAt(const Interned& address);
-  const std::vector<model::ExternalTarget>& ExternalTargetsAt(const Interned& address);
+  // Null where there are none.
+  std::shared_ptr<const model::ExternalTargets> ExternalTargetsAt(const Interned& address);
   VirtualServiceIndex::ListPtr VirtualServicesIn(const Interned& ns);
   const VirtualServiceIndex& all_virtual_services();
   // The VirtualServices for a gateway that the client's namespace sees, in the order in which they compete.

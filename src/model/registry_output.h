@@ -44,7 +44,9 @@ struct ExternalTarget {
   const ServicePort* port = nullptr;  // of `service`
   uint32_t target_port = 0;
   WorkloadPtr workload;
+  friend bool operator==(const ExternalTarget&, const ExternalTarget&) = default;
 };
+using ExternalTargets = std::vector<ExternalTarget>;
 
 // What the registries found out of a mesh's objects: plain values, pointers kept where nothing changed.
 // Copies share what they have in common.
@@ -55,7 +57,7 @@ struct RegistryOutput {
   // By address, which of the ServiceEntries' services are served there, as GetProxyServiceTargets of Istio's
   // registry finds them: in the order of the services' hosts. Kubernetes services are matched to pods by
   // their selectors.
-  ShardedMap<Interned, std::vector<ExternalTarget>> external_targets;
+  ShardedMap<Interned, std::shared_ptr<const ExternalTargets>> external_targets;
   std::vector<NetworkGateway> network_gateways;
   std::vector<config::Diagnostic> diagnostics;
   RegistryChanges changes;  // of the last Apply

@@ -26,7 +26,6 @@ bool ConcernsAll(Part part) {
 std::optional<Question> AsDifference(const Question& question) {
   if (question.part >= mesh::kFirstOfClient || ConcernsAll(question.part)) return std::nullopt;
   if (question.part == Part::kEndpointTraits) return Question{Part::kEndpoints, {}, question.a};
-  if (question.part == Part::kExternalTargets) return Question{Part::kExternalTargets};
   return question;
 }
 

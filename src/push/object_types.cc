@@ -13,7 +13,7 @@ gen::Generator* ObjectTypes::Find(std::string_view url) const {
   return at == by_url.end() ? nullptr : at->second;
 }
 
-ObjectTypes MakeObjectTypes(const gen::ObjectSource* source) {
+ObjectTypes MakeObjectTypes() {
   ObjectTypes types;
   const auto add = [&](std::unique_ptr<gen::Generator> generator) {
     return types.generators.emplace_back(std::move(generator)).get();
@@ -22,7 +22,7 @@ ObjectTypes MakeObjectTypes(const gen::ObjectSource* source) {
   for (const config::KindInfo& kind : config::AllKinds()) {
     // Not Kubernetes' own, Secrets among them.
     if (kind.payload == config::PayloadType::kStruct || kind.group == "networking.k8s.io") continue;
-    gen::Generator* const generator = add(gen::NewObjectGenerator(kind.kind, source));
+    gen::Generator* const generator = add(gen::NewObjectGenerator(kind.kind));
     for (std::string_view version : kind.versions)
       types.by_url.emplace(StrCat(kind.group, "/", version, "/", kind.name), generator);
   }

@@ -11,7 +11,6 @@
 
 #include "absl/status/status.h"
 #include "gen/generator.h"
-#include "gen/object/object_source.h"
 #include "model/peer_identity.h"
 #include "push/authorizer.h"
 
@@ -34,8 +33,8 @@ struct ObjectTypes {
   gen::Generator* Find(std::string_view url) const;
 };
 
-// Every kind of Istio's and the Gateway API's, and "core/v1alpha1/MeshConfig". `source` must outlive it.
-ObjectTypes MakeObjectTypes(const gen::ObjectSource* source);
+// Every kind of Istio's and the Gateway API's, and "core/v1alpha1/MeshConfig".
+ObjectTypes MakeObjectTypes();
 
 // Whether a URL has their form, GROUP/VERSION/KIND.
 bool IsObjectType(std::string_view url);

@@ -64,7 +64,7 @@ Stream::~Stream() {
 void Stream::Start(std::shared_ptr<Connection> connection) {
   {
     std::lock_guard lock(mutex_);
-    connection_ = connection;
+    connection_ = std::move(connection);
   }
   if (pusher_->Stopping()) {  // it may have closed all streams before this one had a connection
     Close(ShuttingDown());

@@ -62,6 +62,7 @@ struct Registries::State {
   void BuildEndpoints(const model::ServiceKey& key, const Name& kubernetes_name);
   void SetTargets(const model::ServiceKey& key,
                   std::vector<std::pair<Interned, model::ExternalTarget>> targets);
+  void SetTargetsAt(const Interned& address, const model::ServiceKey& key, model::ExternalTargets targets);
   void Report(const config::ObjectKey& object, std::vector<config::Diagnostic> diagnostics);
   void ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name);
 

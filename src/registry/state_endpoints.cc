@@ -95,30 +95,38 @@ void Registries::State::BuildEndpoints(const model::ServiceKey& key, const Name&
 
 void Registries::State::SetTargets(const model::ServiceKey& key,
                                    std::vector<std::pair<Interned, model::ExternalTarget>> targets) {
-  const std::vector<Interned>* before = target_addresses.Find(key);
-  if (before == nullptr && targets.empty()) return;
-  output.changes.external_targets = true;
-  if (before != nullptr) {
-    for (const Interned& address : *before) {
-      auto& list = output.external_targets[address];
-      std::erase_if(list, [&](const model::ExternalTarget& t) {
-        return t.service->hostname == key.first && t.service->ns == key.second;
-      });
-      if (list.empty()) output.external_targets.Erase(address);
-    }
+  absl::flat_hash_map<Interned, model::ExternalTargets> by_address;
+  for (auto& [address, target] : targets) by_address[address].push_back(std::move(target));
+  std::vector<Interned> addresses;
+  for (const auto& [address, list] : by_address) addresses.push_back(address);
+  if (const std::vector<Interned>* before = target_addresses.Find(key)) {
+    for (const Interned& address : *before) by_address[address];
+  }
+  for (auto& [address, list] : by_address) SetTargetsAt(address, key, std::move(list));
+  if (addresses.empty()) {
     target_addresses.Erase(key);
+  } else {
+    target_addresses[key] = std::move(addresses);
   }
-  if (targets.empty()) return;
-  std::vector<Interned>& addresses = target_addresses[key];
-  for (auto& [address, target] : targets) {
-    output.external_targets[address].push_back(std::move(target));
-    addresses.push_back(address);
+}
+
+// Those of the one service; others that are served at the address stay.
+void Registries::State::SetTargetsAt(const Interned& address, const model::ServiceKey& key,
+                                     model::ExternalTargets targets) {
+  const auto* before = output.external_targets.Find(address);
+  if (before != nullptr) {
+    for (const model::ExternalTarget& target : **before) {
+      const model::Service& service = *target.service;
+      if (service.hostname != key.first || service.ns != key.second) targets.push_back(target);
+    }
   }
-  std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  for (const Interned& address : addresses) {
-    auto& list = output.external_targets[address];
-    std::stable_sort(list.begin(), list.end(), TargetOrder);
+  std::stable_sort(targets.begin(), targets.end(), TargetOrder);
+  if (before == nullptr ? targets.empty() : **before == targets) return;
+  output.changes.external_targets = true;
+  if (targets.empty()) {
+    output.external_targets.Erase(address);
+  } else {
+    output.external_targets[address] = std::make_shared<const model::ExternalTargets>(std::move(targets));
   }
 }
 

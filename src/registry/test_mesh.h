@@ -150,7 +150,7 @@ inline std::string ToText(const model::RegistryOutput& output) {
   }
   for (const auto& [address, targets] : output.external_targets) {
     std::string text = StrCat("targets ", address.str());
-    for (const model::ExternalTarget& t : targets) {
+    for (const model::ExternalTarget& t : *targets) {
       StrAppend(&text, " ", t.service->hostname.str(), "@", t.service->address, ":", t.port->port, ">",
                 t.target_port);
     }

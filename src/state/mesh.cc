@@ -39,6 +39,10 @@ Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::Set
   }
   builder_->SetKeySets(key_sets_);
   builder_->SetTrustBundle(trust_bundle_);
+  if (snapshot_ == nullptr || !result.objects.empty()) {
+    const mesh::WrittenObjects* before = snapshot_ == nullptr ? nullptr : snapshot_->written.get();
+    builder_->SetWritten(std::make_shared<const mesh::WrittenObjects>(before, written_, result.objects));
+  }
   const std::vector<ObjectChange> effective = Derive(result.objects, &result.statuses);
   snapshot_ = builder_->Build(objects_, registries_.Apply(objects_, effective, settings_));
   registries_.DropChanges();

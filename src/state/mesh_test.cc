@@ -205,9 +205,13 @@ TEST(SecondMesh, SharesAllButTheChange) {
   std::vector<mesh::Part> parts;
   mesh::ForEachDifference(live.snapshot().get(), *second.snapshot(),
                           [&](const mesh::Question& part) { parts.push_back(part.part); });
-  EXPECT_THAT(parts,
-              testing::UnorderedElementsAre(mesh::Part::kVirtualServices, mesh::Part::kAllVirtualServices));
+  EXPECT_THAT(parts, testing::UnorderedElementsAre(mesh::Part::kVirtualServices,
+                                                   mesh::Part::kAllVirtualServices, mesh::Part::kWritten));
   EXPECT_TRUE(live.snapshot()->virtual_services->All().empty());
+  EXPECT_EQ(live.snapshot()->written->All(config::Kind::kVirtualService), nullptr);
+  EXPECT_EQ(second.snapshot()->written->All(config::Kind::kVirtualService)->size(), 1u);
+  EXPECT_EQ(second.snapshot()->written->All(config::Kind::kDestinationRule),
+            live.snapshot()->written->All(config::Kind::kDestinationRule));
 }
 
 TEST(SecondMesh, RevisionsNameSnapshotsOfTheProcess) {

@@ -32,7 +32,7 @@ std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& 
 // Two parts: the objects, and, of ServiceEntries, those that stand for the services of other registries.
 class ObjectGenerator final : public Generator {
  public:
-  ObjectGenerator(config::Kind kind, const ObjectSource* source) : kind_(kind), source_(source) {}
+  explicit ObjectGenerator(config::Kind kind) : kind_(kind) {}
 
   size_t PartCount() const override { return kind_ == config::Kind::kServiceEntry ? 2 : 1; }
 
@@ -43,24 +43,21 @@ class ObjectGenerator final : public Generator {
   void Sweep(Clock::time_point now) override { cache_.Sweep(now); }
 
  private:
-  // They may be newer than the snapshot, which no read could tell.
   Resources Objects(mesh::View& view, const Names* names) {
-    view.MarkUnrepeatable();
     Resources out;
-    for (config::ConfigPtr& object : source_->ObjectsOf(kind_)) {
+    ForEachWritten(view, [&](const config::ConfigPtr& object) {
       const std::string name = NameOf(*object);
-      if (AskedFor(names, name)) out.push_back(Make(name, {std::move(object), nullptr, {}}));
-    }
+      if (AskedFor(names, name)) out.push_back(Make(name, {object, nullptr, {}}));
+    });
     return out;
   }
 
   Resources Services(mesh::View& view, const Names* names) {
-    view.MarkUnrepeatable();
     Resources out;
     StringSet seen;
-    for (const config::ConfigPtr& object : source_->ObjectsOf(kind_)) {
+    ForEachWritten(view, [&](const config::ConfigPtr& object) {
       if (object->name().str().starts_with("synthetic-")) seen.insert(NameOf(*object));
-    }
+    });
     for (const model::ServicePtr& service : view.imports().services) {
       if (service->registry == model::Registry::kExternal) continue;
       const std::string name = SyntheticNameOf(*service);
@@ -68,6 +65,13 @@ class ObjectGenerator final : public Generator {
       out.push_back(Make(name, {nullptr, service, AddressesOf(*service, view)}));
     }
     return out;
+  }
+
+  template <typename Visit>
+  void ForEachWritten(mesh::View& view, Visit visit) const {
+    const mesh::WrittenObjects::OfKind objects = view.Written(kind_);
+    if (objects == nullptr) return;
+    for (const auto& [name, object] : *objects) visit(object);
   }
 
   cache::ResourcePtr Make(const std::string& name, const Inputs& inputs) {
@@ -79,7 +83,6 @@ class ObjectGenerator final : public Generator {
   }
 
   const config::Kind kind_;
-  const ObjectSource* const source_;
   cache::ByteCache<Inputs> cache_;
 };
 
@@ -94,8 +97,8 @@ class MeshConfigGenerator final : public Generator {
 }  // namespace
 }  // namespace object
 
-std::unique_ptr<Generator> NewObjectGenerator(config::Kind kind, const ObjectSource* source) {
-  return std::make_unique<object::ObjectGenerator>(kind, source);
+std::unique_ptr<Generator> NewObjectGenerator(config::Kind kind) {
+  return std::make_unique<object::ObjectGenerator>(kind);
 }
 
 std::unique_ptr<Generator> NewMeshConfigGenerator() {

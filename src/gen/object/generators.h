@@ -5,7 +5,6 @@
 
 #include "config/kind.h"
 #include "gen/generator.h"
-#include "gen/object/object_source.h"
 
 // The objects of the mesh themselves, for other control planes and tools that take them over xDS (as the
 // successor of MCP): a resource is an istio.mcp.v1alpha1.Resource, named "namespace/name", with the object's
@@ -15,8 +14,8 @@ namespace fairlead::gen {
 
 // Of one kind that is no Kubernetes struct (see config/kinds.inc). With the ServiceEntries come, as
 // "namespace/synthetic-name", entries without endpoints for the services of other registries that the
-// client's scope sees. `source` must outlive the generator.
-std::unique_ptr<Generator> NewObjectGenerator(config::Kind kind, const ObjectSource* source);
+// client's scope sees.
+std::unique_ptr<Generator> NewObjectGenerator(config::Kind kind);
 
 // The MeshConfig that holds, one resource without a name.
 std::unique_ptr<Generator> NewMeshConfigGenerator();

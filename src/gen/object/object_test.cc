@@ -49,26 +49,6 @@ spec:
   rules: [{backendRefs: [{name: web, port: 80}]}]
 )";
 
-class TestSource : public ObjectSource {
- public:
-  explicit TestSource(std::string_view manifests) { Apply(manifests); }
-  void Apply(std::string_view manifests) {
-    std::vector<config::ObjectChange> changes;
-    for (const auto& object : config::ParseManifests(manifests, "test.yaml").objects)
-      changes.push_back({config::KeyOf(*object), object});
-    store_.Apply(changes);
-  }
-  std::vector<config::ConfigPtr> ObjectsOf(Kind kind) const override {
-    std::vector<config::ConfigPtr> all;
-    for (const auto& [name, object] : store_.All(kind)) all.push_back(object);
-    return all;
-  }
-  uint64_t RevisionOf(Kind kind) const override { return store_.Revision(kind); }
-
- private:
-  config::ObjectStore store_;
-};
-
 model::ServicePtr TestService(const std::string& name,
                               model::Registry registry = model::Registry::kKubernetes) {
   auto service = std::make_shared<model::Service>();
@@ -91,8 +71,18 @@ class ObjectTest : public testing::Test {
     auto settings = std::make_shared<model::Settings>();
     settings->mesh = model::DefaultMeshConfig();
     snapshot_.settings = settings;
+    Apply(kObjects);
     SetProxy(model::Proxy());
     scope_.sidecar = std::make_shared<mesh::SidecarScope>(mesh::SidecarScope{imports_, {}});
+  }
+  void Apply(std::string_view manifests) {
+    std::vector<config::ObjectChange> changes;
+    for (const auto& object : config::ParseManifests(manifests, "test.yaml").objects)
+      changes.push_back({config::KeyOf(*object), object});
+    const mesh::WrittenObjects* before = snapshot_.written.get();
+    changes = store_.Apply(changes);
+    snapshot_.written = std::make_shared<const mesh::WrittenObjects>(before, store_, changes);
+    snapshot_.id = NextUniqueId();
   }
   void SetProxy(model::Proxy proxy) {
     proxy.cls = model::ClassOf(proxy);
@@ -109,14 +99,14 @@ class ObjectTest : public testing::Test {
     return made;
   }
 
-  TestSource source_{kObjects};
+  config::ObjectStore store_;
   mesh::MeshSnapshot snapshot_;
   std::shared_ptr<mesh::ScopeImports> imports_ = std::make_shared<mesh::ScopeImports>();
   mesh::ProxyScope scope_;
 };
 
 TEST_F(ObjectTest, AnObjectHasItsMetadataAndItsSpecAsBody) {
-  const auto made = Make(NewObjectGenerator(Kind::kVirtualService, &source_).get());
+  const auto made = Make(NewObjectGenerator(Kind::kVirtualService).get());
   ASSERT_EQ(made.size(), 1u);
   const Resource& resource = made.at("shop/reviews");
   EXPECT_EQ(resource.metadata().name(), "shop/reviews");
@@ -130,7 +120,7 @@ TEST_F(ObjectTest, AnObjectHasItsMetadataAndItsSpecAsBody) {
 }
 
 TEST_F(ObjectTest, AnObjectOfTheGatewayApiIsAStruct) {
-  const auto made = Make(NewObjectGenerator(Kind::kHttpRoute, &source_).get());
+  const auto made = Make(NewObjectGenerator(Kind::kHttpRoute).get());
   google::protobuf::Struct spec;
   ASSERT_TRUE(made.at("shop/web").body().UnpackTo(&spec));
   EXPECT_EQ(
@@ -142,11 +132,11 @@ TEST_F(ObjectTest, AnObjectOfTheGatewayApiIsAStruct) {
 }
 
 TEST_F(ObjectTest, WithoutAResourceVersionTheVersionIsOfTheContent) {
-  const auto generator = NewObjectGenerator(Kind::kServiceEntry, &source_);
+  const auto generator = NewObjectGenerator(Kind::kServiceEntry);
   const std::string before = Make(generator.get()).at("shop/synthetic-taken").metadata().version();
   EXPECT_FALSE(before.empty());
   EXPECT_FALSE(Make(generator.get()).at("shop/synthetic-taken").metadata().has_create_time());
-  source_.Apply(
+  Apply(
       "{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: synthetic-taken, namespace: "
       "shop},"
       " spec: {hosts: [b.example.com], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}}");
@@ -156,7 +146,7 @@ TEST_F(ObjectTest, WithoutAResourceVersionTheVersionIsOfTheContent) {
 TEST_F(ObjectTest, ServicesOfOtherRegistriesAreServiceEntriesWithoutEndpoints) {
   imports_->services = {TestService("web"), TestService("taken"),
                         TestService("ext", model::Registry::kExternal)};
-  const auto made = Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get());
+  const auto made = Make(NewObjectGenerator(Kind::kServiceEntry).get());
   ASSERT_EQ(made.size(), 2u) << "one has its own entry, and an object's name is the object's";
   ServiceEntry entry;
   ASSERT_TRUE(made.at("shop/synthetic-web").body().UnpackTo(&entry));
@@ -181,27 +171,32 @@ TEST_F(ObjectTest, AClientThatSaysWhereItIsSeesTheAddressesOfItsFamily) {
   SetProxy(std::move(proxy));
   imports_->services = {TestService("web")};
   ServiceEntry entry;
-  ASSERT_TRUE(Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get())
-                  .at("shop/synthetic-web")
-                  .body()
-                  .UnpackTo(&entry));
+  ASSERT_TRUE(
+      Make(NewObjectGenerator(Kind::kServiceEntry).get()).at("shop/synthetic-web").body().UnpackTo(&entry));
   EXPECT_THAT(entry.addresses(), ElementsAre("10.0.0.1"));
 }
 
 TEST_F(ObjectTest, OnlyWhatIsAskedForIsMade) {
   imports_->services = {TestService("web"), TestService("db")};
   const std::vector<std::string> names = {"shop/synthetic-db", "shop/unknown"};
-  const auto made = Make(NewObjectGenerator(Kind::kServiceEntry, &source_).get(), &names);
+  const auto made = Make(NewObjectGenerator(Kind::kServiceEntry).get(), &names);
   ASSERT_EQ(made.size(), 1u);
   EXPECT_TRUE(made.contains("shop/synthetic-db"));
 }
 
-TEST_F(ObjectTest, WhatMayBeNewerThanTheSnapshotIsNeverTakenOver) {
-  const auto generator = NewObjectGenerator(Kind::kServiceEntry, &source_);
+TEST_F(ObjectTest, WhatWasMadeHoldsUntilAnObjectOfTheKindChanges) {
+  const auto generator = NewObjectGenerator(Kind::kServiceEntry);
   for (size_t part = 0; part < generator->PartCount(); ++part) {
     mesh::View view({snapshot_, &scope_});
     generator->Generate(view, nullptr, part);
-    EXPECT_FALSE(view.Take()->Hold({snapshot_, &scope_})) << part;
+    const mesh::ReadsPtr reads = view.Take();
+    Apply(StrCat("{apiVersion: networking.istio.io/v1, kind: Sidecar, metadata: {name: s", part,
+                 "}, spec: {}}"));
+    EXPECT_TRUE(reads->Hold({snapshot_, &scope_})) << part;
+    Apply(StrCat("{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: e", part,
+                 "}, spec: {hosts: [e.example.com], resolution: NONE,"
+                 " ports: [{number: 80, name: http, protocol: HTTP}]}}"));
+    EXPECT_FALSE(reads->Hold({snapshot_, &scope_})) << part;
   }
 }
 

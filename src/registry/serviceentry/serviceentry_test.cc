@@ -270,11 +270,15 @@ TEST(ExternalTargets, SayWhatIsServedAtAnAddress) {
   mesh.Apply(StrCat(Entry("e", StrCat(kSelecting, ", addresses: [192.0.2.1]"), "",
                           "[{number: 80, name: http, protocol: HTTP, targetPort: 8080}]"),
                     WorkloadEntry("a", "address: 172.16.0.1, labels: {app: vm}")));
-  const auto& targets = *mesh.output().external_targets.Find(Interned("172.16.0.1"));
+  const model::ExternalTargets targets = **mesh.output().external_targets.Find(Interned("172.16.0.1"));
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_EQ(targets[0].service, mesh.Service(kHost));
   EXPECT_EQ(targets[0].port->port, 80u);
   EXPECT_EQ(targets[0].target_port, 8080u);
+  const auto before = *mesh.output().external_targets.Find(Interned("172.16.0.1"));
+  mesh.Apply(WorkloadEntry("b", "address: 172.16.0.2, labels: {app: vm}"));
+  EXPECT_EQ(*mesh.output().external_targets.Find(Interned("172.16.0.1")), before) << "it is as it was";
+  EXPECT_NE(mesh.output().external_targets.Find(Interned("172.16.0.2")), nullptr);
   mesh.Delete(config::Kind::kServiceEntry, "default", "e");
   EXPECT_TRUE(mesh.output().external_targets.empty());
 }
