@@ -4,7 +4,7 @@
 #
 # makes the library fairlead_model from every *.cc below the folder, the test program model_test from its *_test.cc and
 # the benchmark program model_bench from its *_bench.cc. New files need no edit: the globs are checked at each build. Sources
-# are compiled a few at a time (scripts/batches.py), as half of what one takes is its headers'; the clang presets compile each alone.
+# are compiled a few at a time (scripts/batches.py), as half of what one takes is its headers'; the asan preset compiles each alone.
 #
 #   DEPS       our own folders (base, proto, gen_cluster, ...) and imported targets (gRPC::grpc++, ...); linked PRIVATE
 #   TEST_DEPS  more of the same for the tests and benchmarks alone

@@ -60,6 +60,9 @@ target_compile_options(fairlead_flags INTERFACE -Wall -Wextra -Werror ${FAIRLEAD
 target_compile_options(fairlead_flags INTERFACE -pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(fairlead_flags INTERFACE -fpch-preprocess)
+else()
+  # Batches of sources name a warning that GCC alone has.
+  target_compile_options(fairlead_flags INTERFACE -Wno-unknown-warning-option)
 endif()
 # GCC 12 sees overflows inside optimised std::string code that are not there (gcc.gnu.org/PR105651, PR105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND "${FAIRLEAD_MODE}" MATCHES "-O[23]")
