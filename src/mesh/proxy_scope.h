@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_MESH_PROXY_SCOPE_H_
 #define FAIRLEAD_MESH_PROXY_SCOPE_H_
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct ProxyScope {
   // What all this was made from: what is the proxy's own, the scope, and what a router serves. Null in scopes
   // that were made by hand, the last one for all but routers.
   ReadsPtr own_reads, sidecar_reads, gateway_reads;
+  std::array<const ReadsPtr*, 3> reads() const { return {&own_reads, &sidecar_reads, &gateway_reads}; }
 };
 using ProxyScopePtr = std::shared_ptr<const ProxyScope>;
 

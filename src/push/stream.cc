@@ -28,8 +28,10 @@ bool OwnChange(const mesh::ProxyScope& before, const mesh::ProxyScope& now) {
 
 // Whether the proxy may be another one, or see something else, than in that scope.
 bool MadeFrom(const TouchedReads& touched, const mesh::ProxyScope& scope) {
-  return scope.own_reads == nullptr || touched.Contains(scope.own_reads) ||
-         touched.Contains(scope.sidecar_reads) || touched.Contains(scope.gateway_reads);
+  const auto reads = scope.reads();
+  return scope.own_reads == nullptr || std::any_of(reads.begin(), reads.end(), [&touched](const auto* one) {
+           return touched.Contains(*one);
+         });
 }
 
 xds::Answers AnswersOf(Exchange exchange) {
@@ -237,7 +239,7 @@ void Stream::Settle() {
   if (pusher_->options_.shadow) pusher_->CountMismatches();
   if (position_.epoch() == nullptr || pushing_) return;
   Interests::AllReads reads;
-  for (const mesh::ReadsPtr* one : {&scope_->own_reads, &scope_->sidecar_reads, &scope_->gateway_reads}) {
+  for (const mesh::ReadsPtr* one : scope_->reads()) {
     if (*one != nullptr) reads.push_back(one);
   }
   for (const Made& made : made_) made.AddReads(&reads);
