@@ -29,7 +29,8 @@ class StoreMeshModel : public push::MeshModel {
   std::vector<config::Diagnostic> Diagnostics() const override;
   // What is written, as it is now. May be called from any thread.
   config::ObjectStore Store() const;
-  // Every object as it is now, by kind, namespace and name. May be called from any thread.
+  // Every object of the control plane's own cluster as it is now, by kind, namespace and name. May be called
+  // from any thread.
   std::vector<config::ConfigPtr> Objects() const;
 
  private:

@@ -52,7 +52,7 @@ class PreviewTest : public testing::Test {
       proxies_.back()->Ask(TypeId::kCluster, {}, node);
       proxies_.back()->Ask(TypeId::kEndpoint, {cluster});
       proxies_.back()->Ask(TypeId::kListener);
-      proxies_.back()->Ask(TypeId::kRoute, {"80"});
+      proxies_.back()->Ask(TypeId::kRouteOfA, {"80"});
       proxies_.back()->Await(3);
     }
   }
@@ -100,12 +100,12 @@ class PreviewTest : public testing::Test {
   std::vector<std::shared_ptr<push::FakeProxy>> proxies_;
 };
 
-constexpr char kRoute[] =
+constexpr char kRouteOfA[] =
     "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: v, namespace: a}, "
     "spec: {hosts: [s], http: [{timeout: 3s, route: [{destination: {host: s}}]}]}}";
 
 TEST_F(PreviewTest, AChangeConcernsThoseWhoSeeIt) {
-  EXPECT_THAT(PreviewOf(Parse(kRoute)), ElementsAre("p.a-1 RDS +80"));
+  EXPECT_THAT(PreviewOf(Parse(kRouteOfA)), ElementsAre("p.a-1 RDS +80"));
 }
 
 TEST_F(PreviewTest, NothingDiffersNothingIsSaid) {
@@ -137,11 +137,11 @@ TEST_F(PreviewTest, WhatGoesIsSaid) {
 // The preview is of what is then sent, and sends nothing itself.
 TEST_F(PreviewTest, APublicationSendsWhatWasPreviewed) {
   const size_t before = proxies_[0]->Responses();
-  ASSERT_THAT(PreviewOf(Parse(kRoute)), ElementsAre("p.a-1 RDS +80"));
+  ASSERT_THAT(PreviewOf(Parse(kRouteOfA)), ElementsAre("p.a-1 RDS +80"));
   EXPECT_EQ(proxies_[0]->Responses(), before);
   Publish(to_);
   const auto response = proxies_[0]->Await(before);
-  EXPECT_EQ(response.type_url(), xds::InfoOf(TypeId::kRoute).url);
+  EXPECT_EQ(response.type_url(), xds::InfoOf(TypeId::kRouteOfA).url);
   while (pusher_->BusyStreams() > 0) std::this_thread::yield();
   EXPECT_EQ(proxies_[0]->Responses(), before + 1);
   EXPECT_THAT(push::PreviewAll(*pusher_, pusher_->Snapshot(), to_), IsEmpty());

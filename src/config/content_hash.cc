@@ -19,8 +19,9 @@ ContentHash& ContentHash::AddNumber(uint64_t number) {
 
 ContentHash& ContentHash::Add(const ObjectMeta& meta) {
   const auto& [name, ns, labels, annotations, generate_name, created, generation, deleting, uid,
-               resource_version, owners] = meta;
+               resource_version, owners, cluster] = meta;
   (void)resource_version;
+  if (!cluster.empty()) Add(cluster);
   return AddAll(name, ns, labels, annotations, generate_name, created, generation, deleting, uid, owners);
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 class ManifestParser {
  public:
-  ManifestParser(const Interned& file, Admission admission, Documents documents)
-      : report_(file), admission_(admission), documents_(documents) {}
+  ManifestParser(const Interned& file, Admission admission, Documents documents, const Interned& cluster)
+      : report_(file), admission_(admission), documents_(documents), cluster_(cluster) {}
 
   ParseResult Parse(std::string_view text) {
     YamlStream stream(text);
@@ -51,9 +51,10 @@ class ManifestParser {
       return TakeList(document, kind, problems);
     const DocumentClass type = Classify(document, item_kind);
     if (type.kind == nullptr) return PassOver(document, type);
-    const std::optional<ObjectKey> key = ReadKey(*type.kind, document);
+    std::optional<ObjectKey> key = ReadKey(*type.kind, document);
     if (!key)
       return Unreadable(document, "missing-field", "metadata.name", StrCat("this ", kind, " has no name"));
+    key->cluster = cluster_;
     TakeObject(*type.kind, *key, document, problems);
   }
 
@@ -103,6 +104,7 @@ class ManifestParser {
   Report report_;
   const Admission admission_;
   const Documents documents_;
+  const Interned cluster_;
   ParseResult result_;
   absl::flat_hash_map<ObjectKey, int> lines_;
 };
@@ -110,8 +112,8 @@ class ManifestParser {
 }  // namespace
 
 ParseResult ParseManifests(std::string_view text, const Interned& file, Admission admission,
-                           Documents documents) {
-  return ManifestParser(file, admission, documents).Parse(text);
+                           Documents documents, const Interned& cluster) {
+  return ManifestParser(file, admission, documents, cluster).Parse(text);
 }
 
 }  // namespace fairlead::config

@@ -31,12 +31,14 @@ enum class Documents { kDropped, kKept };
 // unknown field, a wrong type or a duplicate key, or that Istio would not admit (check/check.h), is left out,
 // with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds
 // that a mesh does not read are passed over: in silence if they are Kubernetes' own, else with a warning. An
-// object that is there twice counts the first time. Thread-safe; distinct texts may be parsed at once.
+// object that is there twice counts the first time. `cluster` (see ObjectMeta) is whose objects they are.
+// Thread-safe; distinct texts may be parsed at once.
 ParseResult ParseManifests(std::string_view text, const Interned& file,
                            Admission admission = Admission::kChecked,
-                           Documents documents = Documents::kDropped);
+                           Documents documents = Documents::kDropped, const Interned& cluster = {});
 
-// Reads one document of a kind that is known, as ParseManifests does; null where it has mistakes.
+// Reads one document of a kind that is known, as ParseManifests does; null where it has mistakes. The object
+// has the namespace, the name and the cluster of `key`.
 ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
 // The same for an object that has been admitted elsewhere: only what cannot be read is a mistake.
 ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);

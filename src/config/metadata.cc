@@ -50,6 +50,7 @@ ObjectMeta ReadMetadata(const ObjectKey& key, Node document, bool checked, Repor
   ObjectMeta meta;
   meta.name = key.name;
   meta.ns = key.ns;
+  meta.cluster = key.cluster;
   for (const Node::Entry& entry : metadata.entries()) {
     if (entry.value.IsNull()) continue;
     if (entry.key == "labels") meta.labels = ReadLabels(entry.value);

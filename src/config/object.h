@@ -35,6 +35,10 @@ struct ObjectMeta {
   std::string uid;
   std::string resource_version;
   std::vector<OwnerReference> owners;
+  // The cluster whose API server has the object: "" for the control plane's own, which holds its
+  // configuration and whose id is Settings::cluster_id; else the id of the other one. REQUIRES: never
+  // Settings::cluster_id.
+  Interned cluster;
 };
 
 // Where an object was read. `file` is "" for objects of an API server.
@@ -80,6 +84,7 @@ class ConfigObject {
   const ObjectMeta& meta() const { return meta_; }
   const Interned& name() const { return meta_.name; }
   const Interned& ns() const { return meta_.ns; }
+  const Interned& cluster() const { return meta_.cluster; }
   const Origin& origin() const { return origin_; }
   // Of everything but the origin; equal objects have equal hashes. For change detection between parses of one
   // object.
@@ -112,29 +117,37 @@ class ConfigObject {
 
 using ConfigPtr = std::shared_ptr<const ConfigObject>;
 
-// Identity of an object within a mesh.
+// Identity of an object within a mesh. In order, the same name in several clusters is together, the control
+// plane's own first.
 struct ObjectKey {
   Kind kind;
   Interned ns;
   Interned name;
+  Interned cluster = {};  // see ObjectMeta
 
   friend bool operator==(const ObjectKey&, const ObjectKey&) = default;
   friend bool operator<(const ObjectKey& a, const ObjectKey& b) {
-    return std::tie(a.kind, a.ns, a.name) < std::tie(b.kind, b.ns, b.name);
+    return std::tie(a.kind, a.ns, a.name, a.cluster) < std::tie(b.kind, b.ns, b.name, b.cluster);
   }
   template <typename H>
   friend H AbslHashValue(H h, const ObjectKey& k) {
-    return H::combine(std::move(h), k.kind, k.ns, k.name);
+    return H::combine(std::move(h), k.kind, k.ns, k.name, k.cluster);
   }
 };
 
-inline ObjectKey KeyOf(const ConfigObject& object) { return {object.kind(), object.ns(), object.name()}; }
+inline ObjectKey KeyOf(const ConfigObject& object) {
+  return {object.kind(), object.ns(), object.name(), object.cluster()};
+}
 
-// "VirtualService default/reviews", for messages.
+// Whether objects of the kind count from any cluster: what services and their endpoints are made of. All
+// others count from the control plane's own cluster alone. Source: Istio's kube registries, one a cluster.
+bool CountsFromEveryCluster(Kind kind);
+
+// "VirtualService default/reviews", "Pod shop/web-0 of cluster east", for messages.
 std::string Describe(const ObjectKey& key);
 
 // Istio's order wherever objects compete: older first, then name, then namespace (Istio:
-// sortConfigByCreationTime).
+// sortConfigByCreationTime), and at last the cluster.
 bool OlderFirst(const ConfigObject& a, const ConfigObject& b);
 
 // One step of a source: the object as it now is, or null where it is gone.

@@ -1,36 +1,61 @@
 #include "config/store.h"
 
+#include <algorithm>
+
 namespace fairlead::config {
 
 std::vector<ObjectChange> ObjectStore::Apply(std::span<const ObjectChange> changes) {
   std::vector<ObjectChange> effective;
   for (const ObjectChange& change : changes) {
-    ByName& objects = objects_[static_cast<size_t>(change.key.kind)];
+    const Interned& cluster = change.key.cluster;
+    const size_t kind = static_cast<size_t>(change.key.kind);
     const auto key = std::make_pair(change.key.ns, change.key.name);
-    const ConfigPtr* before = objects.Find(key);
-    if (change.object == nullptr) {
-      if (before == nullptr) continue;
-      objects.Erase(key);
-    } else {
-      if (before != nullptr &&
-          (*before == change.object || (*before)->content_hash() == change.object->content_hash()))
-        continue;
-      objects.Set(key, change.object);
+    const ConfigPtr* before = All(change.key.kind, cluster).Find(key);
+    if (change.object == nullptr
+            ? before == nullptr
+            : before != nullptr &&
+                  (*before == change.object || (*before)->content_hash() == change.object->content_hash())) {
+      continue;
     }
-    ++revisions_[static_cast<size_t>(change.key.kind)];
+    Kinds& kinds = cluster.empty() ? own_ : others_[cluster];
+    if (change.object != nullptr) {
+      kinds[kind].Set(key, change.object);
+    } else {
+      kinds[kind].Erase(key);
+      const bool empty = std::all_of(kinds.begin(), kinds.end(), [](const ByName& of) { return of.empty(); });
+      if (!cluster.empty() && empty) others_.erase(cluster);
+    }
+    if (cluster.empty()) ++revisions_[kind];
     effective.push_back(change);
   }
   return effective;
 }
 
-ConfigPtr ObjectStore::Find(Kind kind, const Interned& ns, const Interned& name) const {
-  const ConfigPtr* object = All(kind).Find({ns, name});
+const ObjectStore::ByName& ObjectStore::All(Kind kind, const Interned& cluster) const {
+  static const auto* none = new ByName();
+  if (cluster.empty()) return All(kind);
+  const auto of_cluster = others_.find(cluster);
+  return of_cluster == others_.end() ? *none : of_cluster->second[static_cast<size_t>(kind)];
+}
+
+ConfigPtr ObjectStore::Find(Kind kind, const Interned& ns, const Interned& name,
+                            const Interned& cluster) const {
+  const ConfigPtr* object = All(kind, cluster).Find({ns, name});
   return object == nullptr ? nullptr : *object;
+}
+
+std::vector<Interned> ObjectStore::OtherClusters() const {
+  std::vector<Interned> clusters;
+  for (const auto& [cluster, kinds] : others_) clusters.push_back(cluster);
+  return clusters;
 }
 
 size_t ObjectStore::size() const {
   size_t total = 0;
-  for (const ByName& objects : objects_) total += objects.size();
+  for (const ByName& objects : own_) total += objects.size();
+  for (const auto& [cluster, kinds] : others_) {
+    for (const ByName& objects : kinds) total += objects.size();
+  }
   return total;
 }
 

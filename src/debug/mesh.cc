@@ -40,8 +40,23 @@ Json Attributes(const model::Service& service, const std::string& cluster) {
   return out;
 }
 
-Json ServiceJson(const model::Service& service, const std::string& cluster) {
-  Json out = {{"Attributes", Attributes(service, cluster)}};
+// The id of the cluster that a service is of.
+std::string ClusterId(const model::Service& service, const std::string& own) {
+  const Interned cluster = service.cluster();
+  return cluster.empty() ? own : cluster.str();
+}
+
+// Of all clusters that have the service.
+Json ClusterVipsJson(const model::Service& service, const std::string& own_cluster) {
+  Json out = Json::object();
+  if (!service.cluster_vips.empty()) out[ClusterId(service, own_cluster)] = service.cluster_vips;
+  for (const model::ServicePtr& one : service.elsewhere)
+    out[ClusterId(*one, own_cluster)] = one->cluster_vips;
+  return out;
+}
+
+Json ServiceJson(const model::Service& service, const std::string& own_cluster) {
+  Json out = {{"Attributes", Attributes(service, ClusterId(service, own_cluster))}};
   for (const model::ServicePort& port : service.ports) {
     out["ports"].push_back(
         {{"name", port.name}, {"port", port.port}, {"protocol", model::ToString(port.protocol)}});
@@ -49,7 +64,7 @@ Json ServiceJson(const model::Service& service, const std::string& cluster) {
   if (!service.service_accounts.empty()) out["serviceAccounts"] = service.service_accounts;
   out["creationTime"] = AgeText(service.creation_time);
   out["hostname"] = service.hostname.str();
-  if (!service.cluster_vips.empty()) out["clusterVIPs"]["Addresses"][cluster] = service.cluster_vips;
+  if (!service.cluster_vips.empty()) out["clusterVIPs"]["Addresses"] = ClusterVipsJson(service, own_cluster);
   out["defaultAddress"] = service.address;
   if (!service.auto_allocated_ipv4.empty()) out["autoAllocatedIPv4Address"] = service.auto_allocated_ipv4;
   if (!service.auto_allocated_ipv6.empty()) out["autoAllocatedIPv6Address"] = service.auto_allocated_ipv6;

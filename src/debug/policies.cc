@@ -49,6 +49,7 @@ Json DiagnosticJson(const config::Diagnostic& one) {
     out["kind"] = config::InfoOf(one.object->kind).name;
     out["namespace"] = one.object->ns.str();
     out["name"] = one.object->name.str();
+    if (!one.object->cluster.empty()) out["cluster"] = one.object->cluster.str();
   }
   out["path"] = one.path;
   out["message"] = one.message;

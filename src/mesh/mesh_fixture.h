@@ -43,9 +43,10 @@ class MeshFixture : public testing::Test {
     meta.labels = std::move(labels);
     meta.annotations = std::move(annotations);
     meta.creation_time = 1000 - age;
+    meta.cluster = cluster_;
     auto object = std::make_shared<config::ConfigObject>(
         kind, std::move(meta), config::Origin{}, std::make_shared<const Spec>(std::move(spec)), ++hash_);
-    Apply({{kind, ns, name}, object});
+    Apply({config::KeyOf(*object), object});
     return object;
   }
   // `age` in seconds: greater is older.
@@ -167,6 +168,7 @@ class MeshFixture : public testing::Test {
     return snapshot;
   }
 
+  Interned cluster_;  // of what is put from now on, as in config::ObjectMeta
   config::ObjectStore store_;
   model::RegistryOutput registry_;
   // In the order of their adding.

@@ -12,16 +12,16 @@
 namespace fairlead::mesh {
 namespace {
 
-// The labels that the registries have for the proxy's workload: of its pod, else of the first ServiceEntry
-// endpoint at its address.
+// The labels that the registries of its cluster have for the proxy's workload: of its pod, else of the first
+// ServiceEntry endpoint at its address.
 bool FindRegistryLabels(View& view, const model::Proxy& proxy, LabelMap* labels) {
-  if (!InOwnCluster(view, proxy)) return false;
   if (const model::WorkloadInstance* pod = FindPodOf(view, proxy)) {
     *labels =
         model::WithTopologyLabels(pod->sources.front()->meta().labels, pod->workload->cluster,
                                   pod->workload->locality, proxy.metadata.node_name, pod->workload->network);
     return true;
   }
+  if (!ClusterOf(view, proxy).empty()) return false;
   const std::vector<model::ExternalTarget> external = FindExternalTargets(view, proxy);
   if (external.empty()) return false;
   *labels = external.front().workload->labels;

@@ -58,6 +58,45 @@ TEST_F(ProxyScopeTest, ServicesSelectThePod) {
       << "the pod is found by name, whatever its address";
 }
 
+TEST_F(ProxyScopeTest, APodIsItsClustersAndServesTheServicesThere) {
+  const auto service = AddService("a", "web", {80}, {{"app", "web"}});
+  AddPod("a", "web-1", "10.0.0.1", {{"app", "web"}});
+  cluster_ = "east";
+  // Of the same name, with another selector and another target.
+  const auto there = AddService("a", "web", {80}, {{"app", "other"}});
+  SpecOf(there).ports[0].target_port = {8080, ""};
+  const auto alone = AddService("a", "alone", {81}, {{"app", "other"}});
+  AddPod("a", "web-1", "10.1.0.1", {{"app", "other"}});
+  auto joined = std::make_shared<model::Service>(*service);
+  joined->elsewhere = {there};
+  RemoveService(there);
+  ReplaceService(service, joined);
+  const auto in = [this](const char* cluster, const char* ip) {
+    return With(MakeProxy("a", "web-1", ip), [&](model::Proxy* p) { p->metadata.cluster_id = cluster; });
+  };
+  const std::string own = settings_.cluster_id;
+  EXPECT_THAT(Targets(in(own.c_str(), "10.0.0.1")), ElementsAre("web.a.svc.cluster.local:80->80"));
+  EXPECT_THAT(Targets(in("east", "10.1.0.1")),
+              ElementsAre("alone.a.svc.cluster.local:81->81", "web.a.svc.cluster.local:80->8080"));
+  EXPECT_THAT(Targets(in("west", "10.1.0.1")), IsEmpty()) << "no cluster that is known";
+  EXPECT_EQ(ComputeProxyScope(*Build(), in("east", "10.1.0.1"))->labels.at("app"), "other");
+  EXPECT_EQ(ComputeProxyScope(*Build(), in(own.c_str(), "10.0.0.1"))->labels.at("app"), "web");
+}
+
+TEST_F(ProxyScopeTest, EndpointsAreThoseOfItsCluster) {
+  const auto service = AddService("a", "manual", {80});
+  auto endpoints = std::make_shared<model::ServiceEndpoints>();
+  endpoints->shards.resize(1);
+  endpoints->shards[0].cluster = "east";
+  model::Endpoint& endpoint = endpoints->shards[0].endpoints.emplace_back();
+  endpoint.addresses = {"10.0.0.1"};
+  endpoint.port_name = "http-80";
+  registry_.endpoints[{service->hostname, "a"}] = endpoints;
+  AddPod("a", "web-1", "10.0.0.1", {{"app", "web"}});
+  EXPECT_THAT(Targets(MakeProxy("a", "web-1", "10.0.0.1")), IsEmpty())
+      << "the address is another cluster's pod's";
+}
+
 TEST_F(ProxyScopeTest, NamedTargetPortsAreThePods) {
   const auto service = AddService("a", "web", {80, 81, 82, 83}, {{"app", "web"}});
   SpecOf(service).ports[0].target_port = {0, "http"};
@@ -74,6 +113,7 @@ TEST_F(ProxyScopeTest, ServicesWithoutSelectorAreFoundByEndpoints) {
   const auto service = AddService("a", "manual", {80});
   auto endpoints = std::make_shared<model::ServiceEndpoints>();
   endpoints->shards.resize(1);
+  endpoints->shards[0].cluster = settings_.cluster_id;
   model::Endpoint& endpoint = endpoints->shards[0].endpoints.emplace_back();
   endpoint.addresses = {"10.0.0.1"};
   endpoint.port_name = "http-80";
@@ -232,6 +272,7 @@ TEST_F(ProxyScopeTest, FollowsEndpointsWhereTheTargetsCameFromThem) {
   EXPECT_THAT(*none->targets, IsEmpty());
   auto endpoints = std::make_shared<model::ServiceEndpoints>();
   endpoints->shards.resize(1);
+  endpoints->shards[0].cluster = settings_.cluster_id;
   model::Endpoint& endpoint = endpoints->shards[0].endpoints.emplace_back();
   endpoint.addresses = {"10.0.0.1"};
   endpoint.port_name = "http-80";

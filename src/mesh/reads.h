@@ -54,7 +54,7 @@ enum class Part : uint8_t {
   kObject,               // of the question's kind; a: namespace, b: name
   kPolicies,             // of the question's kind; a: namespace
   kWorkloads,            // a: address
-  kPod,                  // a: namespace, b: name
+  kPod,                  // a: place (see WorkloadIndex), b: name
   kExternalTargets,      // a: address
   kWritten,              // of the question's kind; see WrittenObjects
   kDestination,          // a: hostname, b: the namespace of clients; where a route to the host leads

@@ -34,12 +34,17 @@ bool IsPod(const model::WorkloadInstance& workload) {
   return !workload.sources.empty() && workload.sources.front()->kind() == config::Kind::kPod;
 }
 
-// Pods, then workload entries, then pods that share their node's address with others; each by namespace and
-// name.
+std::pair<Interned, Interned> PodName(const model::WorkloadInstance& pod) {
+  return {WorkloadIndex::PlaceOf(pod.workload->ns, pod.sources.front()->cluster()), pod.name};
+}
+
+// Pods, then workload entries, then pods that share their node's address with others; each by namespace, name
+// and cluster.
 bool PreferredByAddress(const WorkloadIndex::Workload& a, const WorkloadIndex::Workload& b) {
   const auto rank = [](const model::WorkloadInstance& w) { return w.host_network ? 2 : IsPod(w) ? 0 : 1; };
   const int rank_a = rank(*a), rank_b = rank(*b);
-  return std::tie(rank_a, a->workload->ns, a->name) < std::tie(rank_b, b->workload->ns, b->name);
+  return std::tie(rank_a, a->workload->ns, a->name, a->workload->cluster) <
+         std::tie(rank_b, b->workload->ns, b->name, b->workload->cluster);
 }
 
 }  // namespace
@@ -137,7 +142,7 @@ std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
         sharing = std::make_shared<const WorkloadList>(std::move(rest));
       }
     }
-    if (IsPod(*before)) pods.Erase(std::make_pair(before->workload->ns, before->name));
+    if (IsPod(*before)) pods.Erase(PodName(*before));
   }
   for (const auto& [before, after] : changes) {
     if (after == nullptr) continue;
@@ -147,7 +152,7 @@ std::shared_ptr<const WorkloadIndex> WorkloadIndexBuilder::Update(
       more.insert(std::upper_bound(more.begin(), more.end(), after, PreferredByAddress), after);
       sharing = std::make_shared<const WorkloadList>(std::move(more));
     }
-    if (IsPod(*after)) pods[{after->workload->ns, after->name}] = after;
+    if (IsPod(*after)) pods[PodName(*after)] = after;
   }
   return index;
 }
@@ -167,8 +172,12 @@ std::shared_ptr<const std::vector<WorkloadIndex::Workload>> WorkloadIndex::At(st
   return sharing == nullptr ? nullptr : *sharing;
 }
 
-WorkloadIndex::Workload WorkloadIndex::Pod(std::string_view ns, std::string_view name) const {
-  const Workload* pod = pods_.Find(std::make_pair(ns, name));
+Interned WorkloadIndex::PlaceOf(const Interned& ns, const Interned& cluster) {
+  return cluster.empty() ? ns : Interned(StrCat(ns.str(), " ", cluster.str()));
+}
+
+WorkloadIndex::Workload WorkloadIndex::Pod(std::string_view place, std::string_view name) const {
+  const Workload* pod = pods_.Find(std::make_pair(place, name));
   return pod == nullptr ? nullptr : *pod;
 }
 

@@ -28,23 +28,34 @@ bool SelectsPods(const model::Service& service) {
   return service.registry == Registry::kKubernetes && !service.selector.empty();
 }
 
+// Calls visit(service) for it as each cluster has it that selects pods by it.
+template <typename Visit>
+void ForEachSelector(const ServicePtr& service, const Visit& visit) {
+  if (SelectsPods(*service)) visit(*service);
+  for (const ServicePtr& one : service->elsewhere) {
+    if (SelectsPods(*one)) visit(*one);
+  }
+}
+
 // Files each service with a selector under the pair of it that the fewest services of its namespace share, so
 // that a look-up meets few that do not match.
 StringMap<std::vector<uint32_t>> IndexSelectors(const ServiceIndex::Services& services) {
   StringMap<uint32_t> sharing;  // how many services have a pair
   for (const ServicePtr& service : services) {
-    if (!SelectsPods(*service)) continue;
-    for (const auto& [key, value] : service->selector) ++sharing[SelectorPair(key, value)];
+    ForEachSelector(service, [&sharing](const model::Service& one) {
+      for (const auto& [key, value] : one.selector) ++sharing[SelectorPair(key, value)];
+    });
   }
   StringMap<std::vector<uint32_t>> index;
   for (uint32_t i = 0; i < services.size(); ++i) {
-    const model::Service& service = *services[i];
-    if (!SelectsPods(service)) continue;
-    const auto rarest = std::min_element(
-        service.selector.begin(), service.selector.end(), [&sharing](const auto& a, const auto& b) {
-          return sharing[SelectorPair(a.first, a.second)] < sharing[SelectorPair(b.first, b.second)];
-        });
-    index[SelectorPair(rarest->first, rarest->second)].push_back(i);
+    ForEachSelector(services[i], [&](const model::Service& one) {
+      const auto rarest = std::min_element(
+          one.selector.begin(), one.selector.end(), [&sharing](const auto& a, const auto& b) {
+            return sharing[SelectorPair(a.first, a.second)] < sharing[SelectorPair(b.first, b.second)];
+          });
+      std::vector<uint32_t>& of_pair = index[SelectorPair(rarest->first, rarest->second)];
+      if (of_pair.empty() || of_pair.back() != i) of_pair.push_back(i);
+    });
   }
   return index;
 }
@@ -176,18 +187,20 @@ void ServiceIndexBuilder::SetHost(const Interned& host, const Interned& ns, cons
 
 const ServiceIndex::Services& ServiceIndex::All() const { return all_ == nullptr ? NoServices() : *all_; }
 
-ServiceIndex::Services NamespaceServices::Selecting(const LabelMap& labels) const {
-  ServiceIndex::Services selecting;
+ServiceIndex::Services NamespaceServices::Selecting(const LabelMap& labels, const Interned& cluster) const {
   std::vector<uint32_t> positions;
   for (const auto& [key, value] : labels) {
-    auto it = by_selector_pair.find(SelectorPair(key, value));
-    if (it == by_selector_pair.end()) continue;
-    for (uint32_t position : it->second) {
-      if (SelectorMatches(all[position]->selector, labels)) positions.push_back(position);
-    }
+    const auto it = by_selector_pair.find(SelectorPair(key, value));
+    if (it != by_selector_pair.end()) positions.insert(positions.end(), it->second.begin(), it->second.end());
   }
   std::sort(positions.begin(), positions.end());
-  for (uint32_t position : positions) selecting.push_back(all[position]);
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  ServiceIndex::Services selecting;
+  for (uint32_t position : positions) {
+    ServicePtr service = model::InCluster(all[position], cluster);
+    if (service != nullptr && SelectsPods(*service) && SelectorMatches(service->selector, labels))
+      selecting.push_back(std::move(service));
+  }
   return selecting;
 }
 

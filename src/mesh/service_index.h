@@ -20,12 +20,13 @@ class SnapshotDifference;  // snapshot_diff.cc
 // The services that live in one namespace. Snapshots share it while none of them changes.
 struct NamespaceServices {
   std::vector<model::ServicePtr> all;  // in Istio's order
-  // Positions in `all` of services with a selector, each by one pair of it ("key=value"): the one that is
-  // rarest here.
+  // Positions in `all` of services with a selector, in some cluster, each by one pair of it ("key=value"):
+  // the one that is rarest here.
   StringMap<std::vector<uint32_t>> by_selector_pair;
 
-  // The Kubernetes services that select a workload with these labels, in order.
-  std::vector<model::ServicePtr> Selecting(const LabelMap& labels) const;
+  // The Kubernetes services that select a workload of a cluster (see config::ObjectMeta) with these labels,
+  // in order, as the cluster has them.
+  std::vector<model::ServicePtr> Selecting(const LabelMap& labels, const Interned& cluster = {}) const;
 };
 using NamespaceServicesPtr = std::shared_ptr<const NamespaceServices>;
 

@@ -67,23 +67,33 @@ void AddForPod(const ServicePtr& service, const config::PodSpec& pod, Targets* t
   of_service.AppendTo(targets);
 }
 
-// The Kubernetes services of a namespace that select a workload with these labels, in order.
-std::vector<ServicePtr> Selecting(View& view, const Interned& ns, const LabelMap& labels) {
+// The Kubernetes services of a cluster's namespace that select a workload with these labels, in order.
+std::vector<ServicePtr> Selecting(View& view, const Interned& ns, const LabelMap& labels,
+                                  const Interned& cluster = {}) {
   const NamespaceServicesPtr of_namespace = view.Services(ns);
-  return of_namespace == nullptr ? std::vector<ServicePtr>() : of_namespace->Selecting(labels);
+  return of_namespace == nullptr ? std::vector<ServicePtr>() : of_namespace->Selecting(labels, cluster);
+}
+
+// Whether these are endpoints of a cluster's own Kubernetes services.
+bool IsOfKubernetes(View& view, const model::EndpointShard& shard, const Interned& cluster) {
+  if (shard.registry != static_cast<uint8_t>(model::Registry::kKubernetes)) return false;
+  return cluster.empty() ? shard.cluster == view.settings(model::SettingsPart::kScopes)->cluster_id
+                         : shard.cluster == cluster;
 }
 
 // The endpoints of a namespace's Kubernetes services at the proxy's address: for services without selector.
-void AddByEndpoints(View& view, const model::Proxy& proxy, Targets* targets) {
+void AddByEndpoints(View& view, const model::Proxy& proxy, const Interned& cluster, Targets* targets) {
   const Interned own_address = proxy.ip_addresses.front();
   const NamespaceServicesPtr of_namespace = view.Services(proxy.metadata.ns);
   if (of_namespace == nullptr) return;
-  for (const ServicePtr& service : of_namespace->all) {
-    if (service->registry != model::Registry::kKubernetes) continue;
+  for (const ServicePtr& of_all : of_namespace->all) {
+    if (of_all->registry != model::Registry::kKubernetes) continue;
+    const ServicePtr service = model::InCluster(of_all, cluster);
+    if (service == nullptr) continue;
     const model::ServiceEndpointsPtr endpoints = view.Endpoints(service->hostname, service->ns);
     if (endpoints == nullptr) continue;
     for (const model::EndpointShard& shard : endpoints->shards) {
-      if (shard.registry != static_cast<uint8_t>(model::Registry::kKubernetes)) continue;
+      if (!IsOfKubernetes(view, shard, cluster)) continue;
       for (const model::Endpoint& endpoint : shard.endpoints) {
         const bool own = !endpoint.addresses.empty() && endpoint.addresses.front() == own_address;
         const model::ServicePort* port = own ? service->FindPortByName(endpoint.port_name) : nullptr;
@@ -95,10 +105,11 @@ void AddByEndpoints(View& view, const model::Proxy& proxy, Targets* targets) {
 
 // A proxy whose pod is not known (yet) says enough of it in its metadata. All or nothing: a port that cannot
 // be found leaves the proxy without any.
-Targets FindByMetadata(View& view, const model::Proxy& proxy, const LabelMap& labels) {
+Targets FindByMetadata(View& view, const model::Proxy& proxy, const LabelMap& labels,
+                       const Interned& cluster) {
   Targets targets;
   if (labels.empty()) return targets;
-  for (const ServicePtr& service : Selecting(view, proxy.ns, labels)) {
+  for (const ServicePtr& service : Selecting(view, proxy.ns, labels, cluster)) {
     ServiceTargets of_service(service);
     for (const ServicePortSpec& port : SpecOf(service).ports) {
       const model::ServicePort* service_port = service->FindPortByName(port.name);
@@ -169,15 +180,18 @@ Targets FindForEntry(View& view, const model::WorkloadInstance& entry) {
 }
 
 Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
-  if (const model::WorkloadInstance* entry = FindEntryOf(view, proxy)) return FindForEntry(view, *entry);
+  const Interned cluster = ClusterOf(view, proxy);
+  // WorkloadEntries are the own cluster's.
+  const model::WorkloadInstance* entry = cluster.empty() ? FindEntryOf(view, proxy) : nullptr;
+  if (entry != nullptr) return FindForEntry(view, *entry);
   const model::WorkloadInstance* pod = FindPodOf(view, proxy);
   if (pod == nullptr || proxy.metadata.labels.contains(kTestVmLabel))
-    return FindByMetadata(view, proxy, labels);
+    return FindByMetadata(view, proxy, labels, cluster);
   Targets found;
   const config::ConfigObject& object = *pod->sources.front();
-  const auto selecting = Selecting(view, object.ns(), object.meta().labels);
+  const auto selecting = Selecting(view, object.ns(), object.meta().labels, cluster);
   for (const ServicePtr& service : selecting) AddForPod(service, object.Spec<config::PodSpec>(), &found);
-  if (selecting.empty()) AddByEndpoints(view, proxy, &found);
+  if (selecting.empty()) AddByEndpoints(view, proxy, cluster, &found);
   return found;
 }
 
@@ -186,7 +200,9 @@ Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const Label
 const model::WorkloadInstance* FindPodByAddress(View& view, const model::Proxy& proxy) {
   const bool asked = view.settings(model::SettingsPart::kScopes)->features.pods_by_address;
   if (!asked || proxy.ip_addresses.empty()) return nullptr;
-  const auto pods = view.PodsAt(proxy.ip_addresses.front());
+  auto pods = view.PodsAt(proxy.ip_addresses.front());
+  const Interned cluster = ClusterOf(view, proxy);
+  std::erase_if(pods, [&cluster](const auto* pod) { return pod->sources.front()->cluster() != cluster; });
   if (pods.size() == 1) return pods.front();
   const auto own = std::find_if(pods.begin(), pods.end(), [&proxy](const model::WorkloadInstance* pod) {
     return pod->workload->ns == proxy.ns;
@@ -210,8 +226,7 @@ std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::
 }
 
 std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
-  Targets targets;
-  if (InOwnCluster(view, proxy)) targets = FindKubernetesTargets(view, proxy, labels);
+  Targets targets = FindKubernetesTargets(view, proxy, labels);
   for (const model::ExternalTarget& target : FindExternalTargets(view, proxy)) {
     targets.push_back({target.service, target.port, target.target_port});
   }
@@ -225,15 +240,17 @@ std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& pr
 const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy) {
   const size_t dot = proxy.id.find('.');
   if (dot != std::string::npos && proxy.id.substr(dot + 1) == proxy.metadata.ns) {
-    const auto* pod = view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot));
+    const auto* pod =
+        view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot), ClusterOf(view, proxy));
     if (pod != nullptr) return pod;
   }
   return FindPodByAddress(view, proxy);
 }
 
-bool InOwnCluster(View& view, const model::Proxy& proxy) {
-  return proxy.metadata.cluster_id.empty() ||
-         proxy.metadata.cluster_id == view.settings(model::SettingsPart::kScopes)->cluster_id;
+Interned ClusterOf(View& view, const model::Proxy& proxy) {
+  const std::string& id = proxy.metadata.cluster_id;
+  const bool own = id == view.settings(model::SettingsPart::kScopes)->cluster_id;
+  return own ? Interned() : Interned(id);
 }
 
 }  // namespace fairlead::mesh

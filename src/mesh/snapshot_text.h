@@ -68,6 +68,8 @@ inline std::string Text(const MeshSnapshot& snapshot, std::span<const char* cons
     const auto endpoints = snapshot.endpoints->Find(service->hostname, service->ns);
     StrAppend(&text, Names({service})[0], " ", service->address, " ",
               endpoints == nullptr ? "" : Text(*endpoints), "\n");
+    for (const model::ServicePtr& one : service->elsewhere)
+      StrAppend(&text, "  in ", one->cluster().str(), " ", one->address, "\n");
   }
   for (const VirtualServicePtr& v : snapshot.virtual_services->All()) text += Text(v);
   for (config::Kind kind : ObjectIndexBuilder::Kinds()) {

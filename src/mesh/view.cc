@@ -151,8 +151,8 @@ std::vector<const model::WorkloadInstance*> View::WorkloadEntriesAt(const Intern
   return world_.snapshot.workloads->EntriesByAddress(address);
 }
 
-const model::WorkloadInstance* View::Pod(const Interned& ns, const Interned& name) {
-  return Note<model::WorkloadInstance>({Part::kPod, {}, ns, name}).get();
+const model::WorkloadInstance* View::Pod(const Interned& ns, const Interned& name, const Interned& cluster) {
+  return Note<model::WorkloadInstance>({Part::kPod, {}, WorkloadIndex::PlaceOf(ns, cluster), name}).get();
 }
 
 std::vector<const model::WorkloadInstance*> View::PodsAt(const Interned& address) {

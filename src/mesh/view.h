@@ -78,7 +78,8 @@ class View {
   config::ConfigPtr Object(config::Kind kind, const Interned& ns, const Interned& name);  // null: none
   NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);                 // null: none
   std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
-  const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name);
+  // `cluster` as in config::ObjectMeta.
+  const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name, const Interned& cluster);
   // The pods with an address, those of the host network last.
   std::vector<const model::WorkloadInstance*> PodsAt(const Interned& address);
   // Null where there are none.

@@ -22,10 +22,14 @@ class WorkloadIndex {
 
   // A pod or workload entry; pods before entries, pods of the host network last. Null if there is none.
   const model::WorkloadInstance* FindByAddress(std::string_view ip) const;
+  // Of the control plane's own cluster.
   const model::WorkloadInstance* FindPod(std::string_view ns, std::string_view name) const;
   // What the answers for an address, or for a pod, depend on; null where there is none.
   std::shared_ptr<const std::vector<Workload>> At(std::string_view ip) const;
-  Workload Pod(std::string_view ns, std::string_view name) const;
+  Workload Pod(std::string_view place, std::string_view name) const;
+  // Where a pod is: its namespace, and behind that its cluster (see config::ObjectMeta) where that is another
+  // than the control plane's own.
+  static Interned PlaceOf(const Interned& ns, const Interned& cluster);
   // The workload entries with an address, by namespace and name.
   std::vector<const model::WorkloadInstance*> EntriesByAddress(std::string_view ip) const;
   // The pods with an address, those of the host network last.
@@ -37,7 +41,7 @@ class WorkloadIndex {
   std::vector<const model::WorkloadInstance*> ByAddress(std::string_view ip, bool pods) const;
   using Sharing = std::shared_ptr<const std::vector<Workload>>;
   ShardedMap<std::string, Sharing, StringViewHash, StringViewEqual> by_address_;
-  NamePairMap<Workload> pods_;  // by (namespace, name)
+  NamePairMap<Workload> pods_;  // by (place, name)
 };
 
 }  // namespace fairlead::mesh

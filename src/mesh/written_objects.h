@@ -12,8 +12,8 @@
 
 namespace fairlead::mesh {
 
-// The objects as sources handed them over, without what was made of them. Immutable; what is there of a kind
-// is shared by all between two changes of the kind.
+// The objects of the control plane's own cluster as sources handed them over, without what was made of them.
+// Immutable; what is there of a kind is shared by all between two changes of the kind.
 class WrittenObjects {
  public:
   using OfKind = std::shared_ptr<const config::ObjectStore::ByName>;
@@ -23,7 +23,9 @@ class WrittenObjects {
                  std::span<const config::ObjectChange> changes) {
     if (before != nullptr) kinds_ = before->kinds_;
     std::array<bool, config::KindCount()> changed{};
-    for (const config::ObjectChange& change : changes) changed[static_cast<size_t>(change.key.kind)] = true;
+    for (const config::ObjectChange& change : changes) {
+      if (change.key.cluster.empty()) changed[static_cast<size_t>(change.key.kind)] = true;
+    }
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (changed[i]) {
         kinds_[i] =

@@ -9,7 +9,8 @@
 namespace fairlead::model {
 
 DiscoveryFilter::DiscoveryFilter(const istio::mesh::v1alpha1::MeshConfig& mesh,
-                                 const config::ObjectStore& store, std::string* problem) {
+                                 const config::ObjectStore& store, const Interned& cluster,
+                                 std::string* problem) {
   std::vector<LabelSelector> selectors;
   for (const auto& proto : mesh.discovery_selectors()) {
     absl::StatusOr<LabelSelector> selector = LabelSelector::Parse(proto);
@@ -21,7 +22,7 @@ DiscoveryFilter::DiscoveryFilter(const istio::mesh::v1alpha1::MeshConfig& mesh,
   }
   if (selectors.empty()) return;
   everything_ = false;
-  for (const auto& [key, object] : store.All(config::Kind::kNamespace)) {
+  for (const auto& [key, object] : store.All(config::Kind::kNamespace, cluster)) {
     if (std::any_of(selectors.begin(), selectors.end(),
                     [&](const LabelSelector& s) { return s.Matches(object->meta().labels); })) {
       namespaces_.insert(object->name());

@@ -21,9 +21,10 @@ class DiscoveryFilter {
  public:
   DiscoveryFilter() = default;  // selects everything
   // Selects the namespaces whose Namespace object matches one of the selectors; without selectors, or with
-  // one that is invalid, everything. `problem`, if not null, is told what is invalid.
+  // one that is invalid, everything. `cluster` (see config::ObjectMeta) is whose namespaces they are.
+  // `problem`, if not null, is told what is invalid.
   DiscoveryFilter(const istio::mesh::v1alpha1::MeshConfig& mesh, const config::ObjectStore& store,
-                  std::string* problem = nullptr);
+                  const Interned& cluster = {}, std::string* problem = nullptr);
 
   bool selects_everything() const { return everything_; }
   bool Selects(const Interned& ns) const { return everything_ || ns.empty() || namespaces_.contains(ns); }

@@ -63,7 +63,7 @@ struct Service {
   // Addresses a client uses. `address` is "0.0.0.0" where there is none (headless, ServiceEntry without
   // addresses).
   std::string address = "0.0.0.0";
-  std::vector<std::string> cluster_vips;  // all of the own cluster's, in order (dual stack: two)
+  std::vector<std::string> cluster_vips;  // all in the cluster of `source`, in order (dual stack: two)
   // Of a ServiceEntry with automatically allocated addresses: 240.240.0.0/16 and 2001:2::/48, or of its
   // status.
   std::string auto_allocated_ipv4;
@@ -87,7 +87,13 @@ struct Service {
   std::vector<std::string> external_addresses;  // load balancer ingress IPs/hostnames, externalIPs
   std::map<uint32_t, uint32_t> node_ports;  // service port -> node port, where externally reachable that way
   std::vector<NamespacedHost> aliases;      // ExternalName services that stand for this one, sorted
+  // The Services of the same name in further clusters, in the order of the clusters' ids, each as its own
+  // cluster has it. This one is the first cluster's: the control plane's own comes before all others. Source:
+  // Istio's aggregate controller, mergeService.
+  std::vector<std::shared_ptr<const Service>> elsewhere;
 
+  // The cluster of `source`, as in config::ObjectMeta.
+  Interned cluster() const { return source == nullptr ? Interned() : source->cluster(); }
   bool headless() const {
     return resolution == Resolution::kPassthrough && registry == Registry::kKubernetes;
   }
@@ -122,6 +128,15 @@ struct Service {
 };
 
 using ServicePtr = std::shared_ptr<const Service>;
+
+// The service as a cluster (see config::ObjectMeta) has it; null where it has none.
+inline ServicePtr InCluster(const ServicePtr& service, const Interned& cluster) {
+  if (service->cluster() == cluster) return service;
+  for (const ServicePtr& one : service->elsewhere) {
+    if (one->cluster() == cluster) return one;
+  }
+  return nullptr;
+}
 
 }  // namespace fairlead::model
 

@@ -1,5 +1,6 @@
 #include "model/service_addresses.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/ip_address.h"
@@ -18,8 +19,29 @@ AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id) 
   view.ipv4 = proxy.ipv4;
   view.ipv6 = proxy.ipv6;
   view.own_cluster = proxy.cluster_id == cluster_id;
+  if (!view.own_cluster) view.cluster = proxy.cluster_id;
   view.auto_allocated = proxy.dns_capture || proxy.type == ProxyType::kWaypoint;
   return view;
+}
+
+const std::vector<std::string>& ClusterVips(const Service& service, const AddressView& view) {
+  static const auto* none = new std::vector<std::string>();
+  if (!view.own_cluster && view.cluster.empty()) return *none;
+  if (service.cluster() == view.cluster) return service.cluster_vips;
+  for (const ServicePtr& one : service.elsewhere) {
+    if (one->cluster() == view.cluster) return one->cluster_vips;
+  }
+  return *none;
+}
+
+std::vector<std::string> AllClusterVips(const Service& service) {
+  std::vector<std::string> all = service.cluster_vips;
+  for (const ServicePtr& one : service.elsewhere) {
+    for (const std::string& vip : one->cluster_vips) {
+      if (std::find(all.begin(), all.end(), vip) == all.end()) all.push_back(vip);
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> FilterByFamily(const std::vector<std::string>& addresses, bool ipv4, bool ipv6) {
@@ -37,10 +59,8 @@ std::vector<std::string> FilterByFamily(const std::vector<std::string>& addresse
 }
 
 std::string PrimaryAddress(const Service& service, const AddressView& view) {
-  if (view.own_cluster) {
-    std::vector<std::string> addresses = FilterByFamily(service.cluster_vips, view.ipv4, view.ipv6);
-    if (!addresses.empty()) return addresses.front();
-  }
+  const std::vector<std::string> vips = FilterByFamily(ClusterVips(service, view), view.ipv4, view.ipv6);
+  if (!vips.empty()) return vips.front();
   if (view.auto_allocated && service.address == kUnspecifiedAddress) {
     if (view.ipv4 && !service.auto_allocated_ipv4.empty()) return service.auto_allocated_ipv4;
     if (view.ipv6 && !service.auto_allocated_ipv6.empty()) return service.auto_allocated_ipv6;
@@ -49,8 +69,7 @@ std::string PrimaryAddress(const Service& service, const AddressView& view) {
 }
 
 std::vector<std::string> AllAddresses(const Service& service, const AddressView& view) {
-  std::vector<std::string> addresses;
-  if (view.own_cluster) addresses = service.cluster_vips;
+  std::vector<std::string> addresses = ClusterVips(service, view);
   if (addresses.empty() && view.auto_allocated) {
     if (!service.auto_allocated_ipv4.empty()) addresses.push_back(service.auto_allocated_ipv4);
     if (!service.auto_allocated_ipv6.empty()) addresses.push_back(service.auto_allocated_ipv6);

@@ -17,18 +17,24 @@ namespace fairlead::model {
 struct AddressView {
   bool ipv4 = true;
   bool ipv6 = false;
-  bool own_cluster = true;      // the proxy's cluster is the one whose virtual IPs the services list
+  bool own_cluster = true;      // the proxy is in the control plane's own cluster
+  Interned cluster = {};        // of a proxy in another one its id; "" where the proxy does not say
   bool auto_allocated = false;  // the proxy captures DNS, so that allocated addresses reach it
 
   friend bool operator==(const AddressView&, const AddressView&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const AddressView& v) {
-    return H::combine(std::move(h), v.ipv4, v.ipv6, v.own_cluster, v.auto_allocated);
+    return H::combine(std::move(h), v.ipv4, v.ipv6, v.own_cluster, v.cluster, v.auto_allocated);
   }
 };
 
-// `cluster_id`: the cluster that the services' virtual IPs belong to.
+// `cluster_id`: the control plane's own cluster.
 AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id);
+
+// The virtual IPs that the service has in the proxy's cluster, in order; none where it is not there.
+const std::vector<std::string>& ClusterVips(const Service& service, const AddressView& view);
+// Those of all clusters, the first cluster's first; of several that are equal the first.
+std::vector<std::string> AllClusterVips(const Service& service);
 
 // Where a service has no address at all.
 inline constexpr std::string_view kUnspecifiedAddress = "0.0.0.0";

@@ -37,6 +37,42 @@ TEST(ServiceAddresses, FollowTheClientsFamily) {
   EXPECT_THAT(AllAddresses(service, kBoth), ElementsAre("10.96.0.1", "fd00::1"));
 }
 
+ServicePtr OfCluster(Service service, std::string_view cluster) {
+  config::ObjectMeta meta;
+  meta.cluster = cluster;
+  service.source =
+      std::make_shared<config::ConfigObject>(config::Kind::kService, meta, config::Origin{}, nullptr, 1);
+  return std::make_shared<const Service>(std::move(service));
+}
+
+TEST(ServiceAddresses, AreThoseOfTheClientsCluster) {
+  Service service = DualStack(), there;
+  there.address = "10.97.0.1";
+  there.cluster_vips = {"10.97.0.1"};
+  service.elsewhere = {OfCluster(there, "east")};
+  AddressView east = kBoth, unknown = kBoth, silent = kBoth;
+  east.own_cluster = unknown.own_cluster = silent.own_cluster = false;
+  east.cluster = "east";
+  unknown.cluster = "west";
+  EXPECT_EQ(PrimaryAddress(service, kBoth), "10.96.0.1");
+  EXPECT_EQ(PrimaryAddress(service, east), "10.97.0.1");
+  EXPECT_THAT(AllAddresses(service, east), ElementsAre("10.97.0.1"));
+  for (const AddressView& view : {unknown, silent}) {
+    EXPECT_THAT(ClusterVips(service, view), IsEmpty());
+    EXPECT_EQ(PrimaryAddress(service, view), "10.96.0.1") << "the first cluster's stands for all";
+  }
+  EXPECT_THAT(AllClusterVips(service), ElementsAre("10.96.0.1", "fd00::1", "10.97.0.1"));
+}
+
+TEST(ServiceAddresses, OfAServiceThatIsInAnotherClusterAlone) {
+  Service there;
+  there.address = "10.97.0.1";
+  there.cluster_vips = {"10.97.0.1"};
+  const ServicePtr service = OfCluster(there, "east");
+  EXPECT_THAT(ClusterVips(*service, kIpv4), IsEmpty());
+  EXPECT_THAT(AllAddresses(*service, kIpv4), ElementsAre("10.97.0.1")) << "as istiod does";
+}
+
 TEST(ServiceAddresses, OfAnUnreachableFamilyAreNone) {
   Service service;
   service.address = "fd00::1";

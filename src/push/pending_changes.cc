@@ -100,7 +100,8 @@ bool PendingChanges::IsWaiting(Kind kind, const Interned& ns) const {
 bool PendingChanges::IsWaitingPodOf(const config::ConfigObject& slice) const {
   for (const config::SliceEndpoint& endpoint : slice.Spec<config::EndpointSliceSpec>().endpoints) {
     const bool names_pod = endpoint.target && endpoint.target->kind == "Pod";
-    if (names_pod ? waiting_.changes.contains({Kind::kPod, endpoint.target->ns, endpoint.target->name})
+    if (names_pod ? waiting_.changes.contains(
+                        {Kind::kPod, endpoint.target->ns, endpoint.target->name, slice.cluster()})
                   : IsWaiting(Kind::kPod, slice.ns()))
       return true;
   }

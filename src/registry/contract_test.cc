@@ -43,6 +43,17 @@ std::vector<Case> Cases() {
          config::ParseManifests(ReadFile(entry.path()), "input.yaml").objects) {
       mesh.objects.push_back({config::KeyOf(*object), object});
     }
+    // And as two clusters: what services and endpoints are made of is in the other one, too.
+    Case two = mesh;
+    two.name += " in two clusters";
+    for (const config::ConfigPtr& object :
+         config::ParseManifests(ReadFile(entry.path()), "input.yaml", config::Admission::kChecked,
+                                config::Documents::kDropped, "other")
+             .objects) {
+      if (config::CountsFromEveryCluster(object->kind()))
+        two.objects.push_back({config::KeyOf(*object), object});
+    }
+    if (two.objects.size() != mesh.objects.size()) cases.push_back(std::move(two));
     cases.push_back(std::move(mesh));
   }
   return cases;

@@ -11,10 +11,12 @@
 
 namespace fairlead::registry {
 
-// What every service and endpoint depends on. A change of it makes everything be looked at again.
+// What every service and endpoint of one cluster depends on. A change of it makes all of the cluster be
+// looked at again.
 struct MeshFacts {
   model::SettingsPtr settings;
-  Interned cluster;  // settings->cluster_id
+  Interned cluster;         // its id: settings->cluster_id for the control plane's own
+  Interned object_cluster;  // how its objects name it (see config::ObjectMeta): "" for that one
   model::DiscoveryFilter filter;
   NetworkLookup networks;
   std::vector<std::string> problems;  // of the settings, as the user should be told

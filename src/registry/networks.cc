@@ -25,13 +25,14 @@ bool IsFromRegistry(const Network& network, std::string_view cluster) {
 
 }  // namespace
 
-NetworkLookup::NetworkLookup(const model::Settings& settings, const LabelMap& system_namespace_labels,
-                             std::vector<std::string>* problems)
+NetworkLookup::NetworkLookup(const model::Settings& settings, const Interned& cluster,
+                             const LabelMap& system_namespace_labels, std::vector<std::string>* problems)
     : system_network_(LabelOr(system_namespace_labels, model::kNetworkLabel)) {
-  if (settings.networks != nullptr) AddNetworks(settings, problems);
+  if (settings.networks != nullptr) AddNetworks(settings, cluster, problems);
 }
 
-void NetworkLookup::AddNetworks(const model::Settings& settings, std::vector<std::string>* problems) {
+void NetworkLookup::AddNetworks(const model::Settings& settings, const Interned& cluster,
+                                std::vector<std::string>* problems) {
   for (const auto& [name, network] : Sorted(*settings.networks)) {
     for (const auto& endpoints : network->endpoints()) {
       if (endpoints.from_cidr().empty()) continue;
@@ -42,19 +43,19 @@ void NetworkLookup::AddNetworks(const model::Settings& settings, std::vector<std
                                    "\" is not a range of addresses"));
       }
     }
-    const bool from_registry = IsFromRegistry(*network, settings.cluster_id);
+    const bool from_registry = IsFromRegistry(*network, cluster);
     if (from_registry && registry_network_.empty()) {
       registry_network_ = name;
     } else if (from_registry) {
       problems->push_back(StrCat("MeshNetworks: networks ", registry_network_.str(), " and ", name,
-                                 " both name fromRegistry ", settings.cluster_id, "; the first is taken"));
+                                 " both name fromRegistry ", cluster.str(), "; the first is taken"));
     }
     for (const auto& gateway : network->gateways()) {
       model::NetworkGateway out{name, "", gateway.address(), gateway.port(), 0};
       if (!gateway.address().empty()) {
         static_gateways_.push_back(out);
       } else if (from_registry && !gateway.registry_service_name().empty()) {
-        out.cluster = settings.cluster_id;
+        out.cluster = cluster;
         service_gateways_[gateway.registry_service_name()].push_back(out);
       }
     }

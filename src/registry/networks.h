@@ -15,20 +15,21 @@
 
 namespace fairlead::registry {
 
-// Which network an endpoint of the cluster is on, and which gateways MeshNetworks names. A plain value, made
-// of the settings and the system namespace's labels. Source: istio.mesh.v1alpha1.MeshNetworks.
+// Which network an endpoint of a cluster is on, and which gateways MeshNetworks names. A plain value, made
+// of the settings, the cluster's id and the labels of its system namespace. Source:
+// istio.mesh.v1alpha1.MeshNetworks.
 class NetworkLookup {
  public:
   NetworkLookup() = default;
   // `problems` is told what in MeshNetworks is of no use.
-  NetworkLookup(const model::Settings& settings, const LabelMap& system_namespace_labels,
-                std::vector<std::string>* problems);
+  NetworkLookup(const model::Settings& settings, const Interned& cluster,
+                const LabelMap& system_namespace_labels, std::vector<std::string>* problems);
 
   // The first of: the workload's label topology.istio.io/network, the system namespace's, the network that
   // lists this cluster in fromRegistry, the network with the widest fromCidr around `ip`; else "".
   Interned NetworkOf(std::string_view ip, const LabelMap& labels) const;
 
-  // Gateways that MeshNetworks gives an address.
+  // Gateways that MeshNetworks gives an address; the same for every cluster.
   const std::vector<model::NetworkGateway>& static_gateways() const { return static_gateways_; }
   // Gateways that it names by registryServiceName, by that host; they lack an address.
   const std::map<std::string, std::vector<model::NetworkGateway>, std::less<>>& service_gateways() const {
@@ -44,7 +45,8 @@ class NetworkLookup {
       return a.prefix.address == b.prefix.address && a.prefix.bits == b.prefix.bits && a.network == b.network;
     }
   };
-  void AddNetworks(const model::Settings& settings, std::vector<std::string>* problems);
+  void AddNetworks(const model::Settings& settings, const Interned& cluster,
+                   std::vector<std::string>* problems);
 
   Interned system_network_;
   Interned registry_network_;

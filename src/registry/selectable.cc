@@ -14,15 +14,7 @@ const SelectableIndex::Entries& SelectableIndex::EntriesIn(const Interned& ns) c
   return entries == nullptr ? *none : *entries;
 }
 
-void SelectableIndex::Set(const Interned& ns, bool is_pod, const Interned& name, SelectablePtr workload) {
-  if (is_pod) {
-    SetPod(ns, name, std::move(workload));
-  } else {
-    SetEntry(ns, name, std::move(workload));
-  }
-}
-
-void SelectableIndex::SetPod(const Interned& ns, const Interned& name, SelectablePtr workload) {
+void SelectableIndex::SetPod(const Interned& ns, const PodName& name, SelectablePtr workload) {
   if (workload != nullptr) {
     pods_[ns][name] = std::move(workload);
   } else if (pods_.contains(ns)) {

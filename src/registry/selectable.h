@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,33 +44,35 @@ using SelectablePtr = std::shared_ptr<const SelectableWorkload>;
 // All selectable workloads by namespace and name.
 class SelectableIndex {
  public:
+  // A pod's cluster (see config::ObjectMeta) and name.
+  using PodName = std::pair<Interned, Interned>;
   // Many: not in order.
-  using Pods = ShardedMap<Interned, SelectablePtr, absl::Hash<Interned>, std::equal_to<Interned>, 64>;
+  using Pods = ShardedMap<PodName, SelectablePtr, absl::Hash<PodName>, std::equal_to<PodName>, 64>;
   using Entries = SortedMap<Interned, SelectablePtr>;
 
   const Pods& PodsIn(const Interned& ns) const;
   const Entries& EntriesIn(const Interned& ns) const;
-  // Those that pass, in the order in which services list them: pods, then entries, each by name.
+  // Those that pass, in the order in which services list them: pods, then entries, each by name, and pods of
+  // one name by the clusters' ids.
   template <typename Predicate>
   std::vector<SelectablePtr> Select(const Interned& ns, const Predicate& passes) const {
     std::vector<SelectablePtr> selected;
     for (const auto& [name, workload] : PodsIn(ns)) {
       if (passes(*workload)) selected.push_back(workload);
     }
-    std::sort(selected.begin(), selected.end(),
-              [](const SelectablePtr& a, const SelectablePtr& b) { return a->name < b->name; });
+    std::sort(selected.begin(), selected.end(), [](const SelectablePtr& a, const SelectablePtr& b) {
+      return std::tie(a->name, a->workload->cluster) < std::tie(b->name, b->workload->cluster);
+    });
     for (const auto& [name, workload] : EntriesIn(ns)) {
       if (passes(*workload)) selected.push_back(workload);
     }
     return selected;
   }
   // Null removes.
-  void Set(const Interned& ns, bool is_pod, const Interned& name, SelectablePtr workload);
-
- private:
-  void SetPod(const Interned& ns, const Interned& name, SelectablePtr workload);
+  void SetPod(const Interned& ns, const PodName& name, SelectablePtr workload);
   void SetEntry(const Interned& ns, const Interned& name, SelectablePtr workload);
 
+ private:
   ShardedMap<Interned, Pods> pods_;
   ShardedMap<Interned, Entries> entries_;
 };

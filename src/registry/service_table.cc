@@ -24,22 +24,73 @@ std::string EndOfChain(const std::map<std::string, std::string>& names, const st
 
 }  // namespace
 
-ServicePtr ServiceTable::Complete(const ServicePtr& plain) const {
+ServicePtr ServiceTable::Complete(const ServicePtr& plain, const std::vector<ServicePtr>& elsewhere) const {
   const auto it = aliases_.find(plain->hostname);
-  if (it == aliases_.end()) return plain;
+  if (it == aliases_.end() && elsewhere.empty()) return plain;
   auto service = std::make_shared<Service>(*plain);
-  service->aliases = it->second;
+  if (it != aliases_.end()) service->aliases = it->second;
+  service->elsewhere = elsewhere;
+  std::set<std::string> accounts(plain->service_accounts.begin(), plain->service_accounts.end());
+  for (const ServicePtr& one : elsewhere)
+    accounts.insert(one->service_accounts.begin(), one->service_accounts.end());
+  if (!elsewhere.empty()) service->service_accounts.assign(accounts.begin(), accounts.end());
   return service;
 }
 
-void ServiceTable::Add(const config::ObjectKey& source, const Item& item) {
-  const Service& service = *item.plain;
-  all_.Insert(item.complete);
-  sources_by_host_[service.hostname].insert(source);
-  if (IsAlias(service)) {
-    external_names_.Set({service.hostname, service.ns}, service.external_name);
-    aliases_outdated_ = true;
+void ServiceTable::SetComplete(Item* item, ServicePtr complete) {
+  const ServicePtr& before = item->complete;
+  if (before == complete || (before != nullptr && complete != nullptr && *before == *complete)) return;
+  if (before != nullptr) all_.Erase(before);
+  if (complete != nullptr) all_.Insert(complete);
+  item->complete = std::move(complete);
+}
+
+// The Services of one name, that of the control plane's own cluster first.
+std::vector<config::ObjectKey> ServiceTable::InAllClusters(const Interned& host,
+                                                           const config::ObjectKey& service) const {
+  std::vector<config::ObjectKey> keys;
+  const std::set<config::ObjectKey>* sources = sources_by_host_.Find(host);
+  if (sources == nullptr) return keys;
+  for (auto it = sources->lower_bound({service.kind, service.ns, service.name});
+       it != sources->end() && it->kind == service.kind && it->ns == service.ns && it->name == service.name;
+       ++it) {
+    keys.push_back(*it);
   }
+  return keys;
+}
+
+// Makes the first cluster's service stand for those of all clusters.
+void ServiceTable::JoinClusters(const Interned& host, const config::ObjectKey& service) {
+  const std::vector<config::ObjectKey> keys = InAllClusters(host, service);
+  if (keys.empty()) return SetExternalName({host, service.ns}, nullptr);
+  std::vector<ServicePtr> elsewhere;
+  for (size_t i = 1; i < keys.size(); ++i) {
+    const Item& item = by_source_.Find(keys[i])->front();
+    elsewhere.push_back(item.plain);
+    if (item.complete != nullptr) SetComplete(&by_source_[keys[i]].front(), nullptr);
+  }
+  const Item first = by_source_.Find(keys.front())->front();
+  SetExternalName({host, service.ns}, IsAlias(*first.plain) ? &first.plain->external_name : nullptr);
+  if (first.complete != nullptr && first.complete->elsewhere == elsewhere) return;
+  SetComplete(&by_source_[keys.front()].front(), Complete(first.plain, elsewhere));
+}
+
+// Null: the service is none that stands for another one.
+void ServiceTable::SetExternalName(const model::ServiceKey& key, const std::string* external_name) {
+  const std::string* before = external_names_.Find(key);
+  if (before == external_name || (before != nullptr && external_name != nullptr && *before == *external_name))
+    return;
+  aliases_outdated_ = true;
+  if (external_name != nullptr) {
+    external_names_.Set(key, *external_name);
+  } else {
+    external_names_.Erase(key);
+  }
+}
+
+void ServiceTable::Add(const config::ObjectKey& source, const Item& item) {
+  all_.Insert(item.complete);
+  sources_by_host_[item.plain->hostname].insert(source);
 }
 
 void ServiceTable::Remove(const config::ObjectKey& source, const Item& item) {
@@ -49,10 +100,6 @@ void ServiceTable::Remove(const config::ObjectKey& source, const Item& item) {
     std::set<config::ObjectKey>& sources = sources_by_host_[service.hostname];
     sources.erase(source);
     if (sources.empty()) sources_by_host_.Erase(service.hostname);
-  }
-  if (IsAlias(service)) {
-    external_names_.Erase({service.hostname, service.ns});
-    aliases_outdated_ = true;
   }
 }
 
@@ -73,12 +120,17 @@ void ServiceTable::Set(const config::ObjectKey& source, std::vector<Service> ser
     ServicePtr plain = std::make_shared<const Service>(std::move(service));
     now.push_back({plain, Complete(plain)});
   }
+  const bool in_clusters = source.kind == config::Kind::kService;
+  std::set<Interned> hosts;  // to be joined
   for (const Item& item : before) {
-    if (item.plain != nullptr) Remove(source, item);
+    if (item.plain == nullptr) continue;
+    Remove(source, item);
+    if (in_clusters) hosts.insert(item.plain->hostname);
   }
   for (const Item& item : now) {
+    if (in_clusters) hosts.insert(item.plain->hostname);
     // One that stayed is there, but a Remove of another address may have taken its host's link to the source.
-    if (!all_.contains(item.complete)) {
+    if (item.complete != nullptr && !all_.contains(item.complete)) {
       Add(source, item);
     } else if (!LinksTo(item.plain->hostname, source)) {
       sources_by_host_[item.plain->hostname].insert(source);
@@ -89,6 +141,7 @@ void ServiceTable::Set(const config::ObjectKey& source, std::vector<Service> ser
   } else {
     by_source_[source] = std::move(now);
   }
+  for (const Interned& host : hosts) JoinClusters(host, source);
 }
 
 bool ServiceTable::LinksTo(const Interned& host, const config::ObjectKey& source) const {
@@ -117,9 +170,9 @@ void ServiceTable::RefreshHost(const Interned& host) {
   if (sources == nullptr) return;
   for (const config::ObjectKey& source : *sources) {
     for (Item& item : by_source_[source]) {
-      if (item.plain->hostname != host) continue;
+      if (item.plain->hostname != host || item.complete == nullptr) continue;
       all_.Erase(item.complete);
-      item.complete = Complete(item.plain);
+      item.complete = Complete(item.plain, item.complete->elsewhere);
       all_.Insert(item.complete);
     }
   }
@@ -144,6 +197,10 @@ std::vector<ServicePtr> ServiceTable::Of(const config::ObjectKey& source) const 
   if (items == nullptr) return services;
   for (const Item& item : *items) services.push_back(item.complete);
   return services;
+}
+
+ServicePtr ServiceTable::PlainOf(const config::ObjectKey& service) const {
+  return by_source_.Find(service)->front().plain;
 }
 
 }  // namespace fairlead::registry

@@ -1,6 +1,7 @@
 #include "registry/state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -15,16 +16,19 @@ namespace {
 
 using config::Kind;
 
-MeshFacts MakeFacts(const config::ObjectStore& store, const model::SettingsPtr& settings) {
+// `cluster`: as its objects name it.
+MeshFacts MakeFacts(const config::ObjectStore& store, const Interned& cluster,
+                    const model::SettingsPtr& settings) {
   MeshFacts facts;
   facts.settings = settings;
-  facts.cluster = settings->cluster_id;
+  facts.object_cluster = cluster;
+  facts.cluster = cluster.empty() ? Interned(settings->cluster_id) : cluster;
   std::string problem;
-  facts.filter = model::DiscoveryFilter(*settings->mesh, store, &problem);
+  facts.filter = model::DiscoveryFilter(*settings->mesh, store, cluster, &problem);
   if (!problem.empty()) facts.problems.push_back(StrCat("MeshConfig: discoverySelectors: ", problem));
-  const config::ConfigPtr system = store.Find(Kind::kNamespace, "", settings->system_namespace);
-  facts.networks =
-      NetworkLookup(*settings, system == nullptr ? LabelMap() : system->meta().labels, &facts.problems);
+  const config::ConfigPtr system = store.Find(Kind::kNamespace, "", settings->system_namespace, cluster);
+  facts.networks = NetworkLookup(*settings, facts.cluster,
+                                 system == nullptr ? LabelMap() : system->meta().labels, &facts.problems);
   return facts;
 }
 
@@ -35,8 +39,8 @@ bool HasMoved(const PodIndex::Change& change) {
   return change.before.instance->addresses != change.after.instance->addresses;
 }
 
-void VisitAll(const config::ObjectStore& store, Kind kind, absl::flat_hash_set<Name>* names) {
-  for (const auto& [name, object] : store.All(kind)) names->insert(name);
+void VisitAll(const config::ObjectStore::ByName& objects, absl::flat_hash_set<Name>* names) {
+  for (const auto& [name, object] : objects) names->insert(name);
 }
 
 template <typename Names>
@@ -49,70 +53,88 @@ void VisitKnown(const Names& known, absl::flat_hash_set<Name>* names) {
 void Registries::State::Apply(const config::ObjectStore& store, std::span<const config::ObjectChange> changes,
                               const model::SettingsPtr& settings) {
   output.changes = {};
-  const bool may_change_facts =
-      facts.settings != settings || std::any_of(changes.begin(), changes.end(),
-                                                [](const auto& c) { return c.key.kind == Kind::kNamespace; });
-  bool everything = false;
-  if (may_change_facts) {
-    MeshFacts now = MakeFacts(store, settings);
-    everything = !(now == facts);
-    if (now.problems != facts.problems) output.changes.diagnostics = true;
-    facts = std::move(now);
+  Own();
+  for (const config::ObjectChange& change : changes) {
+    if (config::CountsFromEveryCluster(change.key.kind)) clusters.try_emplace(change.key.cluster);
   }
-  if (everything) {
-    VisitEverything(store);
-  } else {
-    for (const config::ObjectChange& change : changes) Visit(change);
-  }
-  UpdatePods(store);
+  UpdateFacts(store, changes, settings);
+  for (const config::ObjectChange& change : changes) Visit(change);
+  for (auto& [name, cluster] : clusters) UpdatePods(store, cluster);
   UpdateWorkloadEntries(store);
-  UpdateServices(store);
+  for (auto& [name, cluster] : clusters) UpdateServices(store, cluster);
   UpdateServiceEntries(store);
   services.ResolveAliases();
   NoteServiceChanges();
   UpdateEndpoints();
   UpdateGateways(store);
+  DropEmptyClusters();
   UpdateDiagnostics();
   visit = {};
 }
 
-void Registries::State::VisitEverything(const config::ObjectStore& store) {
-  VisitKnown(pods.All(), &visit.pods);
-  VisitKnown(kubernetes.AllServices(), &visit.services);
-  VisitKnown(kubernetes.AllSlices(), &visit.slices);
+void Registries::State::UpdateFacts(const config::ObjectStore& store,
+                                    std::span<const config::ObjectChange> changes,
+                                    const model::SettingsPtr& settings) {
+  for (auto& [name, cluster] : clusters) {
+    const bool may_change = cluster.facts.settings != settings ||
+                            std::any_of(changes.begin(), changes.end(), [&](const config::ObjectChange& c) {
+                              return c.key.kind == Kind::kNamespace && c.key.cluster == name;
+                            });
+    if (!may_change) continue;
+    MeshFacts now = MakeFacts(store, name, settings);
+    if (now == cluster.facts) continue;
+    if (now.problems != cluster.facts.problems) output.changes.diagnostics = true;
+    cluster.facts = std::move(now);
+    VisitEverything(store, cluster);
+    if (name.empty()) VisitOwn(store);
+  }
+}
+
+void Registries::State::VisitEverything(const config::ObjectStore& store, Cluster& cluster) {
+  const Interned& name = cluster.facts.object_cluster;
+  VisitKnown(cluster.pods.All(), &cluster.visit_pods);
+  VisitKnown(cluster.kubernetes.AllServices(), &cluster.visit_services);
+  VisitKnown(cluster.kubernetes.AllSlices(), &cluster.visit_slices);
+  VisitAll(store.All(Kind::kPod, name), &cluster.visit_pods);
+  VisitAll(store.All(Kind::kService, name), &cluster.visit_services);
+  VisitAll(store.All(Kind::kEndpointSlice, name), &cluster.visit_slices);
+  // Names of services, identities and networks of what stays may differ.
+  for (const Name& service : cluster.visit_services) cluster.dirty_services.insert(service);
+  visit.gateways = true;
+}
+
+void Registries::State::VisitOwn(const config::ObjectStore& store) {
   VisitKnown(entries.All(), &visit.service_entries);
   for (const auto& [name, record] : workload_entries) visit.workload_entries.insert(name);
-  VisitAll(store, Kind::kPod, &visit.pods);
-  VisitAll(store, Kind::kService, &visit.services);
-  VisitAll(store, Kind::kEndpointSlice, &visit.slices);
-  VisitAll(store, Kind::kServiceEntry, &visit.service_entries);
-  VisitAll(store, Kind::kWorkloadEntry, &visit.workload_entries);
-  // Names of services, identities and networks of what stays may differ.
-  for (const Name& name : visit.services) dirty_services.insert(name);
+  VisitAll(store.All(Kind::kServiceEntry), &visit.service_entries);
+  VisitAll(store.All(Kind::kWorkloadEntry), &visit.workload_entries);
   for (const auto& [key, endpoints] : output.endpoints) dirty_hosts.insert(key);
-  visit.gateways = true;
 }
 
 void Registries::State::Visit(const config::ObjectChange& change) {
   const Name name{change.key.ns, change.key.name};
+  const auto found = clusters.find(change.key.cluster);
+  if (found == clusters.end() || !(change.key.cluster.empty() || CountsFromEveryCluster(change.key.kind)))
+    return;
+  Cluster& cluster = found->second;
   switch (change.key.kind) {
     case Kind::kPod:
-      visit.pods.insert(name);
+      cluster.visit_pods.insert(name);
       break;
     case Kind::kWorkloadEntry:
       visit.workload_entries.insert(name);
       break;
     case Kind::kService:
-      visit.services.insert(name);
+      cluster.visit_services.insert(name);
       break;
     case Kind::kEndpointSlice:
-      visit.slices.insert(name);
+      cluster.visit_slices.insert(name);
       break;
     case Kind::kServiceEntry:
       visit.service_entries.insert(name);
       break;
     case Kind::kNode:
-      VisitKnown(pods.OnNode(change.key.name), &visit.pods);
+      VisitKnown(cluster.pods.OnNode(change.key.name), &cluster.visit_pods);
       visit.gateways = true;
       break;
     case Kind::kKubernetesGateway:
@@ -120,16 +142,30 @@ void Registries::State::Visit(const config::ObjectChange& change) {
       break;
     case Kind::kNamespace:
       // Its annotations hold for its services.
-      VisitKnown(kubernetes.ServicesIn(change.key.name), &visit.services);
+      VisitKnown(cluster.kubernetes.ServicesIn(change.key.name), &cluster.visit_services);
       break;
     default:
       break;
   }
 }
 
-config::ConfigPtr Registries::State::Find(const config::ObjectStore& store, Kind kind,
-                                          const Name& name) const {
-  return facts.filter.Selects(name.first) ? store.Find(kind, name.first, name.second) : nullptr;
+// The facts about a cluster without pods and services are made again when it has some.
+void Registries::State::DropEmptyClusters() {
+  for (auto it = std::next(clusters.begin()); it != clusters.end();) {
+    const Cluster& cluster = it->second;
+    if (!cluster.pods.empty() || !cluster.kubernetes.empty()) {
+      ++it;
+      continue;
+    }
+    if (!cluster.facts.problems.empty()) output.changes.diagnostics = true;
+    it = clusters.erase(it);
+  }
+}
+
+config::ConfigPtr Registries::State::Cluster::Find(const config::ObjectStore& store, Kind kind,
+                                                   const Name& name) const {
+  return facts.filter.Selects(name.first) ? store.Find(kind, name.first, name.second, facts.object_cluster)
+                                          : nullptr;
 }
 
 void Registries::State::SetInstance(const WorkloadInstancePtr& before, const WorkloadInstancePtr& after) {
@@ -139,36 +175,44 @@ void Registries::State::SetInstance(const WorkloadInstancePtr& before, const Wor
   if (after != nullptr) output.workloads.Insert(after);
 }
 
-void Registries::State::OnSelectableChange(const Interned& ns, const SelectablePtr& before,
-                                           const SelectablePtr& after) {
+void Registries::State::OnPodChange(Cluster& cluster, const Interned& ns, const SelectablePtr& before,
+                                    const SelectablePtr& after) {
   if (before == after) return;
-  const SelectablePtr& some = after != nullptr ? after : before;
-  selectable.Set(ns, some->is_pod, some->name, after);
+  selectable.SetPod(ns, {cluster.facts.object_cluster, (after != nullptr ? after : before)->name}, after);
   for (const SelectablePtr& version : {before, after}) {
     if (version == nullptr) continue;
     entries.MarkSelecting(ns, version->workload->labels, &dirty_hosts);
-    if (version->is_pod) {
-      kubernetes.MarkUsersOfAddress(ns, version->address, &dirty_services);
-    } else {
-      kubernetes.MarkSelecting(ns, version->workload->labels, &dirty_services);
-    }
+    cluster.kubernetes.MarkUsersOfAddress(ns, version->address, &cluster.dirty_services);
   }
 }
 
-void Registries::State::UpdatePods(const config::ObjectStore& store) {
-  for (const Name& name : visit.pods) {
-    const PodIndex::Change change = pods.Update(name, Find(store, Kind::kPod, name), store, facts);
+void Registries::State::OnEntryChange(const Interned& ns, const SelectablePtr& before,
+                                      const SelectablePtr& after) {
+  if (before == after) return;
+  selectable.SetEntry(ns, (after != nullptr ? after : before)->name, after);
+  for (const SelectablePtr& version : {before, after}) {
+    if (version == nullptr) continue;
+    entries.MarkSelecting(ns, version->workload->labels, &dirty_hosts);
+    Own().kubernetes.MarkSelecting(ns, version->workload->labels, &Own().dirty_services);
+  }
+}
+
+void Registries::State::UpdatePods(const config::ObjectStore& store, Cluster& cluster) {
+  for (const Name& name : std::exchange(cluster.visit_pods, {})) {
+    const PodIndex::Change change =
+        cluster.pods.Update(name, cluster.Find(store, Kind::kPod, name), store, cluster.facts);
     SetInstance(change.before.instance, change.after.instance);
-    OnSelectableChange(name.first, change.before.selectable, change.after.selectable);
-    const bool moved = facts.settings->features.dual_stack && HasMoved(change);
+    OnPodChange(cluster, name.first, change.before.selectable, change.after.selectable);
+    const bool moved = cluster.facts.settings->features.dual_stack && HasMoved(change);
     if (moved || change.before.workload != change.after.workload)
-      kubernetes.MarkUsersOfPod(name, &dirty_services);
+      cluster.kubernetes.MarkUsersOfPod(name, &cluster.dirty_services);
   }
 }
 
 void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) {
+  const Cluster& own = Own();
   for (const Name& name : visit.workload_entries) {
-    const config::ConfigPtr object = Find(store, Kind::kWorkloadEntry, name);
+    const config::ConfigPtr object = own.Find(store, Kind::kWorkloadEntry, name);
     WorkloadEntryRecord before;
     if (const WorkloadEntryRecord* known = workload_entries.Find(name)) {
       before = *known;
@@ -176,7 +220,7 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
     }
     WorkloadEntryRecord after{object, nullptr, before.instance};
     if (object != nullptr && IsHealthy(*object)) {
-      after.selectable = KeepIfEqual(before.selectable, FromWorkloadEntry(*object, *facts.settings));
+      after.selectable = KeepIfEqual(before.selectable, FromWorkloadEntry(*object, *own.facts.settings));
     }
     if (before.object != after.object || before.selectable != after.selectable) {
       after.instance = nullptr;
@@ -191,41 +235,46 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
       }
       SetInstance(before.instance, after.instance);
     }
-    OnSelectableChange(name.first, before.selectable, after.selectable);
+    OnEntryChange(name.first, before.selectable, after.selectable);
     if (object != nullptr) workload_entries[name] = std::move(after);
   }
 }
 
-void Registries::State::UpdateServices(const config::ObjectStore& store) {
-  for (const Name& name : visit.slices) {
-    kubernetes.SetSlice(name, Find(store, Kind::kEndpointSlice, name), &dirty_services);
+void Registries::State::UpdateServices(const config::ObjectStore& store, Cluster& cluster) {
+  KubernetesRegistry& kubernetes = cluster.kubernetes;
+  for (const Name& name : std::exchange(cluster.visit_slices, {})) {
+    kubernetes.SetSlice(name, cluster.Find(store, Kind::kEndpointSlice, name), &cluster.dirty_services);
   }
-  for (const Name& name : visit.services) {
+  for (const Name& name : std::exchange(cluster.visit_services, {})) {
     const model::ServicePtr before = kubernetes.FindService(name);
-    const config::ConfigPtr ns = store.Find(Kind::kNamespace, "", name.first);
-    kubernetes.SetService(name, Find(store, Kind::kService, name),
-                          ns == nullptr ? nullptr : &ns->meta().annotations, facts, &services,
-                          &dirty_services);
+    const config::ConfigPtr ns = store.Find(Kind::kNamespace, "", name.first, cluster.facts.object_cluster);
+    kubernetes.SetService(name, cluster.Find(store, Kind::kService, name),
+                          ns == nullptr ? nullptr : &ns->meta().annotations, cluster.facts, &services,
+                          &cluster.dirty_services);
     for (const model::ServicePtr& version : {before, kubernetes.FindService(name)}) {
-      if (version != nullptr && MayBeNetworkGateway(*version, facts)) visit.gateways = true;
+      if (version != nullptr && MayBeNetworkGateway(*version, cluster.facts)) visit.gateways = true;
     }
   }
 }
 
 void Registries::State::UpdateServiceEntries(const config::ObjectStore& store) {
+  const Cluster& own = Own();
   for (const Name& name : visit.service_entries) {
     std::vector<config::Diagnostic> problems;
-    entries.SetEntry(name, Find(store, Kind::kServiceEntry, name), facts, &services, &dirty_hosts, &problems);
+    entries.SetEntry(name, own.Find(store, Kind::kServiceEntry, name), own.facts, &services, &dirty_hosts,
+                     &problems);
     Report({Kind::kServiceEntry, name.first, name.second}, std::move(problems));
   }
 }
 
 void Registries::State::UpdateGateways(const config::ObjectStore& store) {
   if (!std::exchange(visit.gateways, false)) return;
-  std::vector<model::NetworkGateway> gateways = facts.networks.static_gateways();
-  kubernetes.AppendNetworkGateways(store, facts, &gateways);
+  const MeshFacts& own = Own().facts;
+  std::vector<model::NetworkGateway> gateways = own.networks.static_gateways();
+  for (const auto& [name, cluster] : clusters)
+    cluster.kubernetes.AppendNetworkGateways(store, cluster.facts, &gateways);
   for (const auto& [name, gateway] : store.All(Kind::kKubernetesGateway)) {
-    if (facts.filter.Selects(name.first)) AppendGatewaysOfResource(*gateway, facts, &gateways);
+    if (own.filter.Selects(name.first)) AppendGatewaysOfResource(*gateway, own, &gateways);
   }
   std::sort(gateways.begin(), gateways.end());
   gateways.erase(std::unique(gateways.begin(), gateways.end()), gateways.end());
@@ -244,10 +293,21 @@ void Registries::State::Report(const config::ObjectKey& object, std::vector<conf
   }
 }
 
+// What is wrong for several clusters is said once.
+std::vector<std::string> Registries::State::ProblemsOfSettings() const {
+  std::vector<std::string> problems;
+  for (const auto& [name, cluster] : clusters) {
+    for (const std::string& problem : cluster.facts.problems) {
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+    }
+  }
+  return problems;
+}
+
 void Registries::State::UpdateDiagnostics() {
   if (!output.changes.diagnostics) return;
   output.diagnostics.clear();
-  for (const std::string& problem : facts.problems) {
+  for (const std::string& problem : ProblemsOfSettings()) {
     config::Diagnostic diagnostic;
     diagnostic.severity = config::Severity::kWarning;
     diagnostic.code = "bad-setting";

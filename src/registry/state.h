@@ -1,7 +1,9 @@
 #ifndef FAIRLEAD_REGISTRY_STATE_H_
 #define FAIRLEAD_REGISTRY_STATE_H_
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -20,10 +22,10 @@
 namespace fairlead::registry {
 
 // What Registries keeps. A value: a copy costs little and shares what it has in common with the original. An
-// Apply first notes which objects to look at (all of them where the mesh's facts
-// changed), then takes workloads, services and entries, each step noting what follows from it, and at last
-// builds the endpoints of the services that any of it touched. Everything that comes out equal to what was
-// there keeps its pointer.
+// Apply first notes which objects to look at (all of a cluster where the facts about it changed), then takes
+// workloads, services and entries, each step noting what follows from it, and at last builds the endpoints of
+// the services that any of it touched, of all clusters. Everything that comes out equal to what was there
+// keeps its pointer.
 struct Registries::State {
  public:
   void Apply(const config::ObjectStore& store, std::span<const config::ObjectChange> changes,
@@ -37,28 +39,47 @@ struct Registries::State {
     SelectablePtr selectable;      // null while the entry is not healthy
     WorkloadInstancePtr instance;  // likewise
   };
-  // Names of the objects that an Apply has to look at.
+  // One Kubernetes cluster.
+  struct Cluster {
+    MeshFacts facts;
+    PodIndex pods;
+    KubernetesRegistry kubernetes;
+    // Names of the objects that the Apply that runs has to look at.
+    absl::flat_hash_set<Name> visit_pods, visit_services, visit_slices;
+    KubernetesRegistry::Dirty dirty_services;
+
+    // Null where there is no such object, or where the discovery selectors leave its namespace out.
+    config::ConfigPtr Find(const config::ObjectStore& store, config::Kind kind, const Name& name) const;
+  };
+  // The same of what the control plane's own cluster alone has.
   struct ToVisit {
-    absl::flat_hash_set<Name> pods, workload_entries, services, slices, service_entries;
+    absl::flat_hash_set<Name> workload_entries, service_entries;
     bool gateways = false;
   };
 
-  void VisitEverything(const config::ObjectStore& store);
+  Cluster& Own() { return clusters[Interned()]; }
+  void UpdateFacts(const config::ObjectStore& store, std::span<const config::ObjectChange> changes,
+                   const model::SettingsPtr& settings);
+  void VisitEverything(const config::ObjectStore& store, Cluster& cluster);
+  void VisitOwn(const config::ObjectStore& store);
   void Visit(const config::ObjectChange& change);
-  // Null where there is no such object, or where the discovery selectors leave its namespace out.
-  config::ConfigPtr Find(const config::ObjectStore& store, config::Kind kind, const Name& name) const;
 
-  void UpdatePods(const config::ObjectStore& store);
+  void UpdatePods(const config::ObjectStore& store, Cluster& cluster);
   void UpdateWorkloadEntries(const config::ObjectStore& store);
-  void UpdateServices(const config::ObjectStore& store);
+  void UpdateServices(const config::ObjectStore& store, Cluster& cluster);
   void UpdateServiceEntries(const config::ObjectStore& store);
   void NoteServiceChanges();
   void UpdateEndpoints();
   void UpdateGateways(const config::ObjectStore& store);
+  std::vector<std::string> ProblemsOfSettings() const;
   void UpdateDiagnostics();
 
-  void OnSelectableChange(const Interned& ns, const SelectablePtr& before, const SelectablePtr& after);
+  void DropEmptyClusters();
+  void OnPodChange(Cluster& cluster, const Interned& ns, const SelectablePtr& before,
+                   const SelectablePtr& after);
+  void OnEntryChange(const Interned& ns, const SelectablePtr& before, const SelectablePtr& after);
   void SetInstance(const WorkloadInstancePtr& before, const WorkloadInstancePtr& after);
+  void AddKubernetesShards(const Name& name, std::vector<model::EndpointShard>* shards);
   void BuildEndpoints(const model::ServiceKey& key, const Name& kubernetes_name);
   void SetTargets(const model::ServiceKey& key,
                   std::vector<std::pair<Interned, model::ExternalTarget>> targets);
@@ -66,11 +87,10 @@ struct Registries::State {
   void Report(const config::ObjectKey& object, std::vector<config::Diagnostic> diagnostics);
   void ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name);
 
-  MeshFacts facts;
-  PodIndex pods;
+  // By the clusters of their objects' keys: "", the control plane's own, is always there and the first.
+  std::map<Interned, Cluster> clusters;
   ShardedMap<Name, WorkloadEntryRecord> workload_entries;
   SelectableIndex selectable;
-  KubernetesRegistry kubernetes;
   ServiceEntryRegistry entries;
   ServiceTable services;
   ShardedMap<model::ServiceKey, std::vector<Interned>> target_addresses;  // where a service has targets
@@ -79,7 +99,6 @@ struct Registries::State {
 
   // Of the Apply that runs.
   ToVisit visit;
-  KubernetesRegistry::Dirty dirty_services;
   ServiceEntryRegistry::Dirty dirty_hosts;
 };
 

@@ -58,27 +58,36 @@ void Registries::State::NoteServiceChanges() {
 void Registries::State::UpdateEndpoints() {
   absl::flat_hash_map<model::ServiceKey, Name> keys;
   for (const model::ServiceKey& key : std::exchange(dirty_hosts, {})) {
-    keys[key] = {key.second, KubernetesNameOf(key, *facts.settings)};
+    keys[key] = {key.second, KubernetesNameOf(key, *Own().facts.settings)};
   }
-  for (const Name& name : std::exchange(dirty_services, {}))
-    keys[KubernetesRegistry::KeyOf(name, facts)] = name;
+  for (auto& [id, cluster] : clusters) {
+    for (const Name& name : std::exchange(cluster.dirty_services, {}))
+      keys[KubernetesRegistry::KeyOf(name, cluster.facts)] = name;
+  }
   for (const auto& [key, kubernetes_name] : keys) BuildEndpoints(key, kubernetes_name);
+}
+
+void Registries::State::AddKubernetesShards(const Name& name, std::vector<model::EndpointShard>* shards) {
+  const size_t first = shards->size();
+  for (auto& [id, cluster] : clusters) {
+    model::EndpointShard shard = cluster.kubernetes.BuildShard(name, cluster.pods, selectable, cluster.facts);
+    if (!shard.endpoints.empty()) shards->push_back(std::move(shard));
+    Report({Kind::kEndpointSlice, name.first, name.second, id},
+           cluster.kubernetes.SliceProblems(name, cluster.pods));
+  }
+  std::sort(shards->begin() + static_cast<ptrdiff_t>(first), shards->end(),
+            [](const auto& a, const auto& b) { return a.cluster < b.cluster; });
 }
 
 void Registries::State::BuildEndpoints(const model::ServiceKey& key, const Name& kubernetes_name) {
   model::ServiceEndpoints made;
   // In the order of the registries' names: External, Kubernetes.
   if (entries.Has(key) || target_addresses.contains(key)) {
-    ServiceEntryRegistry::Shard shard = entries.BuildShard(key, selectable, services, facts);
+    ServiceEntryRegistry::Shard shard = entries.BuildShard(key, selectable, services, Own().facts);
     SetTargets(key, std::move(shard.targets));
     if (!shard.endpoints.endpoints.empty()) made.shards.push_back(std::move(shard.endpoints));
   }
-  if (!kubernetes_name.second.empty()) {
-    model::EndpointShard shard = kubernetes.BuildShard(kubernetes_name, pods, selectable, facts);
-    if (!shard.endpoints.empty()) made.shards.push_back(std::move(shard));
-    Report({Kind::kEndpointSlice, kubernetes_name.first, kubernetes_name.second},
-           kubernetes.SliceProblems(kubernetes_name, pods));
-  }
+  if (!kubernetes_name.second.empty()) AddKubernetesShards(kubernetes_name, &made.shards);
   ReportHostConflict(key, kubernetes_name);
   made.service_accounts = ServiceAccountsOf(made.shards);
 
@@ -131,8 +140,10 @@ void Registries::State::SetTargetsAt(const Interned& address, const model::Servi
 }
 
 void Registries::State::ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name) {
-  const bool conflict = entries.Has(key) && !kubernetes_name.second.empty() &&
-                        kubernetes.FindService(kubernetes_name) != nullptr;
+  const auto having = std::find_if(clusters.begin(), clusters.end(), [&](const auto& of) {
+    return of.second.kubernetes.FindService(kubernetes_name) != nullptr;
+  });
+  const bool conflict = entries.Has(key) && having != clusters.end();
   if (conflict == host_conflicts.contains(key)) return;
   output.changes.diagnostics = true;
   if (!conflict) {
@@ -142,7 +153,7 @@ void Registries::State::ReportHostConflict(const model::ServiceKey& key, const N
   config::Diagnostic diagnostic;
   diagnostic.severity = config::Severity::kWarning;
   diagnostic.code = "host-conflict";
-  diagnostic.object = config::ObjectKey{Kind::kService, kubernetes_name.first, kubernetes_name.second};
+  diagnostic.object = {Kind::kService, kubernetes_name.first, kubernetes_name.second, having->first};
   diagnostic.message = StrCat("a ServiceEntry of namespace ", key.second.str(), " has the host ",
                               key.first.str(), " too: the Service's ports count, the endpoints are joined");
   host_conflicts.Set(key, std::move(diagnostic));

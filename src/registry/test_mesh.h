@@ -24,14 +24,17 @@ class TestMesh {
  public:
   TestMesh() { SetSettings("{}", "{}"); }
 
-  // Parses manifests and applies their objects, all at once.
-  const model::RegistryOutput& Apply(std::string_view yaml) { return Apply(Parse(yaml)); }
+  // Parses manifests of a cluster (see config::ObjectMeta) and applies their objects, all at once.
+  const model::RegistryOutput& Apply(std::string_view yaml, std::string_view cluster = "") {
+    return Apply(Parse(yaml, cluster));
+  }
   const model::RegistryOutput& Apply(std::vector<config::ObjectChange> changes) {
     const std::vector<config::ObjectChange> effective = store_.Apply(changes);
     return output_ = &registries_.Apply(store_, effective, settings_), *output_;
   }
-  const model::RegistryOutput& Delete(config::Kind kind, std::string_view ns, std::string_view name) {
-    return Apply({{{kind, ns, name}, nullptr}});
+  const model::RegistryOutput& Delete(config::Kind kind, std::string_view ns, std::string_view name,
+                                      std::string_view cluster = "") {
+    return Apply({{{kind, ns, name, cluster}, nullptr}});
   }
   // MeshConfig and MeshNetworks as JSON; applied with the next Apply.
   void SetSettings(const std::string& mesh_json, const std::string& networks_json) {
@@ -47,9 +50,10 @@ class TestMesh {
 
   void SetSettings(model::SettingsPtr settings) { settings_ = std::move(settings); }
 
-  static std::vector<config::ObjectChange> Parse(std::string_view yaml) {
+  static std::vector<config::ObjectChange> Parse(std::string_view yaml, std::string_view cluster = "") {
     // As an API server may hold them: also such as would not be admitted today.
-    const config::ParseResult result = config::ParseManifests(yaml, "test.yaml", config::Admission::kPassed);
+    const config::ParseResult result = config::ParseManifests(yaml, "test.yaml", config::Admission::kPassed,
+                                                              config::Documents::kDropped, cluster);
     for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
     std::vector<config::ObjectChange> changes;
     for (const config::ConfigPtr& object : result.objects)
@@ -124,6 +128,8 @@ inline std::string ToText(const model::Service& s) {
   }
   for (const model::NamespacedHost& alias : s.aliases)
     StrAppend(&text, " alias=", alias.ns, "/", alias.hostname);
+  if (!s.cluster().empty()) StrAppend(&text, " of=", s.cluster().str());
+  for (const model::ServicePtr& one : s.elsewhere) StrAppend(&text, " elsewhere={", ToText(*one), "}");
   return text;
 }
 
@@ -146,6 +152,7 @@ inline std::string ToText(const model::RegistryOutput& output) {
   }
   for (const auto& workload : output.workloads) {
     lines.push_back(StrCat("workload ", workload->name.str(), " ", Join(workload->addresses, ","),
+                           " of=", workload->workload->cluster.str(),
                            " ready=", static_cast<int>(workload->ready), " ", ToText(*workload->workload)));
   }
   for (const auto& [address, targets] : output.external_targets) {

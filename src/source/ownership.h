@@ -13,9 +13,9 @@
 namespace fairlead::source {
 
 // Which objects each source has. An object belongs to the source that brought it: only that one changes or
-// deletes it. Where several have one of the same kind, namespace and name, the first of them (in the order of
-// AddSource) counts in the mesh; when it lets go of its own, the next one's takes the place. Pure; not
-// thread-safe.
+// deletes it. Where several have one of the same kind, namespace, name and cluster, the first of them (in the
+// order of AddSource) counts in the mesh; when it lets go of its own, the next one's takes the place. Pure;
+// not thread-safe.
 class Ownership {
  public:
   // The number of the source for the other calls.

@@ -70,6 +70,27 @@ TEST_F(OwnershipTest, OfTwoTheFirstSourceCounts) {
   EXPECT_THAT(Change(second_, {Gone("a")}), ElementsAre("-a"));
 }
 
+TEST_F(OwnershipTest, OneNameInTwoClustersIsTwoObjects) {
+  const auto in_east = [](uint64_t content) -> config::ObjectChange {
+    config::ObjectMeta meta;
+    meta.name = "a";
+    meta.ns = "default";
+    meta.cluster = "east";
+    const auto object =
+        std::make_shared<config::ConfigObject>(Kind::kService, meta, config::Origin{}, nullptr, content);
+    return {config::KeyOf(*object), object};
+  };
+  EXPECT_THAT(Change(first_, {Has("a", 1)}), ElementsAre("a=1"));
+  EXPECT_THAT(Change(second_, {in_east(2)}), ElementsAre("a=2"));
+  EXPECT_THAT(Losers(), IsEmpty());
+  EXPECT_THAT(Change(first_, {in_east(3)}), ElementsAre("a=3")) << "the same object of two sources";
+  EXPECT_THAT(Losers(), ElementsAre("a is not used: second has it, and so has first, which comes first"));
+  EXPECT_EQ(ownership_.Diagnostics()[0].object->cluster, "east");
+  const auto left = ownership_.Replace(first_, Kind::kService, {Object(Kind::kService, "a", 1)});
+  EXPECT_THAT(Text(left), ElementsAre("a=2")) << "a relist is of all clusters that the source has";
+  EXPECT_EQ(left[0].key.cluster, "east");
+}
+
 TEST_F(OwnershipTest, ALoserThatGoesChangesNothing) {
   Change(first_, {Has("a", 1)});
   Change(second_, {Has("a", 2)});

@@ -2,10 +2,44 @@
 
 #include <utility>
 
+#include "config/no_effect.h"
+
 namespace fairlead::state {
 
 using config::ConfigPtr;
 using config::ObjectChange;
+
+namespace {
+
+// Whether the mesh acts on an object of this name: another cluster brings services and endpoints alone.
+bool Counts(const config::ObjectKey& key) {
+  return key.cluster.empty() || config::CountsFromEveryCluster(key.kind);
+}
+
+// Of each object that another cluster has in vain.
+std::vector<config::Diagnostic> UnusedOfOtherClusters(const config::ObjectStore& store) {
+  std::vector<config::Diagnostic> all;
+  for (const Interned& cluster : store.OtherClusters()) {
+    for (const config::KindInfo& kind : config::AllKinds()) {
+      if (config::CountsFromEveryCluster(kind.kind)) continue;
+      for (const auto& [name, object] : store.All(kind.kind, cluster)) {
+        config::Diagnostic& diagnostic = all.emplace_back();
+        diagnostic.severity = config::Severity::kWarning;
+        diagnostic.code = config::kNoEffectCode;
+        diagnostic.file = object->origin().file.str();
+        diagnostic.line = object->origin().line;
+        diagnostic.object = config::KeyOf(*object);
+        diagnostic.message =
+            "this has no effect: of other clusters than the control plane's own only services, endpoints, "
+            "pods, "
+            "nodes and namespaces are read";
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
 
 Mesh::Mesh(std::vector<std::unique_ptr<Derivation>> derivations)
     : derivations_(std::move(derivations)), derived_(derivations_.size()) {}
@@ -55,6 +89,7 @@ std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
                                        std::vector<StatusWrite>* statuses) {
   std::vector<ObjectChange> all = Show(changed);
   std::vector<ObjectChange> seen = all;  // by the next step
+  std::erase_if(seen, [](const ObjectChange& change) { return !change.key.cluster.empty(); });
   for (size_t i = 0; i < derivations_.size(); ++i) {
     Derivation::Outcome outcome = derivations_[i]->Apply(objects_, seen, settings_);
     statuses->insert(statuses->end(), std::make_move_iterator(outcome.statuses.begin()),
@@ -70,15 +105,18 @@ std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
 std::vector<ObjectChange> Mesh::Show(std::span<const ObjectChange> changed) {
   if (derivations_.empty()) {
     objects_ = written_;
-    return {changed.begin(), changed.end()};
+    std::vector<ObjectChange> counting(changed.begin(), changed.end());
+    std::erase_if(counting, [](const ObjectChange& change) { return !Counts(change.key); });
+    return counting;
   }
   std::vector<ObjectChange> now;
   now.reserve(changed.size());
   for (const ObjectChange& change : changed) {
     const config::ObjectKey& key = change.key;
-    ConfigPtr object = written_.Find(key.kind, key.ns, key.name);
+    if (!Counts(key)) continue;
+    ConfigPtr object = written_.Find(key);
     for (auto step = derived_.rbegin(); object == nullptr && step != derived_.rend(); ++step)
-      object = step->Find(key.kind, key.ns, key.name);
+      object = step->Find(key);
     now.push_back({key, std::move(object)});
   }
   return objects_.Apply(now);
@@ -92,6 +130,7 @@ std::vector<config::Diagnostic> Mesh::Diagnostics() const {
   for (const auto& derivation : derivations_) add(derivation->Diagnostics());
   add(registries_.output().diagnostics);
   if (builder_ != nullptr) add(builder_->diagnostics());
+  add(UnusedOfOtherClusters(written_));
   return all;
 }
 

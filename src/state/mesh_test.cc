@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "config/manifests.h"
+#include "config/no_effect.h"
 #include "mesh/destination_rule_index.h"
 #include "mesh/snapshot_diff.h"
 #include "mesh/snapshot_text.h"
@@ -26,9 +27,9 @@ model::SettingsPtr Settings(std::string_view mesh = "") {
                              "Kubernetes");
 }
 
-std::vector<config::ObjectChange> Parse(std::string_view manifests) {
-  const config::ParseResult result =
-      config::ParseManifests(manifests, "test.yaml", config::Admission::kPassed);
+std::vector<config::ObjectChange> Parse(std::string_view manifests, std::string_view cluster = "") {
+  const config::ParseResult result = config::ParseManifests(
+      manifests, "test.yaml", config::Admission::kPassed, config::Documents::kDropped, cluster);
   for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
   std::vector<config::ObjectChange> changes;
   for (const config::ConfigPtr& object : result.objects) changes.push_back({config::KeyOf(*object), object});
@@ -42,9 +43,13 @@ std::string Text(const Mesh& mesh) {
 // A mesh made of all that another has, at once.
 std::string TextOfAFreshOne(const Mesh& mesh) {
   std::vector<config::ObjectChange> all;
-  for (const config::KindInfo& kind : config::AllKinds()) {
-    for (const auto& [name, object] : mesh.written().All(kind.kind))
-      all.push_back({config::KeyOf(*object), object});
+  std::vector<Interned> clusters = mesh.written().OtherClusters();
+  clusters.emplace_back();
+  for (const Interned& cluster : clusters) {
+    for (const config::KindInfo& kind : config::AllKinds()) {
+      for (const auto& [name, object] : mesh.written().All(kind.kind, cluster))
+        all.push_back({config::KeyOf(*object), object});
+    }
   }
   Mesh fresh;
   fresh.Apply(all, mesh.settings());
@@ -67,11 +72,11 @@ class Script {
  public:
   explicit Script(uint32_t seed) : random_(seed) {}
 
-  // One to three changes of a small mesh.
+  // One to three changes of a small mesh of three clusters.
   std::vector<config::ObjectChange> Next() {
     std::vector<config::ObjectChange> all;
     for (int left = 1 + Dice(3); left > 0; --left) {
-      for (config::ObjectChange& change : Parse(Manifest())) {
+      for (config::ObjectChange& change : Parse(Manifest(), Pick({"", "", "", "east", "west"}))) {
         if (Dice(4) == 0) change.object = nullptr;
         all.push_back(std::move(change));
       }
@@ -212,6 +217,43 @@ TEST(SecondMesh, SharesAllButTheChange) {
   EXPECT_EQ(second.snapshot()->written->All(config::Kind::kVirtualService)->size(), 1u);
   EXPECT_EQ(second.snapshot()->written->All(config::Kind::kDestinationRule),
             live.snapshot()->written->All(config::Kind::kDestinationRule));
+}
+
+std::vector<std::string> Unused(const Mesh& mesh) {
+  std::vector<std::string> texts;
+  for (const config::Diagnostic& d : mesh.Diagnostics()) {
+    if (d.code == config::kNoEffectCode) texts.push_back(config::Describe(*d.object));
+  }
+  return texts;
+}
+
+TEST(OtherClusters, BringServicesAndNoConfiguration) {
+  Mesh mesh;
+  mesh.Apply(Parse(StrCat(kRule, "\n---\n", kRoute, "\n---\n", kService), "east"), Settings());
+  EXPECT_NE(mesh.snapshot()->services->Find("web.a.svc.cluster.local", "a"), nullptr);
+  EXPECT_TRUE(mesh.snapshot()->virtual_services->All().empty());
+  EXPECT_THAT(Unused(mesh), testing::UnorderedElementsAre("DestinationRule b/web of cluster east",
+                                                          "VirtualService a/web of cluster east"))
+      << "each is said once";
+  std::vector<config::ObjectChange> gone = Parse(kRule, "east");
+  gone[0].object = nullptr;
+  mesh.Apply(gone, nullptr);
+  EXPECT_THAT(Unused(mesh), testing::ElementsAre("VirtualService a/web of cluster east"));
+}
+
+TEST(OtherClusters, DoNotHideWhatTheOwnOneHas) {
+  Mesh mesh;
+  mesh.Apply(Parse(StrCat(kService, "\n---\n", kRoute)), Settings());
+  Mesh second(mesh);
+  const std::string before = Text(mesh);
+  mesh.Apply(Parse(StrCat(kService, "\n---\n", kRoute), "east"), nullptr);
+  EXPECT_EQ(mesh.snapshot()->virtual_services->All().size(), 1u);
+  EXPECT_EQ(mesh.snapshot()->services->Find("web.a.svc.cluster.local", "a")->elsewhere.size(), 1u);
+  EXPECT_EQ(Text(second), before);
+  std::vector<config::ObjectChange> gone = Parse(StrCat(kService, "\n---\n", kRoute), "east");
+  for (config::ObjectChange& change : gone) change.object = nullptr;
+  mesh.Apply(gone, nullptr);
+  EXPECT_EQ(Text(mesh), before);
 }
 
 TEST(SecondMesh, RevisionsNameSnapshotsOfTheProcess) {

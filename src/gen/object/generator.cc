@@ -24,7 +24,7 @@ bool AskedFor(const Names* names, const std::string& name) {
 // A client that does not say where it is sees all addresses of a service.
 std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& view) {
   const model::ProxyClass& proxy = view.proxy_class();
-  if (proxy.cluster_id.empty()) return service.cluster_vips;
+  if (proxy.cluster_id.empty()) return model::AllClusterVips(service);
   return model::AllAddresses(
       service, model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id));
 }

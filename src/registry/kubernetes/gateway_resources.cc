@@ -39,8 +39,8 @@ void AppendGatewaysOfResource(const config::ConfigObject& gateway, const MeshFac
     if (!IsUsable(address)) continue;
     for (Node listener : spec.Find("listeners").elements()) {
       const uint32_t number = static_cast<uint32_t>(listener.Find("port").Unsigned().value_or(0));
-      model::NetworkGateway found{network, facts.settings->cluster_id,
-                                  std::string(address.Find("value").String()), number, 0};
+      model::NetworkGateway found{network, facts.cluster, std::string(address.Find("value").String()), number,
+                                  0};
       if (PassesThrough(listener, port)) gateways->push_back(found);
       if (listener.Find("protocol").String() != "HBONE") continue;
       found.hbone_port = number;

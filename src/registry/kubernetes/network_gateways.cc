@@ -31,7 +31,7 @@ std::vector<model::NetworkGateway> GatewayPorts(const model::Service& service, c
     const bool takes_mtls = service.FindTcpPort(port) != nullptr;
     const bool takes_hbone = service.FindTcpPort(kHbonePort) != nullptr;
     if (!takes_mtls && !takes_hbone) return {};
-    return {{network, facts.settings->cluster_id, "", takes_mtls ? port : 0, takes_hbone ? kHbonePort : 0}};
+    return {{network, facts.cluster, "", takes_mtls ? port : 0, takes_hbone ? kHbonePort : 0}};
   }
   const auto& by_host = facts.networks.service_gateways();
   const auto it = by_host.find(service.hostname.str());
@@ -50,9 +50,10 @@ LabelMap NodeSelectorOf(const LabelMap& annotations) {
   return selector;
 }
 
-std::vector<std::string> ExternalNodeAddresses(const LabelMap& selector, const config::ObjectStore& store) {
+std::vector<std::string> ExternalNodeAddresses(const LabelMap& selector, const config::ObjectStore& store,
+                                               const Interned& cluster) {
   std::vector<std::string> addresses;
-  for (const auto& [key, node] : store.All(config::Kind::kNode)) {
+  for (const auto& [key, node] : store.All(config::Kind::kNode, cluster)) {
     if (!SelectorMatches(selector, node->meta().labels)) continue;
     for (const config::NodeAddress& address : node->Spec<config::NodeSpec>().addresses) {
       if (address.type != "ExternalIP" || address.address.empty()) continue;
@@ -77,7 +78,7 @@ void AppendGatewaysOfService(const model::Service& service, const config::Object
   std::vector<std::string> addresses = service.external_addresses;
   const LabelMap& annotations = service.source->meta().annotations;
   if (addresses.empty() && service.type == "NodePort" && annotations.contains(kNodeSelectorAnnotation)) {
-    addresses = ExternalNodeAddresses(NodeSelectorOf(annotations), store);
+    addresses = ExternalNodeAddresses(NodeSelectorOf(annotations), store, facts.object_cluster);
   }
   for (const std::string& address : addresses) {
     for (model::NetworkGateway gateway : ports) {

@@ -23,8 +23,9 @@ std::string_view LabelOrOlder(const LabelMap& labels, std::string_view key, std:
 }
 
 // "region/zone/subzone", with all slashes whatever is missing; "" where all is.
-std::string LocalityLabelOfNode(std::string_view name, const config::ObjectStore& store) {
-  const config::ConfigPtr node = store.Find(config::Kind::kNode, "", Interned(name));
+std::string LocalityLabelOfNode(std::string_view name, const config::ObjectStore& store,
+                                const Interned& cluster) {
+  const config::ConfigPtr node = store.Find(config::Kind::kNode, "", Interned(name), cluster);
   if (node == nullptr) return "";
   const LabelMap& labels = node->meta().labels;
   const std::string label =
@@ -43,7 +44,7 @@ model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore&
   workload.ns = pod.ns();
   workload.service_account = model::SpiffeId(settings.trust_domain, pod.ns().str(), spec.service_account);
   const std::string own = model::LocalityLabelOf(pod.meta().labels);
-  workload.SetLocality(own.empty() ? LocalityLabelOfNode(spec.node_name, store) : own);
+  workload.SetLocality(own.empty() ? LocalityLabelOfNode(spec.node_name, store, facts.object_cluster) : own);
   workload.network = facts.networks.NetworkOf(spec.pod_ip, pod.meta().labels);
   workload.cluster = facts.cluster;
   workload.tls_mode = LabelOr(pod.meta().labels, model::kTlsModeLabel, "disabled");
@@ -52,7 +53,7 @@ model::Workload MakeWorkload(const ConfigObject& pod, const config::ObjectStore&
     workload.subdomain = spec.subdomain;
     workload.hostname = spec.hostname.empty() ? pod.name() : Interned(spec.hostname);
   }
-  workload.labels = model::WithTopologyLabels(pod.meta().labels, settings.cluster_id, workload.locality,
+  workload.labels = model::WithTopologyLabels(pod.meta().labels, facts.cluster.str(), workload.locality,
                                               spec.node_name, workload.network);
   return workload;
 }

@@ -22,7 +22,8 @@ struct PodRecord {
   SelectablePtr selectable;      // null unless the pod is ready and stays
 };
 
-// All pods, by name, address and node. Part of the registries' state: used by the mesh thread alone.
+// All pods of one cluster, by name, address and node. Part of the registries' state: used by the mesh thread
+// alone.
 class PodIndex {
  public:
   struct Change {
@@ -37,6 +38,7 @@ class PodIndex {
   const PodRecord* FindByAddress(const Interned& ns, const Interned& address) const;
   std::vector<Name> OnNode(const Interned& node) const;
   std::vector<Name> All() const;
+  bool empty() const { return pods_.empty(); }
 
  private:
   void Unlink(const Name& name, const PodRecord& record);

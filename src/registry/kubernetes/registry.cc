@@ -34,7 +34,7 @@ config::Diagnostic Problem(const config::ConfigObject& slice, std::string_view c
 void KubernetesRegistry::SetService(const Name& name, const config::ConfigPtr& object,
                                     const LabelMap* namespace_annotations, const MeshFacts& facts,
                                     ServiceTable* services, Dirty* dirty) {
-  const config::ObjectKey key{config::Kind::kService, name.first, name.second};
+  const config::ObjectKey key{config::Kind::kService, name.first, name.second, facts.object_cluster};
   model::ServicePtr service;
   if (object == nullptr) {
     services->Set(key, {});
@@ -42,7 +42,7 @@ void KubernetesRegistry::SetService(const Name& name, const config::ConfigPtr& o
     std::vector<model::Service> made;
     made.push_back(ConvertKubernetesService(object, namespace_annotations, *facts.settings));
     services->Set(key, std::move(made));
-    service = services->Of(key).front();
+    service = services->PlainOf(key);
   }
   if (FindService(name) == service) return;
   services_[name].service = service;
@@ -129,7 +129,9 @@ model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodI
   const Record* record = services_.Find(name);
   if (record == nullptr) return shard;
   shard.endpoints = BuildSliceEndpoints(record->slices, record->service.get(), pods, podless_, facts);
-  if (record->service != nullptr && facts.settings->features.services_select_entries)
+  // WorkloadEntries are the own cluster's, and so are the services that select them.
+  const bool own = facts.object_cluster.empty();
+  if (own && record->service != nullptr && facts.settings->features.services_select_entries)
     AppendSelectedEntries(*record->service, workloads, &shard.endpoints);
   return shard;
 }

@@ -16,8 +16,8 @@
 
 namespace fairlead::registry {
 
-// Services and their EndpointSlices. Tells by service which endpoints must be built anew when a slice, a pod
-// or a WorkloadEntry changes. Part of the registries' state: used by the mesh thread alone.
+// Services of one cluster and their EndpointSlices. Tells by service which endpoints must be built anew when
+// a slice, a pod or a WorkloadEntry changes. Part of the registries' state: used by the mesh thread alone.
 class KubernetesRegistry {
  public:
   using Dirty = absl::flat_hash_set<Name>;  // services (namespace, name) whose endpoints may have changed
@@ -34,14 +34,16 @@ class KubernetesRegistry {
 
   // What (hostname, namespace) a service has, whether or not there is a Service object.
   static model::ServiceKey KeyOf(const Name& name, const MeshFacts& facts);
-  // Null where there is no Service object.
+  // As this cluster has it; null where there is no Service object.
   model::ServicePtr FindService(const Name& name) const;
+  // `workloads` have the WorkloadEntries that services of the control plane's own cluster may select.
   model::EndpointShard BuildShard(const Name& name, const PodIndex& pods, const SelectableIndex& workloads,
                                   const MeshFacts& facts);
 
   std::vector<Name> ServicesIn(const Interned& ns) const;
   std::vector<Name> AllServices() const;
   std::vector<Name> AllSlices() const;
+  bool empty() const { return services_.empty() && slices_.empty(); }
   // Endpoints of the slices that have no use: of type FQDN, or of a pod that is not there.
   std::vector<config::Diagnostic> SliceProblems(const Name& name, const PodIndex& pods) const;
 
