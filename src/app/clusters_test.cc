@@ -126,7 +126,8 @@ class ClustersTest : public testing::Test {
   // "address:port" of the endpoints in a proxy's response of this number.
   static std::vector<std::string> Endpoints(push::FakeProxy& proxy, size_t number) {
     std::vector<std::string> texts;
-    for (const auto& resource : proxy.Await(number).resources()) {
+    const auto response = proxy.Await(number);
+    for (const auto& resource : response.resources()) {
       envoy::config::endpoint::v3::ClusterLoadAssignment assignment;
       EXPECT_TRUE(resource.UnpackTo(&assignment));
       for (const auto& locality : assignment.endpoints()) {
@@ -142,7 +143,8 @@ class ClustersTest : public testing::Test {
   // Names of listeners and of the filter chains of the inbound one.
   static std::set<std::string> Listeners(push::FakeProxy& proxy) {
     std::set<std::string> names;
-    for (const auto& resource : proxy.Await(1).resources()) {
+    const auto response = proxy.Await(1);
+    for (const auto& resource : response.resources()) {
       envoy::config::listener::v3::Listener listener;
       EXPECT_TRUE(resource.UnpackTo(&listener));
       names.insert(listener.name());

@@ -52,7 +52,7 @@ class PreviewTest : public testing::Test {
       proxies_.back()->Ask(TypeId::kCluster, {}, node);
       proxies_.back()->Ask(TypeId::kEndpoint, {cluster});
       proxies_.back()->Ask(TypeId::kListener);
-      proxies_.back()->Ask(TypeId::kRouteOfA, {"80"});
+      proxies_.back()->Ask(TypeId::kRoute, {"80"});
       proxies_.back()->Await(3);
     }
   }
@@ -141,7 +141,7 @@ TEST_F(PreviewTest, APublicationSendsWhatWasPreviewed) {
   EXPECT_EQ(proxies_[0]->Responses(), before);
   Publish(to_);
   const auto response = proxies_[0]->Await(before);
-  EXPECT_EQ(response.type_url(), xds::InfoOf(TypeId::kRouteOfA).url);
+  EXPECT_EQ(response.type_url(), xds::InfoOf(TypeId::kRoute).url);
   while (pusher_->BusyStreams() > 0) std::this_thread::yield();
   EXPECT_EQ(proxies_[0]->Responses(), before + 1);
   EXPECT_THAT(push::PreviewAll(*pusher_, pusher_->Snapshot(), to_), IsEmpty());

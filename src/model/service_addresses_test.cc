@@ -9,9 +9,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr AddressView kIpv4{.ipv4 = true, .ipv6 = false, .own_cluster = true, .auto_allocated = false};
-constexpr AddressView kIpv6{.ipv4 = false, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
-constexpr AddressView kBoth{.ipv4 = true, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
+const AddressView kIpv4{.ipv4 = true, .ipv6 = false, .own_cluster = true, .auto_allocated = false};
+const AddressView kIpv6{.ipv4 = false, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
+const AddressView kBoth{.ipv4 = true, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
 
 Service DualStack() {
   Service service;
