@@ -4,12 +4,15 @@
   check_style.py ROOT
 
 A file has at most 500 lines, a header's include guard is named after its path, no file or folder has a name that says
-nothing about what it holds, what throws is called by its wrapper alone, and no text admits to unfinished work.
+nothing about what it holds, what throws is called by its wrapper alone, a source uses the names that it has by using-declarations,
+no name is one that is reserved for the implementation, and no text admits to unfinished work.
 """
 
 import pathlib
 import re
 import sys
+
+from batches import FREE_NAME
 
 MAX_LINES = 500
 # Words that say nothing in any name, and those that say nothing alone: Envoy has a connection_manager and a tls_context.
@@ -24,6 +27,10 @@ WRAPPED = {
     re.compile(r"std::regex"): "",
 }
 FOR_TESTS = re.compile(r"^(?!src/)|_(test|bench|fixture|fake|fakes)\.(h|cc)$")
+NO_CODE = re.compile(r"//.*|\"(?:[^\"\\\n]|\\.)*\"")
+USING = re.compile(r"^using (?:\w*::)+(\w+);")
+# Names with two underscores or a first one before a capital, but those that the implementation gives us.
+RESERVED = re.compile(r"\b(?!__int128\b|__builtin_|_SC_|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\bnot (yet )?implemented\b", re.IGNORECASE)
 
 
@@ -42,7 +49,13 @@ def findings(path, text):
     for part in pathlib.PurePath(path).with_suffix("").parts:
         if part in EMPTY_NAMES or EMPTY_WORDS & set(part.split("_")):
             yield f"{path}:1: the name {part} does not say what is inside"
+    code = [NO_CODE.sub("", line) for line in lines]
+    used = set(FREE_NAME.findall("\n".join(code))) if path.endswith(".cc") else None
     for number, line in enumerate(lines, 1):
+        if used is not None and (name := USING.match(line)) and name[1] not in used:
+            yield f"{path}:{number}: {name[1]} is not used"
+        if reserved := RESERVED.search(code[number - 1]):
+            yield f"{path}:{number}: {reserved.group()} is a name of the implementation's"
         for pattern, wrapper in WRAPPED.items():
             if path != wrapper and not FOR_TESTS.search(path) and pattern.search(line):
                 yield f"{path}:{number}: {pattern.search(line).group()} may throw" + (f"; use {wrapper}" if wrapper else "")

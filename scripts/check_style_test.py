@@ -22,6 +22,27 @@ class CheckStyleTest(unittest.TestCase):
         self.assertEqual(check("src/base/clock.cc", "", "// todo: later"), ["src/base/clock.cc:2: todo does not belong in the code"])
 
 
+class ReservedTest(unittest.TestCase):
+    def test_the_implementations_names_fail(self):
+        for line in ("int __a;", "class _Node;", "#define A__B", "void a__b();"):
+            self.assertEqual(len(check("src/app/a.cc", line)), 1, line)
+
+    def test_what_it_gives_us_passes(self):
+        for line in ("__int128 a;", "__builtin_add_overflow(a, b, &c);", "_Exit(1);", "sysconf(_SC_PAGESIZE);", "int a_B, c_;", "// __a", '"a__b"'):
+            self.assertEqual(check("src/app/a.cc", line), [], line)
+
+
+class UsingTest(unittest.TestCase):
+    def test_a_name_that_only_others_use_fails(self):
+        for line in ("", "config::Node Of();", "node.Node();", "// a Node", 'Text("Node");', "NodeId Of();"):
+            self.assertEqual(check("src/app/a.cc", "using config::Node;", line), ["src/app/a.cc:1: Node is not used"], line)
+
+    def test_a_used_name_passes(self):
+        for line in ("Node Of();", "std::vector<Node> all;", "Node::Kind kind;", "  return !Node();"):
+            self.assertEqual(check("src/app/a.cc", "using config::Node;", line), [], line)
+        self.assertEqual(check("src/app/a.cc", "class A : B {", "  using B::Of;", "};"), [])
+
+
 class WrappedTest(unittest.TestCase):
     def test_what_throws_is_called_by_its_wrapper_alone(self):
         for line in (

@@ -24,7 +24,6 @@ using envoy::service::discovery::v3::DiscoveryRequest;
 using envoy::service::discovery::v3::DiscoveryResponse;
 using testing::Contains;
 using testing::IsEmpty;
-using testing::Not;
 using xds::TypeId;
 
 constexpr char kReviewsCluster[] = "outbound|9080||reviews.shop.svc.cluster.local";

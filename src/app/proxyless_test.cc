@@ -21,7 +21,6 @@ using envoy::service::discovery::v3::DeltaDiscoveryResponse;
 using envoy::service::discovery::v3::DiscoveryRequest;
 using envoy::service::discovery::v3::DiscoveryResponse;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using xds::TypeId;
 
 constexpr char kCluster[] = "outbound|9080||reviews.shop.svc.cluster.local";

@@ -16,7 +16,6 @@ namespace fairlead::app {
 namespace {
 
 using google::protobuf::Message;
-using testing::Contains;
 using testing::HasSubstr;
 
 grpc::ByteBuffer ToBuffer(const std::string& bytes) {

@@ -28,7 +28,6 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr int64_t kNow = 1'800'000'000;
 constexpr char kWeb[] = "spiffe://cluster.local/ns/shop/sa/web";

@@ -17,8 +17,6 @@ namespace {
 namespace api = istio::networking::v1alpha3;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Key;
-using testing::Pair;
 
 class IngressTest : public testing::Test {
  protected:

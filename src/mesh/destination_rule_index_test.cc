@@ -9,8 +9,6 @@ namespace fairlead::mesh {
 namespace {
 
 namespace api = istio::networking::v1alpha3;
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 class DestinationRuleIndexTest : public MeshFixture {

@@ -13,7 +13,6 @@
 namespace fairlead::mesh {
 namespace {
 
-using config::PortReference;
 using config::ServicePortSpec;
 using model::Protocol;
 using model::ServicePtr;

@@ -11,7 +11,6 @@ using istio::networking::v1alpha3::OutboundTrafficPolicy;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::UnorderedElementsAre;
 
 class SidecarScopeTest : public MeshFixture {
  protected:

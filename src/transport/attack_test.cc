@@ -11,7 +11,6 @@ namespace fairlead::transport {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -9,7 +9,6 @@ namespace fairlead::wasm {
 namespace {
 
 constexpr size_t kMost = 1 << 20;
-using testing::HasSubstr;
 
 TEST(Unbox, AModuleIsFoundInWhatItComesIn) {
   const std::string module = FakeModule("code");

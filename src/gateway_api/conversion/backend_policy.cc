@@ -21,7 +21,6 @@ using config::ConfigObject;
 using config::ConfigPtr;
 using config::Kind;
 using config::Node;
-using config::ObjectKey;
 using config::SpecOf;
 
 constexpr std::string_view kAccepted = "Accepted";

@@ -9,7 +9,6 @@ namespace {
 
 using config::Kind;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr char kEdge[] = R"(
 apiVersion: v1

@@ -18,7 +18,6 @@ namespace fairlead::gateway_api {
 namespace {
 
 using config::ConfigObject;
-using config::ConfigPtr;
 using config::Kind;
 using config::Node;
 using config::SpecOf;

@@ -10,7 +10,6 @@ namespace fairlead::gateway_api {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr char kEdge[] = R"(
 apiVersion: gateway.networking.k8s.io/v1

@@ -31,7 +31,6 @@ using HttpOptions = envoy::extensions::upstreams::http::v3::HttpProtocolOptions;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 
 // A service "web" of port 80 and a client; what the client's clusters are.
 class ClusterTest : public mesh::MeshFixture {

@@ -15,9 +15,6 @@
 namespace fairlead::gen {
 namespace {
 
-using testing::IsEmpty;
-using testing::SizeIs;
-
 std::string ClusterOf(std::string_view service) {
   return StrCat("outbound|80||", service, ".shop.svc.cluster.local");
 }

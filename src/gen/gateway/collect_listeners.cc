@@ -19,7 +19,6 @@ namespace fairlead::gen::gateway {
 namespace {
 
 namespace api = istio::networking::v1alpha3;
-using istio::mesh::v1alpha1::MeshConfig;
 using listener::HttpForward;
 using model::Protocol;
 

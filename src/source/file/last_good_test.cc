@@ -15,9 +15,7 @@
 namespace fairlead::source {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 class LastGoodTest : public ::testing::Test {
