@@ -4,7 +4,7 @@
 #   make run                    the demo: a mesh of real Envoys; Ctrl-C stops all of it
 #   make test                   builds with assertions and runs every test; PRESET=release tests the release build
 #   make test-asan, test-tsan   the same under the sanitizers
-#   make lint, format           clang-format and clang-tidy
+#   make lint, format           clang-format and clang-tidy, which looks at what changed since it passed
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
@@ -75,8 +75,8 @@ test-asan test-tsan: test-%:
 lint: build/dev/build.ninja
 	@scripts/setup.sh clang
 	clang-format-16 --dry-run -Werror $(SOURCES)
-	ninja -C build/dev fairlead_gen_headers batches
-	scripts/tidy.py build/dev
+	ninja -C build/dev -j$(JOBS) fairlead_gen_headers batches
+	scripts/tidy.py -j$(JOBS) build/dev
 
 format:
 	@scripts/setup.sh clang

@@ -6,8 +6,10 @@
                                              what is already so is left alone
 
 Sources that would not compile together are kept apart: one declares a name for itself alone (in an unnamed namespace, by using)
-that the other declares, too, uses from elsewhere, or brings along in a header.
+that the other declares, too, uses from elsewhere, or brings along in a header. A folder of the build is one namespace, near enough;
+where sources are of all folders (tidy.py), names meet only if one's namespace sees the other's.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -24,6 +26,8 @@ OUTER_TYPE = re.compile(r"^(?:class|struct) [\w:]+[^;]*? \{$", re.M)
 LINKAGE = '#pragma GCC diagnostic ignored "-Wsubobject-linkage"\n'
 OWN_INCLUDE = re.compile(r'^#include "(\w[\w/]*\.h)"', re.M)
 HEADER_NAME = re.compile(r"^(?:struct|class|enum class|enum|using|namespace|[\w:<>,*& ]*?)[ &*]*\b(\w+)(?: = |\(|;| \{| :)", re.M)
+LINKED = re.compile(r'^extern "C" [^(;]*?(\w+)\([^;]*$', re.M)  # defined, not declared; one name in all namespaces
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
 GTEST = re.compile(r"(?:TEST|TEST_F|TEST_P|TYPED_TEST|INSTANTIATE_\w+)\((\w+)")
 
 
@@ -43,13 +47,17 @@ def names_of_line(line):
 
 
 class Headers:
-    """What the project's own headers name, with those that they include."""
+    """What the project's own headers name; all of it in one namespace unless told otherwise."""
 
-    def __init__(self, root):
-        self.root, self.known = pathlib.Path(root), {}
+    def __init__(self, root, by_namespace=False):
+        self.root, self.by_namespace, self.known = pathlib.Path(root), by_namespace, {}
+
+    def namespaces_of(self, text):
+        return self.by_namespace and set(NAMESPACE.findall(text)) or {""}
 
     def names(self, text):
-        todo, seen, names = OWN_INCLUDE.findall(text), set(), set()
+        """What the headers that a text includes name, with those that they include, by namespace."""
+        todo, seen, names = OWN_INCLUDE.findall(text), set(), collections.defaultdict(set)
         while todo:
             header = todo.pop()
             if header in seen:
@@ -58,9 +66,10 @@ class Headers:
             if header not in self.known:
                 path = self.root / header
                 inner = path.read_text(encoding="utf-8") if path.exists() else ""  # else it is generated
-                self.known[header] = set(HEADER_NAME.findall(inner)), OWN_INCLUDE.findall(inner)
-            own, more = self.known[header]
-            names |= own
+                self.known[header] = set(HEADER_NAME.findall(inner)), self.namespaces_of(inner), OWN_INCLUDE.findall(inner)
+            own, namespaces, more = self.known[header]
+            for namespace in namespaces:
+                names[namespace] |= own
             todo += more
         return names
 
@@ -73,24 +82,31 @@ class Source:
         unnamed = "\n".join(UNNAMED.findall(text))
         self.own = {name for line in unnamed.splitlines() if line for name in names_of_line(line)} - set(self.aliases)
         self.path, self.outer = path, OUTER_TYPE.search(UNNAMED.sub("", text)) is not None
-        self.uses = set(FREE_NAME.findall(code))
-        self.includes = headers.names(text)
+        self.uses, self.linked = set(FREE_NAME.findall(code)), set(LINKED.findall(text))
+        self.namespaces, self.includes = headers.namespaces_of(text), headers.names(text)
 
     def fits(self, other):
-        return self.leaves_alone(other) and other.leaves_alone(self)
+        return not self.linked & other.linked and self.leaves_alone(other) and other.leaves_alone(self)
+
+    def is_seen_by(self, other):
+        """Whether the other has code in a namespace of this one, or inside one."""
+        return any(not outer or f"{inner}::".startswith(f"{outer}::") for outer in self.namespaces for inner in other.namespaces)
 
     def leaves_alone(self, other):
-        if self.own & other.uses or self.own & (other.includes - self.includes):
+        if any(self.own & (other.includes[name] - self.includes[name]) for name in self.namespaces):
             return False
-        return all(other.aliases.get(name) == text for name, text in self.aliases.items() if name in other.uses)
+        if not self.is_seen_by(other):
+            return True
+        same = all(other.aliases.get(name) == text for name, text in self.aliases.items() if name in other.uses)
+        return same and not self.own & other.uses
 
 
-def batches_of(root, sources):
-    headers, batches = Headers(root), []
+def batches_of(root, sources, size=SIZE, by_namespace=False):
+    headers, batches = Headers(root, by_namespace), []
     for path in sources:
         source = Source(path, headers)
         for batch in batches:
-            if len(batch) < SIZE and all(source.fits(other) for other in batch):
+            if len(batch) < size and all(source.fits(other) for other in batch):
                 batch.append(source)
                 break
         else:

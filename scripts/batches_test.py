@@ -11,14 +11,15 @@ class Batches(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.root = pathlib.Path(self.folder.name)
 
-    def source(self, name, unnamed="", text="", includes=()):
+    def source(self, name, unnamed="", text="", includes=(), namespace="x"):
         lines = [f'#include "{header}"' for header in includes]
         path = self.root / name
-        path.write_text("\n".join([*lines, "namespace x {", "namespace {", unnamed, "}  // namespace", text, "}", ""]))
+        path.write_text("\n".join([*lines, f"namespace {namespace} {{", "namespace {", unnamed, "}  // namespace", text, "}", ""]))
         return str(path)
 
-    def batches(self, *sources):
-        return [[pathlib.Path(source.path).name for source in batch] for batch in batches.batches_of(self.root, sources)]
+    def batches(self, *sources, **options):
+        found = batches.batches_of(self.root, sources, **options)
+        return [[pathlib.Path(source.path).name for source in batch] for batch in found]
 
     def test_four_go_together(self):
         sources = [self.source(f"{i}.cc", f"int Own{i}() {{ return {i}; }}") for i in range(5)]
@@ -40,6 +41,19 @@ class Batches(unittest.TestCase):
         self.assertEqual(len(self.batches(own, self.source("b.cc", includes=["kind.h"]))), 2)
         self.assertEqual(len(self.batches(own, self.source("c.cc", text="int Use() { return Kind(); }"))), 2)
         self.assertEqual(len(self.batches(own, self.source("d.cc", text="int Use(A a) { return a.Kind(); }"))), 1)
+
+    def test_two_c_functions_of_one_name_are_kept_apart(self):
+        a, b = (self.source(name, namespace=name[0], text='extern "C" int Fuzz(const char* data) {') for name in ("a.cc", "b.cc"))
+        other = self.source("c.cc", namespace="c", text='extern "C" int Fuzz(const char* data);')
+        self.assertEqual(self.batches(a, b, other, by_namespace=True), [["a.cc", "c.cc"], ["b.cc"]])
+
+    def test_names_of_namespaces_that_do_not_see_each_other_do_not_meet(self):
+        own = self.source("a.cc", "struct Kind {", namespace="x::a")
+        for namespace, count in (("x::a", 2), ("x::a::b", 2), ("x", 2), ("x::ab", 1), ("x::b", 1), ("y", 1)):
+            self.assertEqual(len(self.batches(own, self.source("b.cc", "struct Kind {", namespace=namespace), by_namespace=True)), count, namespace)
+        for namespace, count in (("x::a", 2), ("x::a::b", 1), ("x", 1), ("x::b", 1)):
+            (self.root / "kind.h").write_text(f"namespace {namespace} {{\nenum class Kind : int {{\n}};\n}}\n")
+            self.assertEqual(len(self.batches(own, self.source("b.cc", includes=["kind.h"], namespace="y"), by_namespace=True)), count, namespace)
 
     def test_what_is_so_already_is_left_alone(self):
         source = self.source("a.cc")

@@ -1,11 +1,22 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over sources of a build, in parallel, and again only over those that changed since they passed.
+"""Runs clang-tidy over sources of a build, many at a time, and again only over those that changed since they passed.
 
-  tidy.py BUILD_DIR [SOURCE...]      without sources: every source of ours that the build compiles
+  tidy.py [-j JOBS] BUILD_DIR [SOURCE...]      without sources: every source of ours that the build compiles
 
-What counts as a change: the source, a header of ours that it includes (however deep), or .clang-tidy.
+What counts as a change: the source, a header of ours that it includes (however deep), how it is compiled, or .clang-tidy.
+
+Most of what clang-tidy does with a source it does with the source's headers, so sources are checked in batches (batches.py keeps
+those apart that would not compile together). A batch, BUILD_DIR/tidy/batch_N.cc, is its sources' text one after another and not
+their #includes: a few checks (misc-unused-using-decls, the compiler's on constants) look at nothing but the main file, and
+bugprone-suspicious-include would find each. Any other finds in a batch what it finds in the source alone, but a using-declaration
+is taken for used where another source of the batch names what it means: check_style.py looks at those. The
+sources of a batch in which nothing was found pass; all of them fail if something was found in a header. Sources that do not compile
+in theirs are checked alone.
 """
 
+import argparse
+import bisect
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -16,27 +27,38 @@ import shlex
 import subprocess
 import sys
 
+import batches
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SIZE = 32
+FOUND = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
+UNCOMPILED = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: .*\[clang-diagnostic-error", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def without_pch(command):
-    """A compile command as clang can run it: GCC's precompiled headers and cache launcher left out."""
-    words = shlex.split(command["command"])
-    compiler = next(i for i, word in enumerate(words) if re.search(r"(c|g|clang)\+\+[-0-9]*$", word))
-    kept, skip = [], 0
-    for i, word in enumerate(words[compiler:]):
-        following = words[compiler + i + 1] if compiler + i + 1 < len(words) else ""
-        if skip:
-            skip -= 1
-        elif word == "-include" and following.endswith("cmake_pch.hxx"):
-            skip = 1
-        elif word not in ("-Winvalid-pch", "-fpch-preprocess"):
-            kept.append(word)
-    return dict(command, command=shlex.join(kept))
+def flags_of(command):
+    """The flags of a compile command that clang understands: no compiler, files or precompiled headers of GCC."""
+    words = iter(shlex.split(command["command"]))
+    while not re.search(r"(c|g|clang)\+\+[-0-9]*$", next(words)):
+        pass
+    flags = []
+    for word in words:
+        if word == "-o":
+            next(words)
+        elif word == "-include":
+            file = next(words)
+            flags += [] if file.endswith("cmake_pch.hxx") else [word, file]
+        elif word not in ("-c", "-Winvalid-pch", "-fpch-preprocess", command["file"]):
+            flags.append(word)
+    return tuple(flags)
 
 
-def fingerprint(source, memo):
+def headers_of(text, root):
+    found = (folder / name for name in INCLUDE.findall(text) for folder in (root / "src", root))
+    return [path for path in found if path.exists()]
+
+
+def fingerprint(source, root, memo):
     """A hash of the source and all headers of ours below it."""
     seen, todo, digest = set(), [source], hashlib.sha256()
     while todo:
@@ -46,56 +68,122 @@ def fingerprint(source, memo):
         seen.add(path)
         if path not in memo:
             text = path.read_bytes()
-            includes = [ROOT / "src" / name for name in INCLUDE.findall(text.decode())]
-            memo[path] = (hashlib.sha256(text).digest(), [p for p in includes if p.exists()])
+            memo[path] = (hashlib.sha256(text).digest(), headers_of(text.decode(), root))
         todo += memo[path][1]
     for path in sorted(seen):
-        digest.update(str(path.relative_to(ROOT)).encode() + memo[path][0])
+        digest.update(str(path.relative_to(root)).encode() + memo[path][0])
     return digest.hexdigest()
 
 
-def of_sources(command):
-    """The command of each source that is compiled in a batch (batches.py); any other as it is."""
-    file = pathlib.Path(command["file"])
-    if not file.parent.name.endswith("_batches") or not file.name.startswith("batch_"):
-        return [command]
-    sources = [str(ROOT / "src" / name) for name in INCLUDE.findall(file.read_text())]
-    return [{**command, "file": source, "command": command["command"].replace(str(file), source)} for source in sources]
+def sources_of(file, root):
+    """What a file of the build compiles: the sources of a batch (batches.py), or itself."""
+    path = pathlib.Path(file)
+    if path.parent.name.endswith("_batches") and path.name.startswith("batch_"):
+        return [str(root / "src" / name) for name in INCLUDE.findall(path.read_text())]
+    return [file]
 
 
-def main(build, sources):
-    ours = {str(ROOT / folder) + "/" for folder in ("src", "cmd", "tests")}
-    commands = json.loads((build / "compile_commands.json").read_text())
-    commands = [one for c in commands for one in of_sources(c)]
-    commands = {c["file"]: c for c in commands if any(c["file"].startswith(folder) for folder in ours) and c["file"].endswith(".cc")}
-    wanted = [str((ROOT / source).resolve()) for source in sources] or sorted(commands)
-    out = build / "tidy"
+def flags_of_sources(commands, root):
+    """The flags of each source of ours; a generated one is none."""
+    ours, flags = tuple(str(root / folder) + "/" for folder in ("src", "cmd", "tests")), {}
+    for command in commands:
+        for source in sources_of(command["file"], root):
+            if source.startswith(ours) and source.endswith(".cc") and os.path.exists(source):
+                flags[source] = flags_of(command)
+    return flags
+
+
+def joined(all_flags):
+    """The flags of all, each -I and -D of theirs once; the rest they have in common."""
+    return tuple(dict.fromkeys(flag for flags in all_flags for flag in flags))
+
+
+def plan(flags, sources, root):
+    """The batches: pairs of flags and the sources that are checked with them. Sources that differ in -I and -D alone may meet."""
+    groups = collections.defaultdict(list)
+    for source in sorted(sources, key=lambda source: (source.endswith(("_test.cc", "_bench.cc")), source)):
+        groups[tuple(flag for flag in flags[source] if not flag.startswith(("-I", "-D")))].append(source)
+    found = (batch for group in groups.values() for batch in batches.batches_of(root / "src", group, SIZE, by_namespace=True))
+    paths = ([source.path for source in batch] for batch in found)
+    return [(joined(flags[path] for path in batch), batch) for batch in paths]
+
+
+class Batch:
+    def __init__(self, file, sources):
+        self.file, self.sources, self.starts = file, sources, []
+        lines = []
+        for source in sources:
+            self.starts.append(len(lines))
+            lines += pathlib.Path(source).read_text(encoding="utf-8").splitlines()
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def place(self, line):
+        """The source and the line in it of a line of the batch."""
+        at = bisect.bisect_right(self.starts, line - 1) - 1
+        return f"{self.sources[at]}:{line - self.starts[at]}"
+
+    def findings(self, text):
+        """What clang-tidy says of the batch, said of the sources."""
+        return re.sub(re.escape(str(self.file)) + r":(\d+)", lambda found: self.place(int(found[1])), text)
+
+
+def clang_tidy(file, flags):
+    """What it finds in a file: nothing if all is well."""
+    command = ["clang-tidy-16", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", str(file), "--", *flags]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return (done.stdout.strip() or done.stderr.strip()) if done.returncode else ""
+
+
+def check(file, flags, sources):
+    """What was found in which sources: pairs of a list of sources and a text."""
+    text = Batch(file, sources).findings(clang_tidy(file, flags))
+    uncompiled = set(UNCOMPILED.findall(text))
+    if not uncompiled or len(sources) == 1:
+        found = set(FOUND.findall(text))
+        at_fault = [source for source in sources if source in found] if found and found <= set(sources) else sources
+        return [(at_fault, text), ([source for source in sources if source not in at_fault], "")]
+    alone = [source for source in sources if source in uncompiled] or sources  # else a header does not compile
+    rest = [source for source in sources if source not in alone]
+    return [([source], clang_tidy(source, flags)) for source in alone] + (check(file, flags, rest) if rest else [])
+
+
+def prints_of(flags, sources, root):
+    """What each source's passing depends on."""
+    memo, rules = {}, (root / ".clang-tidy").read_text()
+    return {source: hashlib.sha256("\0".join([rules, *flags[source], fingerprint(pathlib.Path(source), root, memo)]).encode()).hexdigest()
+            for source in sources}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("sources", nargs="*")
+    options = parser.parse_args()
+    out = options.build.resolve() / "tidy"
     out.mkdir(exist_ok=True)
-    (out / "compile_commands.json").write_text(json.dumps([without_pch(c) for c in commands.values()]))
+    flags = flags_of_sources(json.loads((options.build / "compile_commands.json").read_text()), ROOT)
+    wanted = [str((ROOT / source).resolve()) for source in options.sources] or sorted(flags)
+    if unknown := [source for source in wanted if source not in flags]:
+        sys.exit(f"the build does not compile {' '.join(unknown)}")
 
-    memo, rules = {}, (ROOT / ".clang-tidy").read_text()
     passed_file = out / "passed.json"
     passed = json.loads(passed_file.read_text()) if passed_file.exists() else {}
-    prints = {s: hashlib.sha256((rules + fingerprint(pathlib.Path(s), memo)).encode()).hexdigest() for s in wanted if s in commands}
-    todo = [source for source, value in prints.items() if passed.get(source) != value]
-
-    def check(source):
-        command = ["clang-tidy-16", "-p", str(out), "--quiet", source]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        return source, done.returncode, done.stdout + (done.stderr if done.returncode and not done.stdout else "")
-
+    prints = prints_of(flags, wanted, ROOT)
+    todo = [source for source in wanted if passed.get(source) != prints[source]]
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for source, code, text in pool.map(check, todo):
-            if code:
-                failed += 1
-                print(text.strip(), flush=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [pool.submit(check, out / f"batch_{i}.cc", *batch) for i, batch in enumerate(plan(flags, todo, ROOT))]
+        for sources, text in (result for job in concurrent.futures.as_completed(jobs) for result in job.result()):
+            if text:
+                failed += len(sources)
+                print(text, flush=True)
             else:
-                passed[source] = prints[source]
-    passed_file.write_text(json.dumps(passed))
-    print(f"clang-tidy: {len(todo)} checked, {len(prints) - len(todo)} unchanged, {failed} with findings")
+                passed.update((source, prints[source]) for source in sources)
+                passed_file.write_text(json.dumps(passed))
+    print(f"clang-tidy: {len(todo)} sources checked in {len(jobs)} batches, {len(wanted) - len(todo)} unchanged, {failed} with findings")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]))
+    sys.exit(main())
