@@ -30,7 +30,7 @@ import sys
 import batches
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SIZE = 32
+SIZE = 48
 FOUND = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
 UNCOMPILED = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: .*\[clang-diagnostic-error", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

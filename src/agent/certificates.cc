@@ -70,7 +70,7 @@ absl::Status Certificates::Start() {
   if (options_.ask_what_to_trust && options_.tls) AskWhatToTrust();
   files_.WatchRevocations(options_.crl_file);
   files_.Start();
-  const absl::Status started = server_.Start();
+  absl::Status started = server_.Start();
   // An Envoy that needs no certificates runs without the socket, too.
   if (started.ok() || options_.tls || options_.only_mounted) return started;
   sds_log.Warn("no secrets for Envoy: {}", std::string(started.message()));

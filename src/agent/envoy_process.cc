@@ -95,6 +95,7 @@ std::vector<std::string> EnvoyCommand(const Options& options, const std::string&
 
 absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   // The child tells through this pipe why it could not become the command; a successful exec closes it.
@@ -105,7 +106,7 @@ absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command) {
   if (child == 0) {
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     setpgid(0, 0);  // a Ctrl-C in the terminal is for the agent, which stops Envoy in order
     execvp(words[0], words.data());
     const int error = errno;

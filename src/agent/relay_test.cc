@@ -50,7 +50,7 @@ class FakeControlPlane final : public AggregatedDiscoveryService::Service {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(ready_.wait_for(lock, std::chrono::seconds(20), [&] { return !asked_.empty(); }));
     if (asked_.empty()) return {};
-    const DiscoveryRequest request = asked_.front();
+    DiscoveryRequest request = std::move(asked_.front());
     asked_.pop_front();
     return request;
   }

@@ -55,7 +55,7 @@ std::string RelaySocket(const Options& options) {
         "plane itself");
     return "";
   }
-  const std::string path = StrCat(options.config_folder, "/XDS");
+  std::string path = StrCat(options.config_folder, "/XDS");
   if (path.size() <= kLongest) return path;
   Say(StrCat("Wasm modules are not fetched: ", path, " is too long for a socket"));
   return "";
@@ -80,7 +80,7 @@ class Supervisor {
   explicit Supervisor(const Options& options) : options_(options), admin_(options.admin_port) {
     sigemptyset(&signals_);
     for (int one : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&signals_, one);
-    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
 
   int Run(const std::vector<std::string>& command) {

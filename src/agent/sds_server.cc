@@ -151,7 +151,7 @@ absl::Status SdsServer::Start() {
   auto server =
       ServeOnOwnSocket(socket_, {streams_->Method("StreamSecrets", Framing::kStateOfTheWorld, streams_),
                                  streams_->Method("DeltaSecrets", Framing::kDelta, streams_)});
-  if (server.ok()) server_ = *std::move(server);
+  if (server.ok()) server_ = std::move(*server);
   return server.status();
 }
 

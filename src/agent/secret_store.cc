@@ -62,7 +62,7 @@ std::string Together(const std::string& roots, const std::vector<std::string>& t
 
 }  // namespace
 
-void SecretStore::Set(const std::string& name, Secret secret) {
+void SecretStore::Set(const std::string& name, const Secret& secret) {
   std::pair<Secret, Followers> news;
   {
     std::lock_guard lock(mutex_);

@@ -26,7 +26,7 @@ struct Secret {
 class SecretStore {
  public:
   // Tells those who follow, on the calling thread, if it differs from what there was.
-  void Set(const std::string& name, Secret secret);
+  void Set(const std::string& name, const Secret& secret);
   // Lists (PEM, "" for none) that go along with "ROOTCA" from now on: its proxy believes no certificate that
   // they name.
   void SetRevocations(std::string crl);

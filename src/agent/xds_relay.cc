@@ -87,7 +87,7 @@ absl::Status XdsRelay::Start() {
   auto server = ServeOnOwnSocket(options_.socket,
                                  {streams_->Method("StreamAggregatedResources", /*delta=*/false, streams_),
                                   streams_->Method("DeltaAggregatedResources", /*delta=*/true, streams_)});
-  if (server.ok()) server_ = *std::move(server);
+  if (server.ok()) server_ = std::move(*server);
   return server.status();
 }
 

@@ -112,6 +112,7 @@ absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) 
   }
   if (files.simulated) Complete(files.folder, &mesh);
   std::vector<config::ObjectChange> changes;
+  changes.reserve(mesh.objects.size());
   for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
   StoreMeshModel model;
   push::Reasons reasons;

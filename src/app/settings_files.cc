@@ -30,9 +30,9 @@ SettingsFiles::SettingsFiles(Options options, OnSettings on_settings, OnDiagnost
 SettingsFiles::~SettingsFiles() { Stop(); }
 
 void SettingsFiles::Start() {
-  mesh_file_ = Watch(options_.mesh_config, [this](absl::StatusOr<std::string> text) { OnMesh(text); });
+  mesh_file_ = Watch(options_.mesh_config, [this](const absl::StatusOr<std::string>& text) { OnMesh(text); });
   networks_file_ =
-      Watch(options_.networks_config, [this](absl::StatusOr<std::string> text) { OnNetworks(text); });
+      Watch(options_.networks_config, [this](const absl::StatusOr<std::string>& text) { OnNetworks(text); });
   std::lock_guard lock(mutex_);
   started_ = true;
   HandOut();

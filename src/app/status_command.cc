@@ -33,6 +33,7 @@ std::vector<gateway_api::StatusOf> StatusesOf(const simulate::LoadedMesh& mesh, 
   model::Features features;
   features.udp_routes = options.udp_routes;
   std::vector<config::ObjectChange> changes;
+  changes.reserve(mesh.objects.size());
   for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
   config::ObjectStore objects;
   objects.Apply(changes);

@@ -141,6 +141,7 @@ std::vector<LogScopeInfo> LogScopes() {
     by_name[std::string(scope->name())] = {std::string(scope->name()), scope->level(),
                                            scope->names_callers()};
   std::vector<LogScopeInfo> all;
+  all.reserve(by_name.size());
   for (auto& [name, info] : by_name) all.push_back(std::move(info));
   return all;
 }

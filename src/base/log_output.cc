@@ -135,6 +135,7 @@ int Open(const std::string& target) {
 
 absl::Status SetLogOutput(const LogOutput& output) {
   std::vector<int> descriptors;
+  descriptors.reserve(output.targets.size());
   for (const std::string& target : output.targets) {
     descriptors.push_back(Open(target));
     if (descriptors.back() >= 0) continue;

@@ -50,7 +50,7 @@ absl::StatusCode CodeOf(Signed::Error error) {
 
 int64_t UnixNow() { return time(nullptr); }
 
-void Authority::Replace(BundlePtr bundle) {
+void Authority::Replace(const BundlePtr& bundle) {
   auto pems = std::make_shared<Pems>();
   for (const CertificatePtr& one : bundle->chain) pems->chain.push_back(CertificatePem(one));
   pems->roots = CertificatePems(bundle->roots);

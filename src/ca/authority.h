@@ -37,7 +37,7 @@ class Authority : public Signer {
   explicit Authority(AuthorityOptions options) : options_(std::move(options)) {}
 
   // From now on. Tells those who follow, on the calling thread.
-  void Replace(BundlePtr bundle);
+  void Replace(const BundlePtr& bundle);
   BundlePtr bundle() const;  // null before the first
   void Follow(std::function<void(const BundlePtr&)> follower);
 

@@ -29,7 +29,7 @@ struct World {
   explicit World(KeyType type) {
     auto bundle = std::make_shared<Bundle>();
     bundle->key = *MakeKey(type);
-    bundle->certificate = *MakeRoot(bundle->key, "cluster.local", UnixNow() - 60, UnixNow() + 86400 * 365);
+    bundle->certificate = *MakeRoot(bundle->key, "cluster.local", UnixNow() - 60, UnixNow() + 86400L * 365);
     bundle->roots = {bundle->certificate};
     authority.Replace(bundle);
     authenticators.Add(std::make_unique<Anybody>());

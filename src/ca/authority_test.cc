@@ -28,6 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int64_t kNow = 1'800'000'000;
+constexpr int64_t kHour = 3600;
 constexpr char kWeb[] = "spiffe://cluster.local/ns/shop/sa/web";
 
 KeyPtr NewKey(KeyType type = KeyType::kEcdsaP256) { return *MakeKey(type); }
@@ -210,9 +211,9 @@ TEST(SelfSignedFolderTest, ARenewedRootAndTheOldOneVouchForEachOthersCertificate
   const Folder parent;
   const SelfSignedFolder folder({.folder = parent.path() + "/ca", .lifetime = hours(100)});
   const BundlePtr old = *folder.Load(kNow);
-  EXPECT_FALSE(folder.Due(*old, kNow + 79 * 3600));
-  EXPECT_TRUE(folder.Due(*old, kNow + 81 * 3600));
-  const int64_t later = kNow + 81 * 3600;
+  EXPECT_FALSE(folder.Due(*old, kNow + 79 * kHour));
+  EXPECT_TRUE(folder.Due(*old, kNow + 81 * kHour));
+  const int64_t later = kNow + 81 * kHour;
   const BundlePtr renewed = *folder.Renew(*old, later);
   EXPECT_EQ(renewed->roots.size(), 2u);
   Authority before({.now = [] { return later; }}), after({.now = [] { return later; }});
@@ -225,10 +226,10 @@ TEST(SelfSignedFolderTest, ARenewedRootAndTheOldOneVouchForEachOthersCertificate
     EXPECT_TRUE(VerifyChain(leaf, {}, renewed->roots, "", later).ok());
     EXPECT_TRUE(VerifyChain(leaf, {}, {renewed->certificate}, "", later).ok());
   }
-  const auto kept = folder.Load(later + 30 * 3600);
+  const auto kept = folder.Load(later + 30 * kHour);
   ASSERT_TRUE(kept.ok()) << kept.status();
   EXPECT_TRUE(SameCertificate((*kept)->certificate, renewed->certificate));
-  EXPECT_EQ((*folder.Renew(*renewed, later + 30 * 3600))->roots.size(), 2u) << "the one that ended is gone";
+  EXPECT_EQ((*folder.Renew(*renewed, later + 30 * kHour))->roots.size(), 2u) << "the one that ended is gone";
 }
 
 class KeeperTest : public testing::Test {

@@ -102,7 +102,7 @@ absl::Status ExternalSigner::CheckGiven(const Certificates& given, const KeyPtr&
                                       options_.max_lifetime.count(), "s (MAX_WORKLOAD_CERT_TTL)"));
   Certificates between(given.begin() + 1, given.end());
   between.insert(between.end(), trusted.between.begin(), trusted.between.end());
-  const absl::Status verified = VerifyChain(leaf, between, trusted.roots, "", now, /*client=*/true);
+  absl::Status verified = VerifyChain(leaf, between, trusted.roots, "", now, /*client=*/true);
   if (verified.ok()) return verified;
   return absl::InternalError(StrCat("the signer's certificate: ", FromAbsl(verified.message())));
 }

@@ -57,10 +57,14 @@ class Reader {
   }
 
   static void Set(const std::string& key, std::string value, ForwardedCertificate* out) {
-    if (key == "uri") out->uris.push_back(std::move(value));
-    if (key == "dns") out->dns_names.push_back(std::move(value));
-    if (key == "subject") out->subject = std::move(value);
-    if (key == "hash") out->hash = std::move(value);
+    if (key == "uri")
+      out->uris.push_back(std::move(value));
+    else if (key == "dns")
+      out->dns_names.push_back(std::move(value));
+    else if (key == "subject")
+      out->subject = std::move(value);
+    else if (key == "hash")
+      out->hash = std::move(value);
   }
 
   std::string_view rest_;

@@ -119,6 +119,7 @@ std::optional<int> ReadEnum(Node node, const google::protobuf::EnumDescriptor& t
   }
   if (value != nullptr) return value->number();
   std::vector<std::string_view> names;
+  names.reserve(type.value_count());
   for (int i = 0; i < type.value_count(); ++i) names.push_back(type.value(i)->name());
   report.Error("unknown-value", node, path,
                StrCat("unknown value ", node.text(), Suggestion(node.text(), names),

@@ -76,6 +76,7 @@ MessageSchema::MessageSchema(const Descriptor* descriptor)
 
 std::vector<std::string_view> MessageSchema::Names() const {
   std::vector<std::string_view> names;
+  names.reserve(fields_.size());
   for (const FieldSchema& field : fields_) names.push_back(field.field->json_name());
   return names;
 }

@@ -13,8 +13,8 @@ using config::Node;
 
 bool MayBeGranted(const GroupKind& to) {
   if (to == GroupKind{std::string(kExperimentalGroup), "XBackend"}) return true;
-  constexpr Kind kinds[] = {Kind::kConfigMap, Kind::kSecret, Kind::kService, Kind::kInferencePool};
-  return std::any_of(std::begin(kinds), std::end(kinds),
+  constexpr Kind kKinds[] = {Kind::kConfigMap, Kind::kSecret, Kind::kService, Kind::kInferencePool};
+  return std::any_of(std::begin(kKinds), std::end(kKinds),
                      [&to](Kind kind) { return to == GroupKindOf(kind); });
 }
 

@@ -78,6 +78,7 @@ class TestMesh {
  private:
   static std::vector<config::ObjectChange> ChangesOf(const config::ParseResult& parsed) {
     std::vector<config::ObjectChange> changes;
+    changes.reserve(parsed.objects.size());
     for (const config::ConfigPtr& object : parsed.objects)
       changes.push_back({config::KeyOf(*object), object});
     return changes;

@@ -162,6 +162,7 @@ class Derivation final : public state::Derivation {
     Host now = *hosts_.Find(host);
     const ConfigPtr before = now.virtual_service;
     std::vector<ConfigPtr> ingresses;
+    ingresses.reserve(now.ingresses.size());
     for (const Name& name : now.ingresses) ingresses.push_back((*known_.Find(name))->object);
     now.virtual_service =
         ingresses.empty() ? nullptr : MakeVirtualService(place_, host, ingresses, PortFinder(objects));

@@ -38,9 +38,9 @@ std::string GatewayName(const config::ConfigObject& ingress) {
 }
 
 // Older than everything that is written, as Istio has them.
-config::ConfigPtr Derive(config::Kind kind, std::string name, std::string_view ns, LabelMap annotations,
-                         const config::Origin& origin,
-                         std::shared_ptr<const google::protobuf::Message> spec) {
+config::ConfigPtr Derive(config::Kind kind, const std::string& name, std::string_view ns,
+                         LabelMap annotations, const config::Origin& origin,
+                         const std::shared_ptr<const google::protobuf::Message>& spec) {
   config::ObjectMeta meta;
   meta.name = name;
   meta.ns = ns;

@@ -51,6 +51,7 @@ class IngressTest : public testing::Test {
   std::vector<std::string> Names() {
     Apply();
     std::vector<std::string> names;
+    names.reserve(made_.size());
     for (const auto& [name, object] : made_) names.push_back(name);
     return names;
   }

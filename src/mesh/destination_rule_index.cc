@@ -167,6 +167,7 @@ NamespaceRules::ByHost DestinationRuleIndexBuilder::MakeAll(const Groups& groups
 const DestinationRulePtr& DestinationRuleIndexBuilder::Find(const Group& group, const Namespace* before,
                                                             Namespace* of) const {
   std::vector<const config::ConfigObject*> key;
+  key.reserve(group.objects.size());
   for (const ConfigPtr& object : group.objects) key.push_back(object.get());
   const auto [it, is_new] = of->made.try_emplace(key);
   if (is_new) {

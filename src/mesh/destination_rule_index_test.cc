@@ -19,6 +19,7 @@ class DestinationRuleIndexTest : public MeshFixture {
     const DestinationRulePtr rule = scope->imports->FindDestinationRule(kHost, labels, outbound);
     if (rule == nullptr) return "";
     std::vector<std::string> names;
+    names.reserve(rule->objects.size());
     for (const config::ConfigPtr& object : rule->objects) names.push_back(object->name().str());
     return Join(names, "+");
   }

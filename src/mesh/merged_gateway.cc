@@ -130,6 +130,7 @@ class Merger {
     MergedGateway merged;
     YieldToDatagrams();
     std::vector<GatewayPort> ports;
+    ports.reserve(order_.size());
     for (const PortKey& key : order_) ports.push_back(std::move(ports_[key]));
     if (passes_through_)
       merged.auto_passthrough_hosts =
@@ -157,7 +158,8 @@ class Merger {
   }
 
   // Puts the server where it is to be served, or drops it.
-  void Place(const SelectedGateway& gateway, GatewayServerPtr server, Protocol protocol, uint32_t port) {
+  void Place(const SelectedGateway& gateway, const GatewayServerPtr& server, Protocol protocol,
+             uint32_t port) {
     const api::Server& spec = server->spec();
     if (server->udp)
       return PortOf({port, spec.port().protocol(), spec.bind(), true}).servers.push_back(server);
@@ -219,7 +221,7 @@ class Merger {
 
   // The port has a plaintext server. HTTP joins HTTP; on another address anything may be.
   bool AddBesidePlain(const PortKey& key, const GatewayServerPtr& server, Protocol protocol,
-                      const PortKey current) {
+                      const PortKey& current) {
     if (current.bind == key.bind) {
       if (!CanShare(protocol, config::ParseProtocol(current.protocol)) || server->route_name.empty())
         return false;

@@ -41,6 +41,7 @@ class MergedGatewayTest : public MeshFixture {
   }
   static std::vector<std::string> Routes(const MergedGateway& merged) {
     std::vector<std::string> names;
+    names.reserve(merged.routes.size());
     for (const auto& [name, route] : merged.routes)
       names.push_back(StrCat(name.str(), " ", route->servers.size()));
     return names;

@@ -33,6 +33,7 @@ inline std::vector<std::string> Names(const std::vector<model::ServicePtr>& serv
 
 inline std::vector<std::string> Names(const std::vector<VirtualServicePtr>& virtual_services) {
   std::vector<std::string> names;
+  names.reserve(virtual_services.size());
   for (const VirtualServicePtr& v : virtual_services) {
     names.push_back(StrCat(v->object->ns().str(), "/", v->object->name().str()));
   }

@@ -92,6 +92,7 @@ inline std::string Text(const MeshSnapshot& snapshot, std::span<const char* cons
 // In any order.
 inline std::string Text(const std::vector<config::Diagnostic>& diagnostics) {
   std::vector<std::string> lines;
+  lines.reserve(diagnostics.size());
   for (const config::Diagnostic& d : diagnostics)
     lines.push_back(StrCat(d.code, " ", d.path, " ", d.message));
   std::sort(lines.begin(), lines.end());

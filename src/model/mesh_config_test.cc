@@ -25,6 +25,7 @@ using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> Texts(const std::vector<config::Diagnostic>& diagnostics) {
   std::vector<std::string> texts;
+  texts.reserve(diagnostics.size());
   for (const config::Diagnostic& diagnostic : diagnostics) texts.push_back(ToText(diagnostic));
   return texts;
 }

@@ -175,6 +175,7 @@ bool MeshThread::Ready() const {
 std::vector<std::string> MeshThread::Unsynced() const {
   std::lock_guard lock(mutex_);
   std::vector<std::string> names;
+  names.reserve(unsynced_.size());
   for (const auto& [source, kinds] : unsynced_) names.push_back(source);
   return names;
 }

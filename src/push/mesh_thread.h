@@ -37,8 +37,8 @@ class MeshModel {
   virtual mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes,
                                    const model::SettingsPtr& settings, Reasons* changed) = 0;
   // The key sets that are known: part of the next Update.
-  virtual void SetKeySets(model::KeySetsPtr /*key_sets*/) {}
-  virtual void SetTrustBundle(model::TrustBundlePtr /*trust_bundle*/) {}
+  virtual void SetKeySets(model::KeySetsPtr /*key_sets*/) {}              // NOLINT: an override keeps it
+  virtual void SetTrustBundle(model::TrustBundlePtr /*trust_bundle*/) {}  // NOLINT: an override keeps it
   // Problems that come to light when objects meet, as they are now.
   virtual std::vector<config::Diagnostic> Diagnostics() const = 0;
 };

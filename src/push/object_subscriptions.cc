@@ -66,6 +66,7 @@ std::optional<ObjectSubscriptions::Offer> ObjectSubscriptions::Next(PartCache* p
 
 std::vector<StreamReport::OfObjects> ObjectSubscriptions::Report() const {
   std::vector<StreamReport::OfObjects> report;
+  report.reserve(subscribed_.size());
   for (const auto& [url, type] : subscribed_) {
     report.push_back({url, {type.core.Status(kStandIn), type.times}});
   }

@@ -79,14 +79,13 @@ xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World
 xds::ResourceSetPtr PartCache::MakeSome(gen::Generator& generator, const mesh::World& world,
                                         const xds::NameSet& names, Made* last) {
   mesh::View view(world);
-  auto list = xds::ResourceList::Of(gen::GenerateAll(generator, view, &names.names()));
+  const auto list = xds::ResourceList::Of(gen::GenerateAll(generator, view, &names.names()));
   // Who adds many names one by one is told of every change.
   constexpr size_t kMost = 64;
   if (last->more_reads.size() == kMost) view.MarkUnrepeatable();
   if (last->more_reads.size() <= kMost) last->more_reads.push_back(view.Take());
   const model::ConfigSource& source = world.client->proxy->source;
-  return std::make_shared<xds::ResourceSet>(
-      std::vector<xds::ResourceListPtr>{sources_.Apply(source, std::move(list))});
+  return std::make_shared<xds::ResourceSet>(std::vector<xds::ResourceListPtr>{sources_.Apply(source, list)});
 }
 
 }  // namespace fairlead::push

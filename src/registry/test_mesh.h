@@ -56,6 +56,7 @@ class TestMesh {
                                                               config::Documents::kDropped, cluster);
     for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
     std::vector<config::ObjectChange> changes;
+    changes.reserve(result.objects.size());
     for (const config::ConfigPtr& object : result.objects)
       changes.push_back({config::KeyOf(*object), object});
     return changes;
@@ -94,6 +95,7 @@ class TestMesh {
   }
   std::vector<std::string> DiagnosticCodes() const {
     std::vector<std::string> codes;
+    codes.reserve(output_->diagnostics.size());
     for (const config::Diagnostic& diagnostic : output_->diagnostics) codes.push_back(diagnostic.code);
     return codes;
   }
@@ -136,6 +138,7 @@ inline std::string ToText(const model::Service& s) {
 // All of an output but its changes, as text that does not depend on the order of what has none.
 inline std::string ToText(const model::RegistryOutput& output) {
   std::vector<std::string> lines;
+  lines.reserve(output.services.size());
   for (const auto& service : output.services) lines.push_back(ToText(*service));
   for (const auto& [key, shards] : output.endpoints) {
     std::string text = StrCat("endpoints ", key.first.str(), " ", key.second.str(),

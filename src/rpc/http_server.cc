@@ -127,7 +127,7 @@ class HttpServer::Impl {
     server_.set_payload_max_length(kMaxBody);
     server_.set_keep_alive_max_count(1);
     server_.set_exception_handler(
-        [](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
+        [](const httplib::Request& request, httplib::Response& response, const std::exception_ptr&) {
           http_log.Error("{}: the handler threw", request.path);
           response.status = 500;
         });
@@ -186,10 +186,10 @@ class HttpServer::Impl {
     return request;
   }
 
-  static void Fill(HttpResponse response, httplib::Response* out) {
+  static void Fill(const HttpResponse& response, httplib::Response* out) {
     out->status = response.status;
     if (!response.retry_after.empty()) out->set_header("Retry-After", response.retry_after);
-    if (response.status != 304) out->set_content(std::move(response.body), response.content_type.c_str());
+    if (response.status != 304) out->set_content(response.body, response.content_type);
   }
 
   int Bind(const Address& address) {

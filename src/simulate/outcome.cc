@@ -9,6 +9,7 @@ namespace {
 
 std::string Shares(const std::vector<Destination>& destinations) {
   std::vector<std::string> parts;
+  parts.reserve(destinations.size());
   for (const Destination& one : destinations) {
     parts.push_back(destinations.size() == 1 ? one.cluster
                                              : StrCat(one.cluster, " ", ToText(one.percent), "%"));

@@ -148,7 +148,7 @@ class Filter {
   Verified CheckAny(const Requirements& all) {
     Verified worst;
     for (const JwtRequirement& one : all) {
-      const Verified verified = Check(one, worst.state == Verified::State::kBad);
+      Verified verified = Check(one, worst.state == Verified::State::kBad);
       if (verified.state == Verified::State::kGood) return verified;
       // A token of another issuer says less than what is wrong with one of this.
       const bool tells_more =

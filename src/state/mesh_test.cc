@@ -32,6 +32,7 @@ std::vector<config::ObjectChange> Parse(std::string_view manifests, std::string_
       manifests, "test.yaml", config::Admission::kPassed, config::Documents::kDropped, cluster);
   for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
   std::vector<config::ObjectChange> changes;
+  changes.reserve(result.objects.size());
   for (const config::ConfigPtr& object : result.objects) changes.push_back({config::KeyOf(*object), object});
   return changes;
 }

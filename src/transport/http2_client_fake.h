@@ -84,6 +84,7 @@ class Http2Client {
       if (!replaced) fields.emplace_back(name, value);
     }
     std::vector<nghttp2_nv> all;
+    all.reserve(fields.size());
     for (const auto& [name, value] : fields) all.push_back(Field(name, value));
     nghttp2_data_provider provider{};
     provider.read_callback = Read;

@@ -271,6 +271,7 @@ void Loop::Accept(const Acceptor& acceptor) {
 void Loop::Drain(Clock::time_point end) {
   Ask([this, end] {
     std::vector<Connection*> all;
+    all.reserve(connections_.size());
     for (const auto& [connection, owned] : connections_) all.push_back(connection);
     for (Connection* connection : all) {
       connection->EndWithServer(now_, end);
@@ -281,6 +282,7 @@ void Loop::Drain(Clock::time_point end) {
 
 std::vector<ConnectionInfo> Loop::Infos() const {
   std::vector<ConnectionInfo> infos;
+  infos.reserve(connections_.size());
   for (const auto& [connection, owned] : connections_) infos.push_back(connection->Info(now_));
   return infos;
 }

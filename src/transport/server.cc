@@ -101,8 +101,10 @@ class Server::Impl {
     if (fleet_.connections.load() >= fleet_.max_connections)
       return fleet_.metrics[listener]->Refused("connections");
     Connection::Origin origin{listener, std::move(peer), nullptr};
-    if (from.credentials != nullptr && (origin.tls = from.credentials->Get()) == nullptr)
-      return fleet_.metrics[listener]->Refused("certificates");
+    if (from.credentials != nullptr) {
+      origin.tls = from.credentials->Get();
+      if (origin.tls == nullptr) return fleet_.metrics[listener]->Refused("certificates");
+    }
     fleet_.connections.fetch_add(1);
     const auto least = std::min_element(loops_.begin(), loops_.end(),
                                         [](const auto& a, const auto& b) { return a->load() < b->load(); });

@@ -144,7 +144,7 @@ absl::Status FileOutput::Start() {
   if (access(options_.folder.c_str(), W_OK) != 0)
     return absl::UnavailableError(StrCat("cannot write to ", options_.folder));
   auto thread = StartThread([this] { Run(); });
-  if (thread.ok()) thread_ = *std::move(thread);
+  if (thread.ok()) thread_ = std::move(*thread);
   return thread.status();
 }
 

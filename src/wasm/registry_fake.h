@@ -69,7 +69,7 @@ class FakeRegistry {
   // Gives the digest with its algorithm.
   std::string PutBlob(const std::string& bytes) {
     std::lock_guard lock(mutex_);
-    const std::string digest = StrCat("sha256:", Sha256Hex(bytes));
+    std::string digest = StrCat("sha256:", Sha256Hex(bytes));
     things_[digest] = bytes;
     return digest;
   }

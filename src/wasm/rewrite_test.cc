@@ -190,6 +190,7 @@ TEST_F(RewriteTest, ManyAreRewrittenAtOnceAndTheFirstErrorIsTold) {
   const auto run = [&] {
     std::promise<absl::Status> done;
     std::vector<Any*> all;
+    all.reserve(resources.size());
     for (Any& one : resources) all.push_back(&one);
     rewriter.Start(all, [&](absl::Status status) { done.set_value(std::move(status)); });
     return done.get_future().get();

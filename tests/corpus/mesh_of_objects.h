@@ -46,6 +46,7 @@ class MeshOfObjects {
  private:
   static std::vector<config::ObjectChange> Changes(const std::vector<config::ConfigPtr>& objects) {
     std::vector<config::ObjectChange> changes;
+    changes.reserve(objects.size());
     for (const config::ConfigPtr& object : objects) changes.push_back({config::KeyOf(*object), object});
     return changes;
   }

@@ -55,6 +55,7 @@ xds::ResourceSetPtr StreamMesh::Make(TypeId type, const xds::NameSet* names) con
     if (names == nullptr || names->Contains(name)) parts[item.part].push_back(item.resource);
   }
   std::vector<xds::ResourceListPtr> lists;
+  lists.reserve(parts.size());
   for (auto& part : parts) lists.push_back(xds::ResourceList::Of(std::move(part)));
   return std::make_shared<xds::ResourceSet>(std::move(lists));
 }

@@ -34,6 +34,7 @@ std::vector<config::ObjectChange> Parse(std::string_view manifests, bool gone) {
   }
   EXPECT_FALSE(parsed.objects.empty()) << manifests;
   std::vector<config::ObjectChange> changes;
+  changes.reserve(parsed.objects.size());
   for (const config::ConfigPtr& object : parsed.objects) {
     changes.push_back({config::KeyOf(*object), gone ? nullptr : object});
   }

@@ -79,7 +79,7 @@ class Evaluator {
   }
 
   CelValue Select(const CelExpression& e) {
-    const CelValue object = Evaluate(e.arguments[0]);
+    CelValue object = Evaluate(e.arguments[0]);
     if (object.is_error()) return object;
     if (object.type != Type::kMap)
       return CelValue::Error(StrCat("no field ", e.name, " in what is no object"));
@@ -111,7 +111,7 @@ class Evaluator {
   }
 
   CelValue Choose(const CelExpression& e) {
-    const CelValue condition = Evaluate(e.arguments[0]);
+    CelValue condition = Evaluate(e.arguments[0]);
     if (condition.is_error()) return condition;
     if (condition.type != Type::kBool) return CelValue::Error("the condition is no boolean");
     return Evaluate(e.arguments[condition.truth ? 1 : 2]);
@@ -160,7 +160,7 @@ class Evaluator {
   }
 
   CelValue Macro(const CelExpression& e) {
-    const CelValue range = Evaluate(e.arguments[0]);
+    CelValue range = Evaluate(e.arguments[0]);
     if (range.is_error()) return range;
     if (range.type != Type::kList && range.type != Type::kMap)
       return CelValue::Error(StrCat("no such overload: ", e.name));

@@ -198,10 +198,10 @@ CelValue OperateCel(std::string_view name, std::span<const CelValue> operands) {
                        a.type == Type::kDouble || a.type == Type::kDuration;
   if (!ordered || (a.type != b.type && !(IsNumber(a) && IsNumber(b)))) return NoOverload(name);
   const std::partial_ordering order = Compare(a, b);
-  if (name == "<") return CelValue::Bool(order < 0);
-  if (name == "<=") return CelValue::Bool(order <= 0);
-  if (name == ">") return CelValue::Bool(order > 0);
-  return CelValue::Bool(order >= 0);
+  if (name == "<") return CelValue::Bool(std::is_lt(order));
+  if (name == "<=") return CelValue::Bool(std::is_lteq(order));
+  if (name == ">") return CelValue::Bool(std::is_gt(order));
+  return CelValue::Bool(std::is_gteq(order));
 }
 
 }  // namespace fairlead::config

@@ -302,7 +302,7 @@ class Parser {
     size_t size = 0;
     while (size < rest_.size() && (IsNameStart(rest_[size]) || (size > 0 && IsDigit(rest_[size])))) ++size;
     if (size == 0) Fail("expected a name");
-    const std::string name(rest_.substr(0, size));
+    std::string name(rest_.substr(0, size));
     rest_.remove_prefix(size);
     return name;
   }

@@ -13,7 +13,7 @@ namespace {
 // Matches that are equal but for their names have equal keys.
 template <typename Match>
 std::string KeyOf(const Match& match) {
-  Match copy = match;
+  Match copy = match;  // NOLINT: its name is cleared, if it has one
   if constexpr (requires { copy.clear_name(); }) copy.clear_name();
   std::string key;
   {

@@ -52,9 +52,10 @@ std::string HashText(std::string_view text) {
 
 // An object of a core kind that is made of a pool, and as old.
 template <typename Spec>
-ConfigPtr MakeOfPool(Kind kind, const ConfigObject& pool, std::string name, LabelMap labels, Spec spec) {
+ConfigPtr MakeOfPool(Kind kind, const ConfigObject& pool, const std::string& name, LabelMap labels,
+                     Spec spec) {
   config::ObjectMeta meta;
-  meta.name = std::move(name);
+  meta.name = name;
   meta.ns = pool.ns();
   meta.labels = std::move(labels);
   meta.creation_time = pool.meta().creation_time;

@@ -118,7 +118,7 @@ int64_t ListenerPort(const ConfigObject& owner, Node listener) {
 }
 
 std::vector<GroupKind> SupportedKinds(Node listener, bool udp, bool* all_valid) {
-  const std::vector<GroupKind> of_protocol = KindsOfProtocol(listener, udp);
+  std::vector<GroupKind> of_protocol = KindsOfProtocol(listener, udp);
   const Node allowed = listener.Find("allowedRoutes").Find("kinds");
   *all_valid = true;
   if (allowed.size() == 0) return of_protocol;

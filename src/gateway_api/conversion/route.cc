@@ -245,6 +245,7 @@ std::string PickersText(const std::vector<RoutePiecePtr>& pieces) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(all.size());
   for (const auto& [rule, picker] : all)
     lines.push_back(
         StrCat(rule, " ", picker.host, " ", picker.port, " ", picker.fails_open ? "open" : "closed"));

@@ -42,6 +42,7 @@ bool IsOurs(const ConfigObject& ingress, const MeshConfig& mesh, const config::O
 std::vector<std::string> ServiceAddresses(const config::ServiceSpec& service) {
   if (service.type == "ExternalName") return {service.external_name};
   std::vector<std::string> addresses;
+  addresses.reserve(service.load_balancer_ingress.size());
   for (const config::LoadBalancerIngress& one : service.load_balancer_ingress)
     addresses.push_back(one.ip.empty() ? one.hostname : one.ip);
   addresses.insert(addresses.end(), service.external_ips.begin(), service.external_ips.end());
@@ -83,6 +84,7 @@ std::vector<std::string> RunningAddresses(const MeshConfig& mesh, const config::
 // IP addresses before host names, each sorted.
 Json LoadBalancerJson(const std::vector<std::string>& addresses) {
   std::vector<std::pair<std::string, std::string>> sorted;  // host name, IP address
+  sorted.reserve(addresses.size());
   for (const std::string& one : addresses)
     sorted.push_back(IsIpAddress(one) ? std::pair(std::string(), one) : std::pair(one, std::string()));
   std::stable_sort(sorted.begin(), sorted.end());

@@ -67,7 +67,7 @@ absl::Status StatusFiles::Start() {
     if (std::string_view(name).ends_with(kSuffix)) ReadExisting(name);
   }
   auto thread = StartThread([this] { Run(); });
-  if (thread.ok()) thread_ = *std::move(thread);
+  if (thread.ok()) thread_ = std::move(*thread);
   return thread.status();
 }
 

@@ -105,6 +105,7 @@ std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& tr
     inputs.targets.push_back({target.service, target.port});
   }
   std::vector<InboundInputs> all;
+  all.reserve(by_port.size());
   for (auto& [port, inputs] : by_port) all.push_back(std::move(inputs));
   return all;
 }

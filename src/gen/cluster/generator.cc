@@ -89,6 +89,7 @@ std::string NameOf(const OutboundInputs& inputs) {
 // The services behind an inbound cluster, as patches name them.
 std::vector<std::string_view> HostsOf(const InboundInputs& inputs, std::string* buffer) {
   std::vector<std::string_view> hosts;
+  hosts.reserve(inputs.targets.size());
   for (const InboundTarget& target : inputs.targets) hosts.emplace_back(target.service->hostname.str());
   if (!hosts.empty()) return hosts;
   *buffer = StrCat(inputs.sidecar_name.str(), ".", inputs.sidecar_namespace.str());

@@ -94,6 +94,7 @@ VirtualHosts GroupHosts(const GatewayRouteInputs& inputs) {
 // Istio's collapseDuplicateRoutes.
 std::vector<VirtualHost> Collapse(VirtualHosts hosts, bool merge) {
   std::vector<const std::string*> order;
+  order.reserve(hosts.size());
   for (const auto& [name, host] : hosts) order.push_back(&name);
   std::sort(order.begin(), order.end(),
             [](const std::string* a, const std::string* b) { return model::MoreSpecificHost(*a, *b); });

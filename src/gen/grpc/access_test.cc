@@ -37,6 +37,7 @@ class AuthorizationTest : public mesh::MeshFixture {
   }
   static std::vector<std::string> NamesOf(const std::vector<config::ConfigPtr>& policies) {
     std::vector<std::string> names;
+    names.reserve(policies.size());
     for (const auto& policy : policies) names.push_back(policy->name().str());
     return names;
   }

@@ -109,7 +109,7 @@ std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const
 
 EffectivePolicy PolicyOf(const ClusterInputs& inputs) {
   const api::DestinationRule* rule = SpecOf(inputs.rule);
-  const EffectivePolicy policy = PolicyForPort(gen::PolicyOf(rule), inputs.port);
+  EffectivePolicy policy = PolicyForPort(gen::PolicyOf(rule), inputs.port);
   if (inputs.subset.empty()) return policy;
   return PolicyForSubset(policy, gen::PolicyOf(FindSubset(rule, inputs.subset)), inputs.port);
 }

@@ -81,7 +81,7 @@ class Collector {
     port.binds = wildcards;
     port.hostname = target.service->hostname.str();
     port.tcp_stat_prefix = StatPrefix(InboundClusterName(port.target), *target.service, *target.port);
-    ports_.try_emplace(port.target, Entry{std::move(port), not_intercepted_});
+    ports_.try_emplace(target.target_port, Entry{std::move(port), not_intercepted_});
   }
 
   void AddIngress(const IstioIngressListener& ingress) {

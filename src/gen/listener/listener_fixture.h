@@ -56,6 +56,7 @@ inline std::string ClusterOf(const Listener& listener) {
 }
 inline std::vector<std::string> NamesOf(const Listeners& listeners) {
   std::vector<std::string> names;
+  names.reserve(listeners.size());
   for (const auto& [name, listener] : listeners) names.push_back(name);
   return names;
 }

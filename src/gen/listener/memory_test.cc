@@ -30,6 +30,7 @@ class MemoryTest : public ListenerFixture {
 
   static std::vector<std::string> Bytes(const std::vector<cache::ResourcePtr>& resources) {
     std::vector<std::string> bytes;
+    bytes.reserve(resources.size());
     for (const cache::ResourcePtr& resource : resources) bytes.push_back(resource->any.Unpacked());
     return bytes;
   }

@@ -19,8 +19,8 @@ class Message;
 namespace istio::networking::v1alpha3 {
 class EnvoyFilter_EnvoyConfigObjectMatch;
 class EnvoyFilter_EnvoyConfigObjectPatch;
-enum EnvoyFilter_ApplyTo : int;
-enum EnvoyFilter_Patch_Operation : int;
+enum EnvoyFilter_ApplyTo : int;          // NOLINT: a name of protobuf's
+enum EnvoyFilter_Patch_Operation : int;  // NOLINT: a name of protobuf's
 }  // namespace istio::networking::v1alpha3
 namespace re2 {
 class RE2;

@@ -51,11 +51,13 @@ class LocalityLbTest : public testing::Test {
   }
   std::vector<std::pair<std::string, uint32_t>> Priorities() const {
     std::vector<std::pair<std::string, uint32_t>> out;
+    out.reserve(groups_.size());
     for (const auto& g : groups_) out.emplace_back(g.message.locality().region(), g.message.priority());
     return out;
   }
   std::vector<uint32_t> Weights() const {
     std::vector<uint32_t> out;
+    out.reserve(groups_.size());
     for (const auto& g : groups_) out.push_back(g.message.load_balancing_weight().value());
     return out;
   }

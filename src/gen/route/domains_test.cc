@@ -51,6 +51,7 @@ TEST(AlternateHosts, OutsideKubernetesAreRelativeToTheSharedDomain) {
 
 std::vector<std::string> NamesOf(const std::vector<Domain>& domains) {
   std::vector<std::string> names;
+  names.reserve(domains.size());
   for (const Domain& domain : domains) names.push_back(domain.name);
   return names;
 }

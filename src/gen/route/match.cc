@@ -20,6 +20,7 @@ using NamedMatch = std::pair<std::string_view, const api::StringMatch*>;
 
 std::vector<NamedMatch> Sorted(const StringMatches& matches) {
   std::vector<NamedMatch> out;
+  out.reserve(matches.size());
   for (const auto& [name, match] : matches) out.emplace_back(name, &match);
   std::sort(out.begin(), out.end());
   return out;

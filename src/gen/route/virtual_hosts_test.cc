@@ -37,6 +37,7 @@ std::vector<pb::VirtualHost> HostsOf(const HostInputs& inputs) {
 
 std::vector<std::string> Names(const std::vector<pb::VirtualHost>& hosts) {
   std::vector<std::string> names;
+  names.reserve(hosts.size());
   for (const pb::VirtualHost& host : hosts) names.push_back(host.name());
   return names;
 }

@@ -21,6 +21,7 @@ std::string_view Value(const Data& data, const char* key) {
 // The keys that are there, as Istio names them: three at most.
 std::string Keys(const Data& data) {
   std::vector<std::string_view> keys;
+  keys.reserve(data.size());
   for (const auto& [key, value] : data) keys.push_back(key);
   if (keys.size() <= 3) return Join(keys, ", ");
   const size_t more = keys.size() - 3;

@@ -49,6 +49,7 @@ class AccessFiltersTest : public ::testing::Test {
   template <typename Filters>
   static std::vector<std::string> NamesOf(const Filters& filters) {
     std::vector<std::string> names;
+    names.reserve(filters.size());
     for (const auto& filter : filters) names.push_back(filter.name());
     return names;
   }

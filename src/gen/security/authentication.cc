@@ -25,7 +25,7 @@ using istio::security::v1beta1::RequestAuthentication;
 
 // Of proxies that fetch keys.
 constexpr int64_t kFetchTimeoutSeconds = 5;
-constexpr int64_t kKeysLastSeconds = 5 * 60;
+constexpr int64_t kKeysLastSeconds = int64_t{5} * 60;
 
 // Claims that are lists by convention, written with spaces between (RFC 8693, OAuth).
 constexpr std::string_view kListClaims[] = {"permission", "scope"};
@@ -170,6 +170,7 @@ std::optional<HttpFilter> BuildTokenFilter(const Authentication& authentication)
   if (rules.empty()) return std::nullopt;
   pb::JwtAuthentication config;
   std::vector<std::string> names;
+  names.reserve(rules.size());
   for (const RuleWithKeys& rule : rules) {
     names.push_back(StrCat("origins-", names.size()));
     SetProvider(rule, authentication.router, &(*config.mutable_providers())[names.back()]);

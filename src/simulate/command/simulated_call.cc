@@ -154,7 +154,7 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
     request.destination_port = url.port;
   }
   if (!options.destination.empty()) {
-    const absl::Status status =
+    absl::Status status =
         ParseHostPort(options.destination, &request.destination_address, &request.destination_port);
     if (!status.ok()) return status;
   } else if (request.direction == Direction::kOutbound) {

@@ -156,6 +156,7 @@ const std::vector<Version>& FileCatalog::VersionsOf(const std::string& path) con
 
 std::vector<std::string> FileCatalog::Paths() const {
   std::vector<std::string> paths;
+  paths.reserve(files_.size());
   for (const auto& [path, file] : files_) paths.push_back(path);
   return paths;
 }

@@ -177,7 +177,7 @@ absl::Status FileSource::Start(Sink* sink) {
   watcher_ = std::make_unique<FolderWatcher>(WatchOf(options_));
   if (const absl::Status status = watcher_->Open(); !status.ok()) return status;
   auto thread = StartThread([this] { Run(); });
-  if (thread.ok()) thread_ = *std::move(thread);
+  if (thread.ok()) thread_ = std::move(*thread);
   return thread.status();
 }
 
@@ -255,6 +255,7 @@ void FileSource::Tell(const std::vector<PathProblem>& problems) {
     sink_->OnChanges(std::move(changes));
   }
   std::vector<config::Diagnostic> diagnostics;
+  diagnostics.reserve(problems.size());
   for (const PathProblem& problem : problems) diagnostics.push_back(ToDiagnostic(problem));
   const auto is_there = [](const std::string& path) {
     FileInfo info;
@@ -265,6 +266,7 @@ void FileSource::Tell(const std::vector<PathProblem>& problems) {
   StaleObjects().Set(static_cast<double>(catalog_.stale()));
   NotActedOn().Set(static_cast<double>(ObjectsWithoutEffect(diagnostics)));
   std::vector<std::string> texts;
+  texts.reserve(diagnostics.size());
   for (const config::Diagnostic& diagnostic : diagnostics) texts.push_back(ToText(diagnostic));
   if (texts != told_diagnostics_ || !synced_) {
     told_diagnostics_ = std::move(texts);

@@ -55,7 +55,7 @@ class Scanner {
     closedir(handle);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names)
-      Visit(folder.ends_with('/') ? folder + name : folder + "/" + name, name, depth);
+      Visit(StrCat(folder, folder.ends_with('/') ? "" : "/", name), name, depth);
   }
 
   void Visit(const std::string& path, const std::string& name, int depth) {

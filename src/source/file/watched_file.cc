@@ -26,12 +26,12 @@ WatchedFile::WatchedFile(std::string path, Callback callback, WatchOptions timin
 WatchedFile::~WatchedFile() { Stop(); }
 
 absl::Status WatchedFile::Start() {
-  if (const absl::Status status = watcher_->Open(); !status.ok()) return status;
+  if (absl::Status status = watcher_->Open(); !status.ok()) return status;
   watcher_->Next();
   told_ = ReadFile(path_);
   callback_(told_);
   auto thread = StartThread([this] { Run(); });
-  if (thread.ok()) thread_ = *std::move(thread);
+  if (thread.ok()) thread_ = std::move(*thread);
   return thread.status();
 }
 
