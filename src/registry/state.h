@@ -27,13 +27,12 @@ namespace fairlead::registry {
 // the services that any of it touched, of all clusters. Everything that comes out equal to what was there
 // keeps its pointer.
 struct Registries::State {
- public:
   void Apply(const config::ObjectStore& store, std::span<const config::ObjectChange> changes,
              const model::SettingsPtr& settings);
 
   model::RegistryOutput output;
 
- private:
+  // The rest is for an Apply.
   struct WorkloadEntryRecord {
     config::ConfigPtr object;
     SelectablePtr selectable;      // null while the entry is not healthy

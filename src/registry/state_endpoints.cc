@@ -30,6 +30,7 @@ std::vector<std::string> ServiceAccountsOf(const std::vector<model::EndpointShar
     }
   }
   std::vector<std::string> texts;
+  texts.reserve(accounts.size());
   for (const Interned& account : accounts) texts.push_back(account.str());
   return texts;
 }
@@ -105,7 +106,7 @@ void Registries::State::BuildEndpoints(const model::ServiceKey& key, const Name&
 void Registries::State::SetTargets(const model::ServiceKey& key,
                                    std::vector<std::pair<Interned, model::ExternalTarget>> targets) {
   absl::flat_hash_map<Interned, model::ExternalTargets> by_address;
-  for (auto& [address, target] : targets) by_address[address].push_back(std::move(target));
+  for (auto& one : targets) by_address[one.first].push_back(std::move(one.second));
   std::vector<Interned> addresses;
   for (const auto& [address, list] : by_address) addresses.push_back(address);
   if (const std::vector<Interned>* before = target_addresses.Find(key)) {
