@@ -180,7 +180,7 @@ absl::Status RewriteExtension(ModuleCache& modules, Any* resource) {
   if (type == "udpa.type.v1.TypedStruct")
     return RewriteStruct<udpa::type::v1::TypedStruct>(modules, &config, resource);
   if (type == "xds.type.v3.TypedStruct")
-    return RewriteStruct<xds::type::v3::TypedStruct>(modules, &config, resource);
+    return RewriteStruct<::xds::type::v3::TypedStruct>(modules, &config, resource);
   return RewriteTyped(modules, type, nullptr, &config, resource);
 }
 

@@ -18,7 +18,7 @@ using envoy::extensions::filters::udp::udp_proxy::v3::Route;
 using envoy::extensions::filters::udp::udp_proxy::v3::UdpProxyConfig;
 using envoy::extensions::matching::input_matchers::runtime_fraction::v3::RuntimeFraction;
 using envoy::type::v3::FractionalPercent;
-using xds::type::matcher::v3::Matcher;
+using ::xds::type::matcher::v3::Matcher;
 
 constexpr uint64_t kMillion = 1'000'000;
 

@@ -49,7 +49,7 @@ class UdpListenersTest : public GatewayFixture {
     EXPECT_EQ(listener.listener_filters(0).name(), "envoy.filters.udp_listener.udp_proxy");
     return Unpack<UdpProxyConfig>(listener.listener_filters(0).typed_config());
   }
-  static std::string ClusterOf(const xds::type::matcher::v3::Matcher::OnMatch& match) {
+  static std::string ClusterOf(const ::xds::type::matcher::v3::Matcher::OnMatch& match) {
     return Unpack<Route>(match.action().typed_config()).cluster();
   }
   // "CLUSTER to REACH" for each share, in order, then the rest's cluster or "drop".
