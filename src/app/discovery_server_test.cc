@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
+#include "istio/networking/nds/v1/nds.pb.h"
 #include "push/push_metrics.h"
 
 // The whole server in this process: a folder of manifests in, gRPC over loopback out.
@@ -23,6 +24,7 @@ using envoy::service::discovery::v3::DeltaDiscoveryResponse;
 using envoy::service::discovery::v3::DiscoveryRequest;
 using envoy::service::discovery::v3::DiscoveryResponse;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using xds::TypeId;
 
@@ -155,6 +157,46 @@ TEST_F(ServerTest, VersionsSurviveARestart) {
   SotwClient client(stub.get());
   client.Ask(TypeId::kCluster);
   EXPECT_EQ(client.Next().version_info(), before);
+}
+
+TEST_F(ServerTest, NamesOfHeadlessServicesLeadToTheirPods) {
+  const auto pod = [](std::string_view name, std::string_view ip) {
+    return StrCat("apiVersion: v1\nkind: Pod\nmetadata: {name: ", name,
+                  ", namespace: shop, labels: {app: db}}\n", "spec: {hostname: ", name, ", subdomain: db}\n",
+                  "status: {phase: Running, podIP: ", ip,
+                  ", conditions: [{type: Ready, status: 'True'}]}\n---\n");
+  };
+  Write("db.yaml", StrCat(pod("db-0", "10.1.0.5"), pod("db-1", "10.1.0.6"), R"(
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: shop}
+spec: {clusterIP: None, selector: {app: db}, ports: [{name: tcp, port: 3306}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: db-1, namespace: shop, labels: {kubernetes.io/service-name: db}}
+addressType: IPv4
+ports: [{name: tcp, port: 3306}]
+endpoints:
+- {addresses: [10.1.0.5], targetRef: {kind: Pod, namespace: shop, name: db-0}}
+- {addresses: [10.1.0.6], targetRef: {kind: Pod, namespace: shop, name: db-1}}
+)"));
+  StartServer();
+  auto stub = Stub();
+  SotwClient client(stub.get());
+  client.Ask(TypeId::kNameTable);
+  const DiscoveryResponse response = client.Next();
+  istio::networking::nds::v1::NameTable names;
+  ASSERT_TRUE(response.resources_size() == 1 && response.resources(0).UnpackTo(&names));
+  const auto addresses = [&names](const std::string& name) {
+    const auto found = names.table().find(name);
+    return found == names.table().end()
+               ? std::vector<std::string>()
+               : std::vector<std::string>(found->second.ips().begin(), found->second.ips().end());
+  };
+  EXPECT_THAT(addresses("reviews.shop.svc.cluster.local"), ElementsAre("10.0.0.10"));
+  EXPECT_THAT(addresses("db.shop.svc.cluster.local"), ElementsAre("10.1.0.5", "10.1.0.6"));
+  EXPECT_THAT(addresses("db-1.db.shop.svc.cluster.local"), ElementsAre("10.1.0.6"));
 }
 
 // What a delta client has of each type, by name: versions.

@@ -1,12 +1,17 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "gen/name_table/inputs.h"
 
 namespace fairlead::gen {
 namespace {
 
 // Clients of such a service connect to its endpoints, so names resolve to these.
-bool ResolvesToEndpoints(const model::Service& service) {
-  return service.resolution == model::Resolution::kPassthrough && service.cluster_vips.empty() &&
-         service.address == model::kUnspecifiedAddress;
+bool ResolvesToEndpoints(const model::Service& service, const model::AddressView& client) {
+  if (service.resolution != model::Resolution::kPassthrough) return false;
+  const std::vector<std::string> addresses = model::AllAddresses(service, client);
+  return std::find(addresses.begin(), addresses.end(), model::kUnspecifiedAddress) != addresses.end();
 }
 
 }  // namespace
@@ -21,7 +26,8 @@ NameTableInputs CollectNameTable(mesh::View& view) {
     for (const model::ServicePtr& service : listener.services) {
       NameTableInputs::Entry& entry = out.services.emplace_back();
       entry.service = service;
-      if (ResolvesToEndpoints(*service)) entry.endpoints = view.Endpoints(service->hostname, service->ns);
+      if (ResolvesToEndpoints(*service, out.client.addresses))
+        entry.endpoints = view.Endpoints(service->hostname, service->ns);
     }
   }
   return out;
