@@ -26,7 +26,7 @@ OUTER_TYPE = re.compile(r"^(?:class|struct) [\w:]+[^;]*? \{$", re.M)
 LINKAGE = '#pragma GCC diagnostic ignored "-Wsubobject-linkage"\n'
 OWN_INCLUDE = re.compile(r'^#include "(\w[\w/]*\.h)"', re.M)
 HEADER_NAME = re.compile(r"^(?:struct|class|enum class|enum|using|namespace|[\w:<>,*& ]*?)[ &*]*\b(\w+)(?: = |\(|;| \{| :)", re.M)
-LINKED = re.compile(r'^extern "C" [^(;]*?(\w+)\([^;]*$', re.M)  # defined, not declared; one name in all namespaces
+LINKED = re.compile(r'^(?:extern "C" [^(;]*?|int (?=main\())(\w+)\([^;]*$', re.M)  # defined, not declared; one name in all namespaces
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
 GTEST = re.compile(r"(?:TEST|TEST_F|TEST_P|TYPED_TEST|INSTANTIATE_\w+)\((\w+)")
 

@@ -46,6 +46,8 @@ class Batches(unittest.TestCase):
         a, b = (self.source(name, namespace=name[0], text='extern "C" int Fuzz(const char* data) {') for name in ("a.cc", "b.cc"))
         other = self.source("c.cc", namespace="c", text='extern "C" int Fuzz(const char* data);')
         self.assertEqual(self.batches(a, b, other, by_namespace=True), [["a.cc", "c.cc"], ["b.cc"]])
+        mains = [self.source(f"{name}_main.cc", namespace=name, text="}\nint main() {") for name in "ab"]
+        self.assertEqual(len(self.batches(*mains, by_namespace=True)), 2)
 
     def test_names_of_namespaces_that_do_not_see_each_other_do_not_meet(self):
         own = self.source("a.cc", "struct Kind {", namespace="x::a")

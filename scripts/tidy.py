@@ -32,7 +32,7 @@ import batches
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZE = 48
 FOUND = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
-UNCOMPILED = re.compile(r"^(.*?):\d+:\d+: (?:fatal )?error: .*\[clang-diagnostic-error", re.MULTILINE)
+NAMED = re.compile(r"^(.*?):\d+:\d+: ", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -98,10 +98,15 @@ def joined(all_flags):
     return tuple(dict.fromkeys(flag for flags in all_flags for flag in flags))
 
 
+def order(source):
+    """Fuzzers first, as each has a batch of its own to fill; tests, whose headers are others, last."""
+    return not source.endswith("_fuzz.cc"), source.endswith(("_test.cc", "_bench.cc")), source
+
+
 def plan(flags, sources, root):
     """The batches: pairs of flags and the sources that are checked with them. Sources that differ in -I and -D alone may meet."""
     groups = collections.defaultdict(list)
-    for source in sorted(sources, key=lambda source: (source.endswith(("_test.cc", "_bench.cc")), source)):
+    for source in sorted(sources, key=order):
         groups[tuple(flag for flag in flags[source] if not flag.startswith(("-I", "-D")))].append(source)
     found = (batch for group in groups.values() for batch in batches.batches_of(root / "src", group, SIZE, by_namespace=True))
     paths = ([source.path for source in batch] for batch in found)
@@ -137,12 +142,12 @@ def clang_tidy(file, flags):
 def check(file, flags, sources):
     """What was found in which sources: pairs of a list of sources and a text."""
     text = Batch(file, sources).findings(clang_tidy(file, flags))
-    uncompiled = set(UNCOMPILED.findall(text))
-    if not uncompiled or len(sources) == 1:
+    if "[clang-diagnostic-error" not in text or len(sources) == 1:
         found = set(FOUND.findall(text))
         at_fault = [source for source in sources if source in found] if found and found <= set(sources) else sources
         return [(at_fault, text), ([source for source in sources if source not in at_fault], "")]
-    alone = [source for source in sources if source in uncompiled] or sources  # else a header does not compile
+    named = set(NAMED.findall(text))  # the source, too, whose name an error in a header meets: a note says so
+    alone = [source for source in sources if source in named] or sources
     rest = [source for source in sources if source not in alone]
     return [([source], clang_tidy(source, flags)) for source in alone] + (check(file, flags, rest) if rest else [])
 

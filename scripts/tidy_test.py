@@ -43,9 +43,9 @@ class Plan(Tidy):
         return [(all_flags, [str(pathlib.Path(path).relative_to(self.root)) for path in batch])
                 for all_flags, batch in tidy.plan(flags, flags, self.root)]
 
-    def test_sources_of_all_folders_go_together_and_tests_come_last(self):
-        flags = {self.source(name, f"Own{i}"): () for i, name in enumerate(("src/b_test.cc", "src/c.cc", "tests/a.cc"))}
-        self.assertEqual(self.plan(flags), [((), ["src/c.cc", "tests/a.cc", "src/b_test.cc"])])
+    def test_sources_of_all_folders_go_together_fuzzers_first_and_tests_last(self):
+        flags = {self.source(name, f"Own{i}"): () for i, name in enumerate(("src/b_test.cc", "src/c.cc", "tests/a.cc", "tests/d_fuzz.cc"))}
+        self.assertEqual(self.plan(flags), [((), ["tests/d_fuzz.cc", "src/c.cc", "tests/a.cc", "src/b_test.cc"])])
 
     def test_a_batch_has_a_largest_size(self):
         flags = {self.source(f"src/{i:02}.cc", f"Own{i}"): () for i in range(tidy.SIZE + 1)}
@@ -95,7 +95,7 @@ class Check(Tidy):
         self.assertEqual(self.check(), ([([a, b], "clang-tidy died")], []))
 
     def test_what_does_not_compile_with_the_others_is_checked_alone(self):
-        said = iter([f"{self.batch}:2:1: error: two [clang-diagnostic-error]", "its own", ""])
+        said = iter([f"/x.h:1:1: error: two [clang-diagnostic-error]\n{self.batch}:2:1: note: the other", "its own", ""])
         tidy.clang_tidy = lambda file, flags: self.asked.append(str(file)) or next(said)
         a, b = self.sources
         self.assertEqual(self.check(), ([([b], "its own")], [a]))
