@@ -22,8 +22,8 @@ std::vector<ObjectChange> ObjectStore::Apply(std::span<const ObjectChange> chang
       kinds[kind].Set(key, change.object);
     } else {
       kinds[kind].Erase(key);
-      const bool empty = std::all_of(kinds.begin(), kinds.end(), [](const ByName& of) { return of.empty(); });
-      if (!cluster.empty() && empty) others_.erase(cluster);
+      const auto empty = [](const ByName& of) { return of.empty(); };
+      if (!cluster.empty() && std::all_of(kinds.begin(), kinds.end(), empty)) others_.erase(cluster);
     }
     if (cluster.empty()) ++revisions_[kind];
     effective.push_back(change);
@@ -46,6 +46,7 @@ ConfigPtr ObjectStore::Find(Kind kind, const Interned& ns, const Interned& name,
 
 std::vector<Interned> ObjectStore::OtherClusters() const {
   std::vector<Interned> clusters;
+  clusters.reserve(others_.size());
   for (const auto& [cluster, kinds] : others_) clusters.push_back(cluster);
   return clusters;
 }

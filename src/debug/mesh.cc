@@ -48,8 +48,7 @@ std::string ClusterId(const model::Service& service, const std::string& own) {
 
 // Of all clusters that have the service.
 Json ClusterVipsJson(const model::Service& service, const std::string& own_cluster) {
-  Json out = Json::object();
-  if (!service.cluster_vips.empty()) out[ClusterId(service, own_cluster)] = service.cluster_vips;
+  Json out = {{ClusterId(service, own_cluster), service.cluster_vips}};
   for (const model::ServicePtr& one : service.elsewhere)
     out[ClusterId(*one, own_cluster)] = one->cluster_vips;
   return out;

@@ -141,10 +141,13 @@ void Registries::State::SetTargetsAt(const Interned& address, const model::Servi
 }
 
 void Registries::State::ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name) {
-  const auto having = std::find_if(clusters.begin(), clusters.end(), [&](const auto& of) {
-    return of.second.kubernetes.FindService(kubernetes_name) != nullptr;
-  });
-  const bool conflict = entries.Has(key) && having != clusters.end();
+  auto having = clusters.end();
+  if (entries.Has(key)) {
+    having = std::find_if(clusters.begin(), clusters.end(), [&](const auto& of) {
+      return of.second.kubernetes.FindService(kubernetes_name) != nullptr;
+    });
+  }
+  const bool conflict = having != clusters.end();
   if (conflict == host_conflicts.contains(key)) return;
   output.changes.diagnostics = true;
   if (!conflict) {

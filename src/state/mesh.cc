@@ -31,8 +31,7 @@ std::vector<config::Diagnostic> UnusedOfOtherClusters(const config::ObjectStore&
         diagnostic.object = config::KeyOf(*object);
         diagnostic.message =
             "this has no effect: of other clusters than the control plane's own only services, endpoints, "
-            "pods, "
-            "nodes and namespaces are read";
+            "pods, nodes and namespaces are read";
       }
     }
   }
