@@ -137,20 +137,24 @@ void GrpcStream::Pump(std::string_view bytes) {
   if (ended_) FinishReading();
 }
 
-// Opens the client's window by what was taken, unless the rest of a large message has to wait.
+// Opens the client's window by what was taken, unless the rest of a large message has to wait. Where the
+// window is wide enough for the rest that can wait, too, for the next message to the client, which takes the
+// frame along: a packet of its own would cost as much as the client's message did.
 void GrpcStream::Consume(size_t bytes) {
   ReadBudget& budget = session_->budget();
-  const size_t partial = reader_.PartialSize();
-  if (partial > session_->window() && !budget.Claims(*this)) budget.Claim(this, partial, session_->now());
-  if (budget.Waits(*this)) {
-    owed_ += bytes;
-  } else {
-    session_->Consume(id_, bytes + std::exchange(owed_, 0));
-  }
+  const size_t partial = reader_.PartialSize(), window = session_->window();
+  owed_ += bytes;
+  if (partial > window && !budget.Claims(*this)) budget.Claim(this, partial, session_->now());
+  if (session_->Untold(id_) + reader_.Missing() > window - window / 8) PayOwed();
+}
+
+// Tells the client of the bytes that were taken, unless the stream waits for the budget.
+void GrpcStream::PayOwed() {
+  if (!session_->budget().Waits(*this)) session_->Consume(id_, std::exchange(owed_, 0));
 }
 
 void GrpcStream::OnAdmitted() {
-  session_->Consume(id_, std::exchange(owed_, 0));
+  PayOwed();
   session_->Touch();
 }
 
@@ -194,6 +198,7 @@ void GrpcStream::DoSend(std::vector<Slice> message) {
   left_ = prefix_left_ + size;
   sending_ = true;
   if (!headers_) SubmitHeaders();
+  PayOwed();
   Resume();
 }
 

@@ -71,6 +71,7 @@ class GrpcStream final : public ServerStream,
   void DoAbort();
   void Pump(std::string_view bytes);
   void Consume(size_t bytes);
+  void PayOwed();
   void EndClaim();
   void FinishReading();
   void DropUnread();
@@ -96,8 +97,7 @@ class GrpcStream final : public ServerStream,
   absl::Status final_;
   Clock::time_point deadline_{};
   size_t held_ = 0;  // as the session counts it
-  size_t owed_ =
-      0;  // bytes of a message that waits for the budget: they are taken, but the window is not told
+  size_t owed_ = 0;  // bytes that were taken, but the client's window is not told yet
   const int32_t id_;
   std::array<uint8_t, 5> prefix_;
   uint8_t prefix_left_ = 0;

@@ -38,6 +38,8 @@ class MessageReader {
   bool Midway() const { return prefix_size_ > 0; }  // a message has begun
   // Of the message that has come in part, in bytes; 0 where there is none, or its size is not known yet.
   size_t PartialSize() const { return prefix_size_ == sizeof prefix_ ? size_ : 0; }
+  // What has not come of it.
+  size_t Missing() const { return PartialSize() > 0 ? size_ - partial_.size() : 0; }
   size_t Held() const { return HeapBytes(partial_); }
   // What a string has taken of the heap.
   static size_t HeapBytes(const std::string& text) {

@@ -278,6 +278,11 @@ void Session::Consume(int32_t stream, size_t bytes) {
   if (bytes > 0) nghttp2_session_consume_stream(http2_, stream, bytes);
 }
 
+size_t Session::Untold(int32_t stream) const {
+  return static_cast<size_t>(
+      std::max(0, nghttp2_session_get_stream_effective_recv_data_length(http2_, stream)));
+}
+
 void Session::Remove(GrpcStream* stream) {
   nghttp2_session_set_stream_user_data(http2_, stream->id_, nullptr);
   if (stream->next_ != nullptr) stream->next_->previous_ = stream->previous_;

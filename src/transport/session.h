@@ -64,6 +64,8 @@ class Session {
   static nghttp2_data_provider DataProvider();
   void Touch() { touch_(); }
   void Consume(int32_t stream, size_t bytes);
+  // Bytes that a stream has received, taken or not, and its client's window was not told of.
+  size_t Untold(int32_t stream) const;
   ReadBudget& budget() { return *budget_; }
   size_t window() const { return service_.options().limits.stream_window; }
   Clock::time_point now() const { return now_; }

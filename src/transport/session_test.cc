@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <string>
 
 #include "base/strings.h"
@@ -182,6 +183,49 @@ TEST(Session, AStreamThatIsNotReadStopsItsClientAndNoOther) {
     fake.script.messages.clear();
   }
   EXPECT_EQ(fake.session->held(), 0u);
+}
+
+std::string Sized(size_t size) { return Framed(std::string(size, 'x')); }
+
+// A client that waits for its window would wait for ever where nothing is sent to it.
+TEST(Session, MessagesOfAnySizesComeThroughWithoutAnAnswer) {
+  std::minstd_rand random(7);
+  const auto below = [&random](size_t bound) { return random() % bound; };
+  for (int round = 0; round < 200; ++round) {
+    SessionFake fake({});
+    fake.script.reads = fake.script.echoes = false;
+    const int32_t call = fake.client.Call(kEcho);
+    const size_t count = 1 + below(6), most = below(2) == 0 ? 20000 : 70000;
+    for (size_t i = 0; i < count; ++i) {
+      fake.client.Say(call, Sized(below(most)));
+      if (below(2) == 0) {
+        ASSERT_TRUE(fake.Talk());
+      }
+      if (below(2) == 0 && fake.script.stream != nullptr) fake.script.stream->Read();
+    }
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(fake.Talk());
+      fake.script.stream->Read();
+    }
+    ASSERT_TRUE(fake.Talk());
+    EXPECT_EQ(fake.script.messages.size(), count) << "round " << round;
+  }
+}
+
+// A packet for a window alone costs as much as the message that it is for.
+TEST(Session, WindowsAreToldWithTheNextMessage) {
+  SessionFake fake({});
+  fake.script.echoes = false;
+  const int32_t call = fake.client.Call(kEcho);
+  ASSERT_TRUE(fake.Talk());
+  const uint64_t before = fake.client.window_updates();
+  fake.client.Say(call, Sized(20000));
+  ASSERT_TRUE(fake.Talk());
+  ASSERT_EQ(fake.script.messages.size(), 1u);
+  EXPECT_EQ(fake.client.window_updates(), before);
+  fake.script.stream->Send({{nullptr, "an answer"}});
+  ASSERT_TRUE(fake.Talk());
+  EXPECT_EQ(fake.client.window_updates(), before + 1);
 }
 
 // Of messages that are larger than the window.
