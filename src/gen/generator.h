@@ -36,6 +36,10 @@ class Generator {
   // Whether other proxies of one class and namespace are likely to have the same part. Others are kept for
   // their proxy.
   virtual bool IsShared(size_t /*part*/) const { return true; }
+  // Which part has the resource of a name, where the parts are made of names: each is asked for its own ones
+  // alone, and any names give their resources, whatever the part. Null: each part is asked for all names.
+  using PartOfName = size_t (*)(std::string_view name);
+  virtual PartOfName ByName() const { return nullptr; }
   // Resources in a stable order, names unique. A name asked for that does not exist: see each generator.
   virtual Resources Generate(mesh::View& view, const Names* names, size_t part) = 0;
   // Forgets what was not used lately. To be called every few seconds.

@@ -1,13 +1,22 @@
 #include "push/part_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "mesh/view.h"
+#include "push/interests.h"
 
 namespace fairlead::push {
 namespace {
 
 bool SameList(const xds::ResourceList& a, const xds::ResourceList& b) { return a.hash() == b.hash(); }
+
+// What a part is asked for.
+xds::NameSetPtr NamesOf(const gen::Generator& generator, const xds::NameSetPtr& names, size_t part) {
+  const auto by_name = generator.ByName();
+  if (by_name == nullptr || names == nullptr) return names;
+  return xds::NameSet::Part(names, by_name, generator.PartCount(), part);
+}
 
 }  // namespace
 
@@ -48,22 +57,26 @@ PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World
 }
 
 xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World& world,
-                                    const xds::NameSetPtr& names, Made* last) {
+                                    const xds::NameSetPtr& names, Made* last, const TouchedReads* touched) {
   const model::ConfigSource& source = world.client->proxy->source;
   const size_t count = generator.PartCount();
-  const bool comparable = last->set != nullptr && last->names == names && last->reads.size() == count;
-  last->names = names;
+  const bool made_before = last->set != nullptr && last->reads.size() == count;
+  const xds::NameSetPtr names_before = std::exchange(last->names, names);
   last->reads.resize(count);
   std::vector<xds::ResourceListPtr> lists(count);
-  bool changed = !comparable;
+  bool changed = !made_before;
   for (size_t part = 0; part < count; ++part) {
+    const bool comparable = made_before && (names_before == names || NamesOf(generator, names_before, part) ==
+                                                                         NamesOf(generator, names, part));
     const xds::ResourceListPtr before = comparable ? last->set->parts()[part] : nullptr;
-    const bool holds = comparable && last->reads[part]->Hold(world);
+    const bool untouched = touched != nullptr && comparable && !touched->Contains(last->reads[part]);
+    const bool holds = comparable && ((untouched && !world.shadow) || last->reads[part]->Hold(world));
+    if (untouched && !holds) mesh::ReportMismatch(world.client->proxy->id);
     if (holds && !world.shadow) {
       lists[part] = before;
       continue;
     }
-    Part made = MakePart(generator, world, names, part);
+    Part made = MakePart(generator, world, NamesOf(generator, names, part), part);
     made.value = sources_.Apply(source, made.value);
     if (holds && !generator.IsShared(part) && !SameList(*made.value, *before))
       mesh::ReportMismatch(world.client->proxy->id);

@@ -20,6 +20,8 @@
 
 namespace fairlead::push {
 
+class TouchedReads;
+
 // The generators by type; null where a type is not served.
 using Generators = std::array<std::unique_ptr<gen::Generator>, xds::kTypeCount>;
 // Generators that proxies have instead whose metadata names them (GENERATOR); null: the type's usual one.
@@ -44,9 +46,10 @@ struct Made {
 class PartCache {
  public:
   // The resources of a type for world.client; `names` null: all of them. `last` is what was made for this
-  // client before, in any snapshot, and is replaced.
+  // client before, in any snapshot, and is replaced. `touched`, if not null: all of its reads hold that are
+  // not among these.
   xds::ResourceSetPtr Make(gen::Generator& generator, const mesh::World& world, const xds::NameSetPtr& names,
-                           Made* last);
+                           Made* last, const TouchedReads* touched = nullptr);
   // Those of some names alone, which were added to what `last` was made for.
   xds::ResourceSetPtr MakeSome(gen::Generator& generator, const mesh::World& world, const xds::NameSet& names,
                                Made* last);

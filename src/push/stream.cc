@@ -301,7 +301,8 @@ bool Stream::Step() {
   if (pusher_->options_.shadow && spared && !made.Holds(world)) mesh::ReportMismatch(proxy_->id);
   const xds::ResourceSetPtr now =
       wanted->part ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
-                   : pusher_->maker_.parts().Make(generator, world, wanted->names, &made);
+                   : pusher_->maker_.parts().Make(generator, world, wanted->names, &made,
+                                                  touched_ ? &*touched_ : nullptr);
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,
          {xds::InfoOf(wanted->type).name, Metrics().Of(wanted->type),
@@ -334,10 +335,11 @@ uint32_t Stream::TypesMadeFrom(const TouchedReads& touched) const {
 // changes does not keep a slow client at its first types for ever.
 void Stream::BeginPush() {
   const mesh::ProxyScopePtr before = scope_;
-  const TrackPosition::Way way = position_.Advance(shared_from_this());
+  TrackPosition::Way way = position_.Advance(shared_from_this());
   const bool shadow = pusher_->options_.shadow, scope_holds = way.touched && !MadeFrom(*way.touched, *before);
   reasons_ = way.reasons;
-  compared_ = scope_holds ? TypesMadeFrom(*way.touched) : ~0u;
+  touched_ = scope_holds ? std::move(way.touched) : std::nullopt;
+  compared_ = touched_ ? TypesMadeFrom(*touched_) : ~0u;
   if (shadow && scope_holds && !mesh::ScopeHolds(*position_.epoch()->snapshot, *before))
     mesh::ReportMismatch(proxy_->id);
   if (shadow || !scope_holds) FindScope();
@@ -355,6 +357,7 @@ void Stream::BeginPush() {
 
 void Stream::EndPush() {
   pushing_ = false;
+  touched_.reset();
   if (!pushed_any_) return;
   std::lock_guard lock(mutex_);
   if (sending_.under_way()) {

@@ -172,8 +172,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it
   bool pushed_any_ = false;
-  Reasons reasons_;          // of the push
-  uint32_t compared_ = ~0u;  // the types that the push may change
+  Reasons reasons_;                      // of the push
+  std::optional<TouchedReads> touched_;  // of what was made before the push; nothing: perhaps all, or none
+  uint32_t compared_ = ~0u;              // the types that the push may change
   std::array<TypeTimes, xds::kTypeCount> times_;
   PlainAnswers answers_;
   bool read_later_ = false;                       // the next request is read when an answer is sent

@@ -84,6 +84,23 @@ NameSetPtr NameSet::Changed(const NameSetPtr& names, const NameSetPtr& added, co
   return after;
 }
 
+NameSetPtr NameSet::Part(const NameSetPtr& names, PartOf part_of, size_t count, size_t part) {
+  std::lock_guard lock(names->mutex_);
+  if (names->divided_by_ != part_of || names->parts_.size() != count) names->Divide(part_of, count);
+  const NameSetPtr& found = names->parts_[part];
+  return found == nullptr ? names : found;
+}
+
+// REQUIRES: mutex_ is held.
+void NameSet::Divide(PartOf part_of, size_t count) const {
+  std::vector<std::vector<std::string_view>> parts(count);
+  for (const std::string& name : names_) parts[part_of(name)].push_back(name);
+  divided_by_ = part_of;
+  parts_.clear();
+  for (std::vector<std::string_view>& part : parts)
+    parts_.push_back(part.size() == names_.size() ? nullptr : Of(std::move(part)));
+}
+
 const NameSetPtr& NameSet::Empty() {
   static const auto* empty = new NameSetPtr(new NameSet({}));
   return *empty;

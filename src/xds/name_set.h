@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +34,21 @@ class NameSet {
   bool Contains(std::string_view name) const;
   uint64_t id() const { return id_; }  // unlike that of any other set of the process
 
+  // The names of `names` that `part_of`, a function below `count`, puts into the part. The parts of a set are
+  // remembered, of the function that was asked for last.
+  using PartOf = size_t (*)(std::string_view name);
+  static NameSetPtr Part(const NameSetPtr& names, PartOf part_of, size_t count, size_t part);
+
  private:
   explicit NameSet(std::vector<std::string> names);
+  void Divide(PartOf part_of, size_t count) const;
+
   const uint64_t id_ = NextUniqueId();
   std::vector<std::string> names_;
   size_t bytes_ = 0;
+  mutable std::mutex mutex_;
+  mutable PartOf divided_by_ = nullptr;    // guarded by mutex_
+  mutable std::vector<NameSetPtr> parts_;  // guarded by mutex_; null: the set itself
 };
 
 }  // namespace fairlead::xds

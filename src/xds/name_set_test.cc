@@ -36,5 +36,29 @@ TEST(NameSetTest, ChangesAddAndDrop) {
   EXPECT_EQ(change({"d"}, {}), NameSet::Of({"a", "c", "d", "e"}));
 }
 
+TEST(NameSetTest, PartsAreSetsOfTheirOwn) {
+  const NameSet::PartOf by_first = [](std::string_view name) -> size_t {
+    return name.front() == 'a' ? 0 : 1;
+  };
+  const NameSet::PartOf by_size = [](std::string_view name) -> size_t { return name.size() % 2; };
+  const NameSetPtr set = NameSet::Of({"a", "ab", "b"});
+  const NameSetPtr part = NameSet::Part(set, by_first, 2, 0);
+  EXPECT_THAT(part->names(), ElementsAre("a", "ab"));
+  EXPECT_EQ(NameSet::Part(set, by_first, 2, 1), NameSet::Of({"b"}));
+  EXPECT_EQ(NameSet::Part(NameSet::Of({"a", "ab", "c"}), by_first, 2, 0), part) << "as another set's";
+  EXPECT_EQ(NameSet::Part(set, by_size, 2, 0), NameSet::Of({"ab"}));
+  EXPECT_EQ(NameSet::Part(set, by_first, 2, 0), part);
+}
+
+TEST(NameSetTest, ASetThatIsItsOwnPartGoesWithItsLastOwner) {
+  NameSetPtr set = NameSet::Of({"whole"});
+  const NameSet::PartOf first = [](std::string_view) -> size_t { return 0; };
+  EXPECT_EQ(NameSet::Part(set, first, 2, 0), set);
+  EXPECT_EQ(NameSet::Part(set, first, 2, 1), NameSet::Empty());
+  const std::weak_ptr<const NameSet> weak = set;
+  set = nullptr;
+  EXPECT_TRUE(weak.expired());
+}
+
 }  // namespace
 }  // namespace fairlead::xds

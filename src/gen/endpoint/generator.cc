@@ -21,17 +21,19 @@ namespace {
 // EDS. Names are those of EDS clusters; a name of nothing that the proxy sees gets an empty assignment, as
 // Envoy waits for one. There is no wildcard. Assignments are shared by all proxies of a class, whatever else
 // they see. Lists of them come in parts, each with the names of some domains (namespaces, where hosts are
-// Kubernetes'), so that endpoints that changed in one leave the rest of a long list alone.
+// Kubernetes'), so that endpoints that changed in one, or a name that is new, leave the rest of a long list
+// alone.
 class EndpointGenerator final : public Generator {
  public:
   size_t PartCount() const override { return kParts; }
+  PartOfName ByName() const override { return PartOf; }
 
-  Resources Generate(mesh::View& view, const Names* names, size_t part) override {
+  Resources Generate(mesh::View& view, const Names* names, size_t /*part*/) override {
     Resources out;
     if (names == nullptr) return out;
+    out.reserve(names->size());
     for (const std::string& name : *names) {
-      if (PartOf(name) != part) continue;
-      // Names that clients make up are not kept. A part without names depends on nothing.
+      // Names that clients make up are not kept. Without names it depends on nothing.
       if (name != kSelfDiscoveryCluster &&
           view.imports().FindService(ParseClusterName(name).host) == nullptr) {
         out.push_back(Unknown(name));

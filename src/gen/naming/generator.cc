@@ -17,7 +17,8 @@ bool SameResources(const Resources& a, const Resources& b) {
 
 Resources GenerateAll(Generator& generator, mesh::View& view, const Names* names) {
   Resources all;
-  for (size_t part = 0; part < generator.PartCount(); ++part) {
+  const size_t parts = generator.ByName() != nullptr ? 1 : generator.PartCount();
+  for (size_t part = 0; part < parts; ++part) {
     Resources some = generator.Generate(view, names, part);
     all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
