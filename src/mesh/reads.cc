@@ -62,12 +62,12 @@ std::string TextOf(const LabelMap& labels) {
   return text;
 }
 
-Interned TextOf(const LabelMap& labels, const Interned& key) {
+std::string TextOf(const LabelMap& labels, const Interned& key) {
   const auto it = labels.find(std::string_view(key));
-  return it == labels.end() ? Interned() : Interned(StrCat("=", it->second));
+  return it == labels.end() ? "" : StrCat("=", it->second);
 }
 
-Interned TextOf(const std::optional<model::PeerIdentity>& identity) {
+std::string TextOf(const std::optional<model::PeerIdentity>& identity) {
   if (!identity) return {};
   return StrCat(identity->trust_domain, "/", identity->ns, "/", identity->service_account);
 }
@@ -166,82 +166,97 @@ Answer AskSnapshot(const MeshSnapshot& snapshot, const Question& q) {
   }
 }
 
-Answer AskClient(const ProxyScope& client, const Question& q) {
+struct AnswerReader {
+  Answer Part(std::shared_ptr<const void> part) const { return {std::move(part), {}}; }
+  Answer Text(const auto& text) const { return {nullptr, text}; }
+};
+
+// Whether it is that answer.
+struct SameReader {
+  bool Part(const auto& part) const { return answer.part == part && answer.text.empty(); }
+  bool Text(const auto& text) const { return answer.part == nullptr && answer.text == text; }
+  const Answer& answer;
+};
+
+// Gives the answer to a reader, by Part or Text. Clients are asked mostly whether it is the same as before:
+// that takes no reference and interns nothing.
+template <typename Reader>
+auto ReadClient(const ProxyScope& client, const Question& q, const Reader& reader) {
   const ScopeImports& imports = *client.sidecar->imports;
   const MergedGateway* gateways = client.gateways.get();
   const model::Proxy& proxy = *client.proxy;
   switch (q.part) {
     case Part::kRoutes:
-      return {client.sidecar, {}};
+      return reader.Part(client.sidecar);
     case Part::kImports:
-      return {client.sidecar->imports, {}};
+      return reader.Part(client.sidecar->imports);
     case Part::kImported:
-      return {imports.FindService(q.a), {}};
+      return reader.Part(imports.FindService(q.a));
     case Part::kRule:
-      return {imports.FindDestinationRule(q.a, client.labels), {}};
+      return reader.Part(imports.FindDestinationRule(q.a, client.labels));
     case Part::kInboundRule:
-      return {imports.FindDestinationRule(q.a, client.labels, /*outbound=*/false), {}};
+      return reader.Part(imports.FindDestinationRule(q.a, client.labels, /*outbound=*/false));
     case Part::kSidecar:
-      return {imports.object, {}};
+      return reader.Part(imports.object);
     case Part::kGatewayPorts:
-      return {gateways->ports, {}};
+      return reader.Part(gateways->ports);
     case Part::kGatewayRoute:
-      return {FindRoute(*gateways, q.a), {}};
+      return reader.Part(FindRoute(*gateways, q.a));
     case Part::kGatewayNames:
-      return {gateways->names, {}};
+      return reader.Part(gateways->names);
     case Part::kGatewayPassthroughHosts:
-      return {gateways->auto_passthrough_hosts, {}};
+      return reader.Part(gateways->auto_passthrough_hosts);
     case Part::kGatewayServers:
-      return {gateways->servers, {}};
+      return reader.Part(gateways->servers);
     case Part::kOutboundPolicy:
-      return {imports.outbound_traffic_policy, {}};
+      return reader.Part(imports.outbound_traffic_policy);
     case Part::kClass:
-      return {proxy.cls, {}};
+      return reader.Part(proxy.cls);
     case Part::kNamespace:
-      return {nullptr, proxy.ns};
+      return reader.Text(proxy.ns);
     case Part::kSlot:
-      return {nullptr, client.slot};
+      return reader.Text(client.slot);
     case Part::kLabels:
-      return {nullptr, TextOf(client.labels)};
+      return reader.Text(TextOf(client.labels));
     case Part::kLabel:
-      return {nullptr, TextOf(client.labels, q.a)};
+      return reader.Text(TextOf(client.labels, q.a));
     case Part::kIsLabelled:
-      return {nullptr, client.labels.empty() ? "" : "yes"};
+      return reader.Text(client.labels.empty() ? "" : "yes");
     case Part::kLocality:
-      return {nullptr, StrCat(client.locality.region.str(), "\n", client.locality.zone.str(), "\n",
-                              client.locality.subzone.str())};
+      return reader.Text(StrCat(client.locality.region.str(), "\n", client.locality.zone.str(), "\n",
+                                client.locality.subzone.str()));
     case Part::kNodeName:
-      return {nullptr, proxy.metadata.node_name};
+      return reader.Text(proxy.metadata.node_name);
     case Part::kWorkloadName:
-      return {nullptr, proxy.metadata.workload_name};
+      return reader.Text(proxy.metadata.workload_name);
     case Part::kMetadataNamespace:
-      return {nullptr, proxy.metadata.ns};
+      return reader.Text(proxy.metadata.ns);
     case Part::kDomain:
-      return {nullptr, proxy.domain};
+      return reader.Text(proxy.domain);
     case Part::kAnnotation:
-      return {nullptr, TextOf(proxy.metadata.annotations, q.a)};
+      return reader.Text(TextOf(proxy.metadata.annotations, q.a));
     case Part::kMetadata: {
       const auto value = model::RawText(proxy.metadata, q.a.str());
-      return {nullptr, value ? Interned(StrCat("=", *value)) : Interned()};
+      return reader.Text(value ? StrCat("=", *value) : std::string());
     }
     case Part::kNodeCluster:
-      return {nullptr, proxy.cluster};
+      return reader.Text(proxy.cluster);
     case Part::kMeshId:
-      return {nullptr, proxy.metadata.mesh_id};
+      return reader.Text(proxy.metadata.mesh_id);
     case Part::kHasAddress:
-      return {nullptr, proxy.ip_addresses.front() == q.a.str() ? "yes" : ""};
+      return reader.Text(proxy.ip_addresses.front() == q.a.str() ? "yes" : "");
     case Part::kTargets:
-      return {client.targets, {}};
+      return reader.Part(client.targets);
     case Part::kTargetPorts:
-      return {nullptr, TextOf(*client.targets)};
+      return reader.Text(TextOf(*client.targets));
     case Part::kOwnMutualTls:
-      return {client.peer_authentication, {}};
+      return reader.Part(client.peer_authentication);
     case Part::kIdentity:
-      return {nullptr, TextOf(proxy.identity)};
+      return reader.Text(TextOf(proxy.identity));
     case Part::kProxy:
-      return {client.proxy, {}};
+      return reader.Part(client.proxy);
     default:
-      return {};
+      return reader.Part(nullptr);
   }
 }
 
@@ -249,7 +264,7 @@ Answer AskClient(const ProxyScope& client, const Question& q) {
 
 Answer Ask(const World& world, const Question& question) {
   return question.part < kFirstOfClient ? AskSnapshot(world.snapshot, question)
-                                        : AskClient(*world.client, question);
+                                        : ReadClient(*world.client, question, AnswerReader{});
 }
 
 Question Wider(const World& world, const Question& question) {
@@ -275,9 +290,12 @@ Question Wider(const World& world, const Question& question) {
 
 bool Reads::Hold(const World& world) const {
   if (!repeatable_) return false;
-  const auto same = [&world](const Read& read) { return Ask(world, read.question) == read.answer; };
-  if (!std::all_of(of_client_.begin(), of_client_.end(), same)) return false;
+  const auto same_client = [&world](const Read& read) {
+    return ReadClient(*world.client, read.question, SameReader{read.answer});
+  };
+  if (!std::all_of(of_client_.begin(), of_client_.end(), same_client)) return false;
   if (held_in_.load(std::memory_order_relaxed) == world.snapshot.id) return true;
+  const auto same = [&world](const Read& read) { return Ask(world, read.question) == read.answer; };
   if (!std::all_of(of_snapshot_.begin(), of_snapshot_.end(), same)) return false;
   held_in_.store(world.snapshot.id, std::memory_order_relaxed);
   return true;
