@@ -12,10 +12,10 @@ namespace {
 bool SameList(const xds::ResourceList& a, const xds::ResourceList& b) { return a.hash() == b.hash(); }
 
 // What a part is asked for.
-xds::NameSetPtr NamesOf(const gen::Generator& generator, const xds::NameSetPtr& names, size_t part) {
+xds::NamePart NamesOf(const gen::Generator& generator, const xds::NameSetPtr& names, size_t part) {
   const auto by_name = generator.ByName();
-  if (by_name == nullptr || names == nullptr) return names;
-  return xds::NameSet::Part(names, by_name, generator.PartCount(), part);
+  if (by_name == nullptr || names == nullptr) return xds::NamePart(names);
+  return {names, by_name, generator.PartCount(), part};
 }
 
 }  // namespace
@@ -40,10 +40,11 @@ void Made::AddReads(std::vector<const mesh::ReadsPtr*>* all) const {
 }
 
 PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World& world,
-                                    const xds::NameSetPtr& names, size_t part) {
+                                    const xds::NamePart& names, size_t part) {
   const auto make = [&](mesh::View& view) {
-    return xds::ResourceList::Of(
-        generator.Generate(view, names == nullptr ? nullptr : &names->names(), part));
+    return names.With([&](const gen::Names* asked) {
+      return xds::ResourceList::Of(generator.Generate(view, asked, part));
+    });
   };
   if (!generator.IsShared(part)) {
     mesh::View view(world);

@@ -62,15 +62,14 @@ class PartCache {
 
  private:
   using Part = cache::Recorded<xds::ResourceList, mesh::Reads>;
-  Part MakePart(gen::Generator& generator, const mesh::World& world, const xds::NameSetPtr& names,
-                size_t part);
+  Part MakePart(gen::Generator& generator, const mesh::World& world, const xds::NamePart& names, size_t part);
 
   struct Key {
     const gen::Generator* generator;
     size_t part;
     model::ProxyClassPtr proxy_class;
     Interned slot;  // see mesh::ProxyScope
-    xds::NameSetPtr names;
+    xds::NamePart names;
     friend bool operator==(const Key&, const Key&) = default;
     template <typename H>
     friend H AbslHashValue(H h, const Key& key) {

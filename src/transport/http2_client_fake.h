@@ -69,14 +69,14 @@ class Http2Client {
   Http2Client& operator=(const Http2Client&) = delete;
 
   // Begins a call that goes on until End; gives its stream.
-  int32_t Call(const std::string& path, Fields more = {}) {
+  int32_t Call(const std::string& path, const Fields& more = {}) {
     Fields fields = {{":method", "POST"},
                      {":scheme", "http"},
                      {":path", path},
                      {":authority", "test"},
                      {"content-type", "application/grpc"},
                      {"te", "trailers"}};
-    for (auto& [name, value] : more) {
+    for (const auto& [name, value] : more) {
       bool replaced = false;
       for (auto& [known, old] : fields) {
         if (known == name) old = value, replaced = true;

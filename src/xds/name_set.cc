@@ -17,11 +17,20 @@ struct Step {
   NameSetPtr added, dropped;
 };
 
-// All sets that are alive, by hash. Dead entries are removed when their hash comes up again or a sweep is
-// due.
+// The part of a set that had its names first.
+struct KnownPart {
+  std::weak_ptr<const NameSet> set;
+  NameSet::DivisionPtr division;
+  size_t part;
+  uint64_t id;
+};
+
+// All sets that are alive, by hash, and their parts. Dead entries are removed when their hash comes up again
+// or a sweep is due.
 struct Pool {
   std::mutex mutex;
   absl::flat_hash_map<size_t, std::vector<std::weak_ptr<const NameSet>>> sets;
+  absl::flat_hash_map<size_t, std::vector<KnownPart>> parts;
   // What sets became, by the numbers of the three that Changed was called with.
   absl::flat_hash_map<std::array<uint64_t, 3>, Step> steps;
   size_t made = 0;
@@ -30,9 +39,25 @@ struct Pool {
     static auto* pool = new Pool;
     return *pool;
   }
+  uint64_t IdOfPart(const NameSetPtr& set, const NameSet::DivisionPtr& division, size_t part) {
+    const std::vector<std::string_view> names = set->NamesOf(*division, part);
+    const size_t hash = absl::HashOf(names);
+    std::lock_guard lock(mutex);
+    std::vector<KnownPart>& known = parts[hash];
+    std::erase_if(known, [](const KnownPart& one) { return one.set.expired(); });
+    for (const KnownPart& one : known) {
+      const NameSetPtr alive = one.set.lock();
+      if (alive != nullptr && alive->NamesOf(*one.division, one.part) == names) return one.id;
+    }
+    known.push_back({set, division, part, NextUniqueId()});
+    return known.back().id;
+  }
   void Sweep() {
     for (auto& [hash, list] : sets) std::erase_if(list, [](const auto& set) { return set.expired(); });
     absl::erase_if(sets, [](const auto& entry) { return entry.second.empty(); });
+    for (auto& [hash, list] : parts)
+      std::erase_if(list, [](const KnownPart& part) { return part.set.expired(); });
+    absl::erase_if(parts, [](const auto& entry) { return entry.second.empty(); });
     absl::erase_if(steps, [](const auto& entry) { return entry.second.after.expired(); });
   }
 };
@@ -84,21 +109,25 @@ NameSetPtr NameSet::Changed(const NameSetPtr& names, const NameSetPtr& added, co
   return after;
 }
 
-NameSetPtr NameSet::Part(const NameSetPtr& names, PartOf part_of, size_t count, size_t part) {
+NameSet::DivisionPtr NameSet::Divide(const NameSetPtr& names, PartOf part_of, size_t count) {
   std::lock_guard lock(names->mutex_);
-  if (names->divided_by_ != part_of || names->parts_.size() != count) names->Divide(part_of, count);
-  const NameSetPtr& found = names->parts_[part];
-  return found == nullptr ? names : found;
+  if (names->division_ != nullptr && names->division_->by == part_of) return names->division_;
+  auto division = std::make_shared<Division>();
+  division->by = part_of;
+  division->parts.reserve(names->size());
+  for (const std::string& name : names->names_)
+    division->parts.push_back(static_cast<uint8_t>(part_of(name)));
+  for (size_t part = 0; part < count; ++part)
+    division->ids.push_back(Pool::Get().IdOfPart(names, division, part));
+  return names->division_ = std::move(division);
 }
 
-// REQUIRES: mutex_ is held.
-void NameSet::Divide(PartOf part_of, size_t count) const {
-  std::vector<std::vector<std::string_view>> parts(count);
-  for (const std::string& name : names_) parts[part_of(name)].push_back(name);
-  divided_by_ = part_of;
-  parts_.clear();
-  for (std::vector<std::string_view>& part : parts)
-    parts_.push_back(part.size() == names_.size() ? nullptr : Of(std::move(part)));
+std::vector<std::string_view> NameSet::NamesOf(const Division& division, size_t part) const {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    if (division.parts[i] == part) names.emplace_back(names_[i]);
+  }
+  return names;
 }
 
 const NameSetPtr& NameSet::Empty() {

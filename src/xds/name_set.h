@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/unique_id.h"
@@ -34,21 +35,63 @@ class NameSet {
   bool Contains(std::string_view name) const;
   uint64_t id() const { return id_; }  // unlike that of any other set of the process
 
-  // The names of `names` that `part_of`, a function below `count`, puts into the part. The parts of a set are
-  // remembered, of the function that was asked for last.
+  // Which part each name is of, by a function of it. A part has a number, which other parts have where their
+  // names are the same and the first set that had them lives.
   using PartOf = size_t (*)(std::string_view name);
-  static NameSetPtr Part(const NameSetPtr& names, PartOf part_of, size_t count, size_t part);
+  struct Division {
+    PartOf by;
+    std::vector<uint8_t> parts;  // by name
+    std::vector<uint64_t> ids;   // by part
+  };
+  using DivisionPtr = std::shared_ptr<const Division>;
+  // `part_of` is below `count`, and that at most 256. The division by the function that was asked for last is
+  // remembered.
+  static DivisionPtr Divide(const NameSetPtr& names, PartOf part_of, size_t count);
+  // REQUIRES: a division of this set. The names live as long as the set.
+  std::vector<std::string_view> NamesOf(const Division& division, size_t part) const;
 
  private:
   explicit NameSet(std::vector<std::string> names);
-  void Divide(PartOf part_of, size_t count) const;
 
   const uint64_t id_ = NextUniqueId();
   std::vector<std::string> names_;
   size_t bytes_ = 0;
   mutable std::mutex mutex_;
-  mutable PartOf divided_by_ = nullptr;    // guarded by mutex_
-  mutable std::vector<NameSetPtr> parts_;  // guarded by mutex_; null: the set itself
+  mutable DivisionPtr division_;  // guarded by mutex_
+};
+
+// What is asked for of one part of a list: the names that a set has of it, or all that the set has, or
+// everything. Equal where the names are the same and were divided, or not divided, both.
+class NamePart {
+ public:
+  // `names` null: everything.
+  explicit NamePart(NameSetPtr names) : names_(std::move(names)) {}
+  NamePart(NameSetPtr names, NameSet::PartOf part_of, size_t count, size_t part)
+      : names_(std::move(names)), division_(NameSet::Divide(names_, part_of, count)), part_(part) {}
+
+  // Calls it with the names, sorted; null for everything.
+  template <typename Use>
+  auto With(Use use) const {
+    if (division_ == nullptr) return use(names_ == nullptr ? nullptr : &names_->names());
+    const std::vector<std::string_view> views = names_->NamesOf(*division_, part_);
+    const std::vector<std::string> names(views.begin(), views.end());
+    return use(&names);
+  }
+  friend bool operator==(const NamePart& a, const NamePart& b) { return a.id() == b.id(); }
+  template <typename H>
+  friend H AbslHashValue(H h, const NamePart& p) {
+    return H::combine(std::move(h), p.id());
+  }
+
+ private:
+  uint64_t id() const {
+    if (division_ != nullptr) return division_->ids[part_];
+    return names_ == nullptr ? 0 : names_->id();
+  }
+
+  NameSetPtr names_;
+  NameSet::DivisionPtr division_;  // null: all of the set
+  size_t part_ = 0;
 };
 
 }  // namespace fairlead::xds

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,28 +38,39 @@ TEST(NameSetTest, ChangesAddAndDrop) {
   EXPECT_EQ(change({"d"}, {}), NameSet::Of({"a", "c", "d", "e"}));
 }
 
-TEST(NameSetTest, PartsAreSetsOfTheirOwn) {
+std::vector<std::string> NamesOf(const NamePart& part) {
+  return part.With([](const std::vector<std::string>* names) { return *names; });
+}
+
+TEST(NameSetTest, PartsAreEqualWhereTheirNamesAre) {
   const NameSet::PartOf by_first = [](std::string_view name) -> size_t {
     return name.front() == 'a' ? 0 : 1;
   };
   const NameSet::PartOf by_size = [](std::string_view name) -> size_t { return name.size() % 2; };
-  const NameSetPtr set = NameSet::Of({"a", "ab", "b"});
-  const NameSetPtr part = NameSet::Part(set, by_first, 2, 0);
-  EXPECT_THAT(part->names(), ElementsAre("a", "ab"));
-  EXPECT_EQ(NameSet::Part(set, by_first, 2, 1), NameSet::Of({"b"}));
-  EXPECT_EQ(NameSet::Part(NameSet::Of({"a", "ab", "c"}), by_first, 2, 0), part) << "as another set's";
-  EXPECT_EQ(NameSet::Part(set, by_size, 2, 0), NameSet::Of({"ab"}));
-  EXPECT_EQ(NameSet::Part(set, by_first, 2, 0), part);
+  const NameSetPtr set = NameSet::Of({"a", "ab", "b"}), other = NameSet::Of({"a", "ab", "c"});
+  const auto part = [](const NameSetPtr& names, NameSet::PartOf by, size_t number) {
+    return NamePart(names, by, 2, number);
+  };
+  EXPECT_THAT(NamesOf(part(set, by_first, 0)), ElementsAre("a", "ab"));
+  EXPECT_THAT(NamesOf(part(set, by_first, 1)), ElementsAre("b"));
+  EXPECT_EQ(part(set, by_first, 0), part(other, by_first, 0));
+  EXPECT_FALSE(part(set, by_first, 1) == part(other, by_first, 1));
+  EXPECT_THAT(NamesOf(part(set, by_size, 0)), ElementsAre("ab"));
+  EXPECT_EQ(part(set, by_first, 0), part(other, by_first, 0)) << "divided anew";
+  EXPECT_FALSE(NamePart(set) == NamePart(other));
+  EXPECT_EQ(NamePart(set), NamePart(NameSet::Of({"b", "ab", "a"})));
+  EXPECT_EQ(NamePart(nullptr).With([](const auto* names) { return names; }), nullptr);
 }
 
-TEST(NameSetTest, ASetThatIsItsOwnPartGoesWithItsLastOwner) {
-  NameSetPtr set = NameSet::Of({"whole"});
-  const NameSet::PartOf first = [](std::string_view) -> size_t { return 0; };
-  EXPECT_EQ(NameSet::Part(set, first, 2, 0), set);
-  EXPECT_EQ(NameSet::Part(set, first, 2, 1), NameSet::Empty());
-  const std::weak_ptr<const NameSet> weak = set;
-  set = nullptr;
-  EXPECT_TRUE(weak.expired());
+TEST(NameSetTest, APartOutlivesTheSetThatHadItFirst) {
+  const NameSet::PartOf by_first = [](std::string_view name) -> size_t {
+    return name.front() == 'a' ? 0 : 1;
+  };
+  std::optional<NamePart> of_first(std::in_place, NameSet::Of({"ax", "b"}), by_first, 2, 0);
+  const NamePart of_second(NameSet::Of({"ax", "c"}), by_first, 2, 0);
+  EXPECT_EQ(*of_first, of_second);
+  of_first.reset();
+  EXPECT_THAT(NamesOf(of_second), ElementsAre("ax"));
 }
 
 }  // namespace
