@@ -100,6 +100,7 @@ TEST(PackedBytes, WhatIsDamagedIsNotPassedOn) {
 TEST(PackedBytes, ThreadsPackAtOnce) {
   BytePacker packer;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&packer, thread] {
       for (int i = 0; i < 200; ++i) {

@@ -128,7 +128,8 @@ bool DecodeStateOfTheWorld(std::string_view bytes, std::span<const KnownNames> k
   bool together = true;
   for (std::string_view rest = reader.rest();; rest = reader.rest()) {
     if (names.empty() && BeginsWithName(rest)) {
-      if ((request->known_names = FindKnown(rest, known))) {
+      request->known_names = FindKnown(rest, known);
+      if (request->known_names) {
         names = rest.substr(0, request->known_names->size);
         reader.Skip(names.size());
         continue;

@@ -175,7 +175,7 @@ std::string FileSource::Amount() const {
 absl::Status FileSource::Start(Sink* sink) {
   sink_ = sink;
   watcher_ = std::make_unique<FolderWatcher>(WatchOf(options_));
-  if (const absl::Status status = watcher_->Open(); !status.ok()) return status;
+  if (absl::Status status = watcher_->Open(); !status.ok()) return status;
   auto thread = StartThread([this] { Run(); });
   if (thread.ok()) thread_ = std::move(*thread);
   return thread.status();
