@@ -129,7 +129,7 @@ class PagesTest : public ServerTest {
   }
   httplib::Result Get(const std::string& path) {
     httplib::Client http("127.0.0.1", server_->http_port());
-    return http.Get(("/debug/" + path).c_str());
+    return http.Get("/debug/" + path);
   }
   json Page(const std::string& path) {
     const auto answer = Get(path);

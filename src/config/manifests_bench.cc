@@ -128,7 +128,7 @@ void BM_ParseMesh(benchmark::State& state, Admission admission) {
   }
   for (auto _ : state) {
     const ParseResult result = ParseManifests(text, "mesh.yaml", admission);
-    if (result.objects.size() != 8 * kServices) state.SkipWithError("not every object was read");
+    if (result.objects.size() != size_t{8} * kServices) state.SkipWithError("not every object was read");
   }
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));
 }

@@ -43,7 +43,7 @@ class FakeKeyServer {
   }
 
   std::string Url(const std::string& path) const { return StrCat("http://127.0.0.1:", port_, path); }
-  void Answer(const std::string& path, std::string body) {
+  void Answer(const std::string& path, const std::string& body) {
     Raw(path,
         StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", body.size(), "\r\nConnection: close\r\n\r\n", body));
   }

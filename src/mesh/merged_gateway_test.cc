@@ -177,7 +177,7 @@ TEST_F(MergedGatewayTest, PartsThatStayKeepTheirPointers) {
 // A router in a mesh.
 class RouterTest : public MeshFixture {
  protected:
-  ProxyScopePtr Scope(LabelMap labels = {{"istio", "ingress"}}, ProxyScopePtr previous = nullptr) {
+  ProxyScopePtr Scope(LabelMap labels = {{"istio", "ingress"}}, const ProxyScopePtr& previous = nullptr) {
     snapshot_ = Build();
     if (proxy_ == nullptr || proxy_->metadata.labels != labels) {
       auto proxy = std::make_shared<model::Proxy>(*MakeProxy("istio-system", "gw", "10.0.0.1"));

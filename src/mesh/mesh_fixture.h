@@ -77,7 +77,7 @@ class MeshFixture : public testing::Test {
 
   // A Kubernetes service "<name>.<ns>.svc.cluster.local" with HTTP ports that lead to the same numbers.
   std::shared_ptr<model::Service> AddService(std::string_view ns, std::string_view name,
-                                             std::vector<uint32_t> ports, LabelMap selector = {}) {
+                                             const std::vector<uint32_t>& ports, LabelMap selector = {}) {
     config::ServiceSpec spec;
     spec.selector = selector;
     for (uint32_t port : ports) {
@@ -93,7 +93,7 @@ class MeshFixture : public testing::Test {
   }
   // A service of a ServiceEntry.
   std::shared_ptr<model::Service> AddExternal(std::string_view ns, std::string_view host,
-                                              std::vector<uint32_t> ports, int age = 0) {
+                                              const std::vector<uint32_t>& ports, int age = 0) {
     auto service = Make(host, ns, ports);
     service->registry = model::Registry::kExternal;
     service->name = host;
@@ -104,29 +104,30 @@ class MeshFixture : public testing::Test {
                 std::set<std::string, std::less<>> namespaces) {
     service->visibility = {.everywhere = false, .namespaces = std::move(namespaces)};
   }
-  void ReplaceService(const model::ServicePtr old, model::ServicePtr now) {
+  void ReplaceService(model::ServicePtr old, model::ServicePtr now) {
     std::replace(services_.begin(), services_.end(), old, now);
     registry_.services.Erase(old);
     registry_.services.Insert(now);
-    registry_.changes.services.push_back({old, std::move(now)});
+    registry_.changes.services.push_back({std::move(old), std::move(now)});
   }
   void AddMadeService(const model::ServicePtr& service) {
     services_.push_back(service);
     registry_.services.Insert(service);
     registry_.changes.services.push_back({nullptr, service});
   }
-  void RemoveService(const model::ServicePtr service) {
+  void RemoveService(model::ServicePtr service) {
     std::erase(services_, service);
     registry_.services.Erase(service);
-    registry_.changes.services.push_back({service, nullptr});
+    registry_.changes.services.push_back({std::move(service), nullptr});
   }
 
   // A pod; its only container has the given named ports.
-  void AddPod(std::string_view ns, std::string_view name, std::string_view ip, LabelMap labels,
-              std::vector<std::pair<std::string, int>> ports = {}, model::Locality locality = {}) {
+  void AddPod(std::string_view ns, std::string_view name, std::string_view ip, const LabelMap& labels,
+              const std::vector<std::pair<std::string, int>>& ports = {},
+              const model::Locality& locality = {}) {
     config::PodSpec spec;
     spec.pod_ip = ip;
-    for (auto& [port_name, number] : ports) spec.ports.push_back({port_name, number, "TCP"});
+    for (const auto& [port_name, number] : ports) spec.ports.push_back({port_name, number, "TCP"});
     AddWorkload(Put(config::Kind::kPod, ns, name, std::move(spec), 0, {}, labels), ip, labels, locality);
   }
   void AddWorkload(const config::ConfigPtr& source, std::string_view ip, LabelMap labels,

@@ -12,7 +12,7 @@ using testing::SizeIs;
 
 class PeerAuthenticationIndexTest : public MeshFixture {
  protected:
-  PeerAuthentication For(std::string_view ns, LabelMap labels = {}) {
+  PeerAuthentication For(std::string_view ns, const LabelMap& labels = {}) {
     return Build()->peer_authentications->ForWorkload(ns, labels);
   }
 };

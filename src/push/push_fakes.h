@@ -147,21 +147,21 @@ class FakeProxy : public Connection, public std::enable_shared_from_this<FakePro
     stream_ = pusher->Open(std::move(options));
     stream_->Start(shared_from_this());
   }
-  void Ask(xds::TypeId type, std::vector<std::string> names = {},
+  void Ask(xds::TypeId type, const std::vector<std::string>& names = {},
            std::string node = "sidecar~10.0.0.1~a.default~c") {
     envoy::service::discovery::v3::DiscoveryRequest request;
     if (!node.empty()) request.mutable_node()->set_id(node);
     request.set_type_url(std::string(xds::InfoOf(type).url));
-    for (auto& name : names) request.add_resource_names(name);
+    for (const auto& name : names) request.add_resource_names(name);
     Say(request.SerializeAsString());
   }
-  void Say(std::string bytes) {
+  void Say(const std::string& bytes) {
     {
       std::unique_lock lock(mutex_);
       ASSERT_TRUE(changed_.wait_for(lock, std::chrono::seconds(10), [&] { return reading_ || closed_; }));
       reading_ = false;
     }
-    stream_->OnRequest(std::move(bytes));
+    stream_->OnRequest(bytes);
   }
   void HangUp() { stream_->OnClosed(); }
   // A stuck one reads again, from now on.

@@ -169,6 +169,7 @@ BENCHMARK(BM_NextSidecar)->Unit(benchmark::kMicrosecond);
 
 std::vector<std::string> ClusterNames() {
   std::vector<std::string> names;
+  names.reserve(kServices);
   for (int i = 0; i < kServices; ++i) names.push_back(StrCat("outbound|80||s", i, ".shop.svc.cluster.local"));
   return names;
 }

@@ -114,6 +114,7 @@ TEST_F(MemoryTest, ThreadsMayShareIt) {
   SetEndpoints(headless_, {"10.1.0.1"});
   const mesh::SnapshotPtr snapshot = Build();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 50; ++round) {

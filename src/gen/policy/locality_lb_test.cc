@@ -44,7 +44,7 @@ class LocalityLbTest : public testing::Test {
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &settings_)) << text;
     return ResolveLocalityPolicy(mesh_, &settings_, service_);
   }
-  void Apply(const LocalityPolicy& policy, std::string_view client, LabelMap labels = {},
+  void Apply(const LocalityPolicy& policy, std::string_view client, const LabelMap& labels = {},
              bool failover = true) {
     LocalityClient from{model::Locality::Parse(client), labels, !labels.empty()};
     ApplyLocalityPolicy(policy, from, failover, /*by_labels=*/true, &groups_);
