@@ -93,9 +93,15 @@ def flags_of_sources(commands, root):
     return flags
 
 
+def units(flags):
+    """Each flag with its argument, where that is a word of its own."""
+    words = iter(flags)
+    return ((word, next(words)) if word in ("-isystem", "-include") else (word,) for word in words)
+
+
 def joined(all_flags):
     """The flags of all, each -I and -D of theirs once; the rest they have in common."""
-    return tuple(dict.fromkeys(flag for flags in all_flags for flag in flags))
+    return tuple(word for unit in dict.fromkeys(unit for flags in all_flags for unit in units(flags)) for word in unit)
 
 
 def order(source):

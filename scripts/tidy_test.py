@@ -60,6 +60,11 @@ class Plan(Tidy):
         self.assertEqual(self.plan({a: ("-Isrc", "-O0"), b: ("-Isrc", "-DX", "-O0"), c: ("-Isrc", "-O2")}),
                          [(("-Isrc", "-O0", "-DX"), ["src/a.cc", "src/b.cc"]), (("-Isrc", "-O2"), ["src/c.cc"])])
 
+    def test_a_flags_argument_stays_with_it(self):
+        a = self.source("src/a.cc", "Own")
+        flags = ("-isystem", "/x", "-isystem", "/y", "-include", "/x")
+        self.assertEqual(self.plan({a: flags}), [(flags, ["src/a.cc"])])
+
 
 class Places(Tidy):
     def test_what_is_said_of_a_batch_is_said_of_its_sources(self):

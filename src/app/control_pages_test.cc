@@ -19,7 +19,7 @@ class ControlPagesTest : public testing::Test {
     EXPECT_TRUE(server_.Start("127.0.0.1:0").ok());
   }
   int Put(const std::string& scope, const std::string& body) {
-    return Client().Put(("/scopej/" + scope).c_str(), body, "application/json")->status;
+    return Client().Put("/scopej/" + scope, body, "application/json")->status;
   }
   httplib::Client Client() { return httplib::Client("127.0.0.1", server_.port()); }
 

@@ -37,13 +37,13 @@ class SotwClient {
       : stream_((context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20)),
                  stub->StreamAggregatedResources(&context_))) {}
   ~SotwClient() { context_.TryCancel(); }
-  void Ask(TypeId type, std::vector<std::string> names = {}, const DiscoveryResponse* answered = nullptr,
-           std::string error = "") {
+  void Ask(TypeId type, const std::vector<std::string>& names = {},
+           const DiscoveryResponse* answered = nullptr, const std::string& error = "") {
     DiscoveryRequest request;
     if (!std::exchange(said_who_, true))
       request.mutable_node()->set_id("sidecar~10.1.0.9~client.shop~shop.svc.cluster.local");
     request.set_type_url(Url(type));
-    for (auto& name : names) request.add_resource_names(name);
+    for (const auto& name : names) request.add_resource_names(name);
     if (answered != nullptr) {
       request.set_response_nonce(answered->nonce());
       request.set_version_info(answered->version_info());
@@ -249,6 +249,7 @@ TEST_F(ServerTest, AReconnectWithVersionsMovesNoResources) {
   std::vector<Held> held(kProxies);
   for (int round = 0; round < 2; ++round) {
     std::vector<std::thread> proxies;
+    proxies.reserve(kProxies);
     for (int i = 0; i < kProxies; ++i) {
       proxies.emplace_back([&, i] {
         const std::string node = StrCat("sidecar~10.1.1.", i, "~p", i, ".shop~shop.svc.cluster.local");

@@ -50,7 +50,7 @@ class InspectionTest : public ServerTest {
   }
   ~InspectionTest() override { context_.TryCancel(); }
 
-  void Ask(TypeId type, std::vector<std::string> names, const std::string& nonce = "",
+  void Ask(TypeId type, const std::vector<std::string>& names, const std::string& nonce = "",
            const std::string& error = "") {
     DiscoveryRequest request;
     request.mutable_node()->set_id(kClientNode);
@@ -70,7 +70,7 @@ class InspectionTest : public ServerTest {
   }
   json Page(const std::string& path) {
     httplib::Client http("127.0.0.1", server_->http_port());
-    const auto answer = http.Get(("/debug/" + path).c_str());
+    const auto answer = http.Get("/debug/" + path);
     EXPECT_TRUE(answer);
     EXPECT_EQ(answer->status, 200) << path << ": " << answer->body;
     return json::parse(answer->body);
@@ -169,7 +169,7 @@ TEST_F(InspectionTest, ServicesWithoutEndpointsAreInThePushStatus) {
 // Asks for a type of introspection on a stream of its own; nothing where the server ends it.
 std::optional<DiscoveryResponse> Inspect(
     envoy::service::discovery::v3::AggregatedDiscoveryService::Stub* stub, const std::string& type,
-    std::vector<std::string> names, grpc::Status* status = nullptr) {
+    const std::vector<std::string>& names, grpc::Status* status = nullptr) {
   grpc::ClientContext context;
   auto stream = stub->StreamAggregatedResources(&context);
   DiscoveryRequest request;

@@ -31,7 +31,7 @@ class SettingsFilesTest : public ::testing::Test {
           settings_ = std::move(settings);
           ++handed_out_;
         },
-        [this](std::vector<config::Diagnostic> diagnostics) {
+        [this](const std::vector<config::Diagnostic>& diagnostics) {
           std::lock_guard lock(mutex_);
           diagnostics_.clear();
           for (const config::Diagnostic& one : diagnostics) diagnostics_ += ToText(one) + "\n";

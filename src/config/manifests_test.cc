@@ -20,12 +20,14 @@ using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> Keys(const ParseResult& result) {
   std::vector<std::string> keys;
+  keys.reserve(result.objects.size());
   for (const ConfigPtr& object : result.objects) keys.push_back(Describe(KeyOf(*object)));
   return keys;
 }
 
 std::vector<std::string> Texts(const ParseResult& result) {
   std::vector<std::string> texts;
+  texts.reserve(result.diagnostics.size());
   for (const Diagnostic& diagnostic : result.diagnostics) texts.push_back(ToText(diagnostic));
   return texts;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/strings.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 
@@ -68,7 +69,8 @@ std::set<SettingsPart> PartsThatList(const std::string& path, const std::string&
   std::set<SettingsPart> parts;
   for (const SettingsPart part : AllParts()) {
     const auto fields = FieldsOf(part);
-    if (Lists(fields, path) || (!below.empty() && Lists(fields, path + "." + below))) parts.insert(part);
+    if (Lists(fields, path) || (!below.empty() && Lists(fields, StrCat(path, ".", below))))
+      parts.insert(part);
   }
   return parts;
 }

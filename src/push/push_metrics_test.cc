@@ -130,7 +130,7 @@ TEST(InboundUpdates, AreCountedByWhatTheyAre) {
     if (!gone) object = std::make_shared<config::ConfigObject>(kind, meta, config::Origin{}, nullptr, 1);
     return config::ObjectChange{{kind, "default", "x"}, object};
   };
-  MeshThread thread({}, std::make_unique<NoModel>(), [](mesh::SnapshotPtr, const Reasons&) {});
+  MeshThread thread({}, std::make_unique<NoModel>(), [](const mesh::SnapshotPtr&, const Reasons&) {});
   source::Sink* const sink = thread.AddSource("one");
   const std::vector<double> before = counts();
   sink->OnChanges(

@@ -176,8 +176,8 @@ class GrpcServerTest : public testing::Test {
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
     const grpc::internal::RpcMethod method(kHealthCheck, grpc::internal::RpcMethod::NORMAL_RPC);
     ByteBuffer response;
-    const grpc::Status status = grpc::internal::BlockingUnaryCall(
-        channel_.get(), method, &context, ToBuffer(HealthRequest(service)), &response);
+    grpc::Status status = grpc::internal::BlockingUnaryCall(channel_.get(), method, &context,
+                                                            ToBuffer(HealthRequest(service)), &response);
     if (status.ok()) *answer = ToText(response);
     return status;
   }

@@ -34,6 +34,7 @@ class OwnershipTest : public testing::Test {
   // "name=content" of what changes in the mesh, "-name" for what goes.
   static std::vector<std::string> Text(const std::vector<config::ObjectChange>& changes) {
     std::vector<std::string> all;
+    all.reserve(changes.size());
     for (const auto& [key, object] : changes)
       all.push_back(object == nullptr ? StrCat("-", key.name.str())
                                       : StrCat(key.name.str(), "=", object->content_hash()));

@@ -112,13 +112,13 @@ void Loop::Wait(Clock::time_point next) {
   const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   now_ = Clock::now();
   for (int i = 0; i < count; ++i) {
-    const auto tag = reinterpret_cast<uintptr_t>(events[static_cast<size_t>(i)].data.ptr);
-    if (tag == 0) {
+    void* const tag = events[static_cast<size_t>(i)].data.ptr;
+    if (tag == nullptr) {
       mailbox_->Woken();
-    } else if ((tag & 1) != 0) {
-      Accept(*reinterpret_cast<Acceptor*>(tag - 1));
+    } else if ((reinterpret_cast<uintptr_t>(tag) & 1) != 0) {
+      Accept(*reinterpret_cast<Acceptor*>(static_cast<char*>(tag) - 1));
     } else {
-      auto* const connection = reinterpret_cast<Connection*>(tag);
+      auto* const connection = static_cast<Connection*>(tag);
       connection->OnEvents(events[static_cast<size_t>(i)].events);
       Enqueue(connection);
     }
@@ -247,7 +247,7 @@ void Loop::PauseAccepting(bool pause) {
   for (Acceptor& acceptor : acceptors_) {
     epoll_event event{};
     event.events = pause ? 0u : uint32_t{EPOLLIN};
-    event.data.ptr = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(&acceptor) + 1);
+    event.data.ptr = reinterpret_cast<char*>(&acceptor) + 1;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, acceptor.socket, &event) != 0)
       epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, acceptor.socket, &event);
   }

@@ -118,6 +118,7 @@ TEST_F(Servers, ManyClientsManyStreamsLargeMessages) {
   Start();
   std::vector<std::thread> threads;
   std::atomic<int> good{0};
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       const auto client = Connect();
@@ -237,6 +238,7 @@ TEST_F(Servers, OfTooManyHandshakesTheOldestGoes) {
   options_.limits.max_handshakes = 3;
   Start();
   std::vector<std::unique_ptr<SocketClient>> silent;
+  silent.reserve(20);
   for (int i = 0; i < 20; ++i)
     silent.push_back(std::make_unique<SocketClient>(server_->ports().front(), nullptr, 65535, false));
   EXPECT_TRUE(silent.front()->Until([&] { return silent.front()->ended(); }));

@@ -58,7 +58,7 @@ class TlsCredentials {
   std::shared_ptr<ssl_ctx_st> Get() const;
 
  private:
-  explicit TlsCredentials(TlsOptions options) : options_(std::move(options)) {}
+  explicit TlsCredentials(TlsOptions&& options) : options_(std::move(options)) {}
 
   const TlsOptions options_;
   mutable std::mutex mutex_;

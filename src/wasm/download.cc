@@ -51,7 +51,7 @@ absl::StatusOr<fetch::WebAnswer> Download::AskOnce(fetch::WebRequest request) co
   return absl::Status(answer.status().code(), StrCat(request.url, ": ", FromAbsl(answer.status().message())));
 }
 
-absl::StatusOr<fetch::WebAnswer> Download::Ask(fetch::WebRequest request) const {
+absl::StatusOr<fetch::WebAnswer> Download::Ask(const fetch::WebRequest& request) const {
   milliseconds wait = options_.first_wait;
   for (int attempt = 1;; ++attempt, wait *= 2) {
     auto answer = AskOnce(request);

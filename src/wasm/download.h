@@ -36,7 +36,7 @@ class Download {
       : options_(options), deadline_(deadline), stopping_(stopping) {}
   // Asks again where the server is away or in trouble, after a while that grows. Any answer with another
   // status is given back. Blocks.
-  absl::StatusOr<fetch::WebAnswer> Ask(fetch::WebRequest request) const;
+  absl::StatusOr<fetch::WebAnswer> Ask(const fetch::WebRequest& request) const;
   // The same, without asking again.
   absl::StatusOr<fetch::WebAnswer> AskOnce(fetch::WebRequest request) const;
   const DownloadOptions& options() const { return options_; }

@@ -252,6 +252,7 @@ TEST_F(ModuleCacheTest, AFileThatIsGoneIsFetchedAgain) {
 TEST_F(ModuleCacheTest, ThoseThatWantOneUrlAtOnceShareADownload) {
   registry_.PutFile("m", module_);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&, i] {
       ModuleOrder order = Order(registry_.Url("m"));

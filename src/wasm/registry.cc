@@ -66,7 +66,7 @@ absl::StatusOr<fetch::WebAnswer> RegistryImage::AskOnce(const std::string& path,
                             .unverified = insecure_};
   if (!accept.empty()) request.headers.push_back(StrCat("Accept: ", accept));
   if (!authorization_.empty()) request.headers.push_back(authorization_);
-  return download_.Ask(std::move(request));
+  return download_.Ask(request);
 }
 
 absl::StatusOr<std::string> RegistryImage::Get(const std::string& path, const std::string& accept,
@@ -127,7 +127,7 @@ absl::Status RegistryImage::GetToken(const Challenge& challenge, const Credentia
     if (!credentials.user.empty())
       request.headers.push_back(StrCat("Authorization: Basic ", credentials.Basic()));
   }
-  const auto answer = download_.Ask(std::move(request));
+  const auto answer = download_.Ask(request);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200)
     return absl::PermissionDeniedError(StrCat(challenge.realm, " gives no token: status ", answer->status));

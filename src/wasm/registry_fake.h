@@ -79,7 +79,7 @@ class FakeRegistry {
     things_[digest] = bytes;
   }
   std::string PutManifest(const std::string& tag, const std::string& text) {
-    const std::string digest = PutBlob(text);
+    std::string digest = PutBlob(text);
     std::lock_guard lock(mutex_);
     things_[tag] = text;
     return digest;

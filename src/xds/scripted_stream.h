@@ -45,7 +45,7 @@ inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std:
 // One stream with its client and a mesh of resources by type and name.
 class Script {
  public:
-  explicit Script(Framing framing, std::string prefix = "n", Answers answers = Answers::kWhatDiffers,
+  explicit Script(Framing framing, const std::string& prefix = "n", Answers answers = Answers::kWhatDiffers,
                   const Limits& limits = {})
       : core_(framing, ~0u, prefix, answers, limits) {}
 
@@ -55,8 +55,9 @@ class Script {
   }
 
   // What the client says.
-  Verdict::Kind Say(TypeId type, Names subscribe, std::string nonce = "", Names unsubscribe = {},
-                    std::map<std::string, std::string> initial = {}, std::string error = "") {
+  Verdict::Kind Say(TypeId type, const Names& subscribe, const std::string& nonce = "",
+                    const Names& unsubscribe = {}, const std::map<std::string, std::string>& initial = {},
+                    const std::string& error = "") {
     const auto take = [&](auto request) {
       request.set_type_url(std::string(InfoOf(type).url));
       request.set_response_nonce(nonce);
@@ -68,18 +69,19 @@ class Script {
     };
     if (core_.framing() == Framing::kStateOfTheWorld) {
       envoy::service::discovery::v3::DiscoveryRequest request;
-      for (auto& name : subscribe) request.add_resource_names(name);
+      for (const auto& name : subscribe) request.add_resource_names(name);
       return take(request);
     }
     envoy::service::discovery::v3::DeltaDiscoveryRequest request;
-    for (auto& name : subscribe) request.add_resource_names_subscribe(name);
-    for (auto& name : unsubscribe) request.add_resource_names_unsubscribe(name);
-    for (auto& [name, version] : initial) (*request.mutable_initial_resource_versions())[name] = version;
+    for (const auto& name : subscribe) request.add_resource_names_subscribe(name);
+    for (const auto& name : unsubscribe) request.add_resource_names_unsubscribe(name);
+    for (const auto& [name, version] : initial)
+      (*request.mutable_initial_resource_versions())[name] = version;
     return take(request);
   }
-  Verdict::Kind Ack(TypeId type, Names names = {}) { return Say(type, std::move(names), LastNonce(type)); }
-  Verdict::Kind Nack(TypeId type, Names names = {}) {
-    return Say(type, std::move(names), LastNonce(type), {}, {}, "bad");
+  Verdict::Kind Ack(TypeId type, const Names& names = {}) { return Say(type, names, LastNonce(type)); }
+  Verdict::Kind Nack(TypeId type, const Names& names = {}) {
+    return Say(type, names, LastNonce(type), {}, {}, "bad");
   }
   void Change(uint32_t types = ~0u) { core_.OnChange(types); }
   void Quiet() { core_.OnQuiet(); }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "base/strings.h"
 #include "google/protobuf/any.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/type_resolver.h"
@@ -27,7 +28,7 @@ void Differences(const json& got, const json& want, const std::string& path, std
     for (const auto& [key, value] : got.items()) keys.insert(key);
     for (const auto& [key, value] : want.items()) keys.insert(key);
     for (const std::string& key : keys) {
-      const std::string at = path + "." + key;
+      const std::string at = StrCat(path, ".", key);
       if (!got.contains(key)) {
         out->push_back(at + ": missing, want " + Shown(want[key]));
       } else if (!want.contains(key)) {
@@ -99,7 +100,7 @@ bool Compare(const Resources& got, const json& golden, const std::string& area, 
         continue;
       }
       same = false;
-      const std::string prefix = proxy + " " + kind + " " + name;
+      const std::string prefix = StrCat(proxy, " ", kind, " ", name);
       if (ours.is_null()) {
         differences->push_back(prefix + ": not sent");
       } else if (theirs.is_null()) {
@@ -107,7 +108,7 @@ bool Compare(const Resources& got, const json& golden, const std::string& area, 
       } else {
         std::vector<std::string> found;
         Differences(ours, theirs, "", &found);
-        for (const std::string& d : found) differences->push_back(prefix + " " + d);
+        for (const std::string& d : found) differences->push_back(StrCat(prefix, " ", d));
       }
     }
   }

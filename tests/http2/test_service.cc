@@ -102,7 +102,7 @@ Answers Streaming(std::string_view bytes, bool ends) {
   return answers;
 }
 
-Method MethodOf(const char* name, Answer answer) {
+Method MethodOf(const char* name, const Answer& answer) {
   return {std::string(kService) + name, [answer](std::shared_ptr<ServerStream> stream) {
             return std::make_shared<Answering>(std::move(stream), answer);
           }};

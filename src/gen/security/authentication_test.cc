@@ -28,7 +28,9 @@ class AuthenticationTest : public mesh::MeshFixture {
   void PutRules(std::string_view ns, std::string_view name, const std::string& text, int age = 0) {
     Put(Kind::kRequestAuthentication, ns, name, mesh::Parse<RequestAuthentication>(text), age);
   }
-  void SetKeys(model::KeySets keys) { builder_.SetKeySets(std::make_shared<const model::KeySets>(keys)); }
+  void SetKeys(const model::KeySets& keys) {
+    builder_.SetKeySets(std::make_shared<const model::KeySets>(keys));
+  }
 
   // Of the pod's proxy.
   template <typename Collect>

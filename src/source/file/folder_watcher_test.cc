@@ -21,6 +21,7 @@ WatchOptions Everything(const TestFolder& folder) {
 
 std::vector<std::string> Paths(const FolderChanges& changes) {
   std::vector<std::string> paths;
+  paths.reserve(changes.files.size());
   for (const FileChange& change : changes.files) paths.push_back(change.path);
   return paths;
 }
