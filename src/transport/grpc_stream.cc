@@ -145,16 +145,17 @@ void GrpcStream::Consume(size_t bytes) {
   const size_t partial = reader_.PartialSize(), window = session_->window();
   owed_ += bytes;
   if (partial > window && !budget.Claims(*this)) budget.Claim(this, partial, session_->now());
-  if (session_->Untold(id_) + reader_.Missing() > window - window / 8) PayOwed();
+  const bool narrow = session_->Untold(id_) + reader_.Missing() > window - window / 8;
+  if (narrow) PayOwed(window / 2);
 }
 
-// Tells the client of the bytes that were taken, unless the stream waits for the budget.
-void GrpcStream::PayOwed() {
-  if (!session_->budget().Waits(*this)) session_->Consume(id_, std::exchange(owed_, 0));
+// Tells the client of the bytes that were taken, if they are so many, unless the stream waits for the budget.
+void GrpcStream::PayOwed(size_t least) {
+  if (owed_ >= least && !session_->budget().Waits(*this)) session_->OpenWindow(id_, std::exchange(owed_, 0));
 }
 
 void GrpcStream::OnAdmitted() {
-  PayOwed();
+  PayOwed(1);
   session_->Touch();
 }
 
@@ -198,7 +199,7 @@ void GrpcStream::DoSend(std::vector<Slice> message) {
   left_ = prefix_left_ + size;
   sending_ = true;
   if (!headers_) SubmitHeaders();
-  PayOwed();
+  PayOwed(session_->window() / 16);
   Resume();
 }
 

@@ -71,7 +71,7 @@ class GrpcStream final : public ServerStream,
   void DoAbort();
   void Pump(std::string_view bytes);
   void Consume(size_t bytes);
-  void PayOwed();
+  void PayOwed(size_t least);
   void EndClaim();
   void FinishReading();
   void DropUnread();

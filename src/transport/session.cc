@@ -278,6 +278,10 @@ void Session::Consume(int32_t stream, size_t bytes) {
   if (bytes > 0) nghttp2_session_consume_stream(http2_, stream, bytes);
 }
 
+void Session::OpenWindow(int32_t stream, size_t bytes) {
+  nghttp2_submit_window_update(http2_, NGHTTP2_FLAG_NONE, stream, static_cast<int32_t>(bytes));
+}
+
 size_t Session::Untold(int32_t stream) const {
   return static_cast<size_t>(
       std::max(0, nghttp2_session_get_stream_effective_recv_data_length(http2_, stream)));

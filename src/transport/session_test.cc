@@ -228,6 +228,24 @@ TEST(Session, WindowsAreToldWithTheNextMessage) {
   EXPECT_EQ(fake.client.window_updates(), before + 1);
 }
 
+// Nor is a part of the window left untold, which would stop the client in the midst of its next message.
+TEST(Session, WindowsAreToldWholly) {
+  SessionFake fake({});
+  fake.script.echoes = false;
+  const int32_t call = fake.client.Call(kEcho);
+  ASSERT_TRUE(fake.Talk());
+  const uint64_t before = fake.client.window_updates();
+  uint64_t answers = 0;
+  for (const size_t size : {6000, 28000, 28000, 6000, 28000, 28000}) {
+    fake.client.Say(call, Sized(size));
+    ASSERT_TRUE(fake.Talk());
+    EXPECT_EQ(fake.client.window_updates(), before + answers) << "without an answer";
+    fake.script.stream->Send({{nullptr, "an answer"}});
+    ASSERT_TRUE(fake.Talk());
+    EXPECT_EQ(fake.client.window_updates(), before + ++answers);
+  }
+}
+
 // Of messages that are larger than the window.
 ServerOptions OneAtATime() {
   ServerOptions options;
