@@ -3,6 +3,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -53,6 +54,7 @@ class Http2Client {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnClose);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+    nghttp2_session_callbacks_set_select_padding_callback(callbacks, Padded);
     nghttp2_option* options = nullptr;
     nghttp2_option_new(&options);
     if (!reads) nghttp2_option_set_no_auto_window_update(options, 1);
@@ -101,6 +103,8 @@ class Http2Client {
   void Reset(int32_t stream) {
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_CANCEL);
   }
+  // Frames get so much padding from now on.
+  void Pad(size_t padding) { padding_ = padding; }
   void Ping() { nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr); }
   // Lets the server send so much more on a stream; as reading what has come does.
   void Consume(int32_t stream, size_t bytes) { nghttp2_session_consume(session_, stream, bytes); }
@@ -143,6 +147,9 @@ class Http2Client {
     if (part == 0 && !say.ends) return NGHTTP2_ERR_DEFERRED;
     return static_cast<ssize_t>(part);
   }
+  static ssize_t Padded(nghttp2_session*, const nghttp2_frame* frame, size_t most, void* user) {
+    return static_cast<ssize_t>(std::min(most, frame->hd.length + Self(user).padding_));
+  }
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
                       const uint8_t* value, size_t size, uint8_t, void* user) {
     Self(user).heard_[frame->hd.stream_id].fields[std::string(Text(name, name_size))] = Text(value, size);
@@ -174,6 +181,7 @@ class Http2Client {
   std::map<int32_t, Heard> heard_;
   int goaways_ = 0, pongs_ = 0, pings_ = 0;
   uint64_t window_updates_ = 0;
+  size_t padding_ = 0;
   uint32_t goaway_error_ = 0;
   std::string goaway_text_;
 };

@@ -212,6 +212,18 @@ TEST(Session, MessagesOfAnySizesComeThroughWithoutAnAnswer) {
   }
 }
 
+TEST(Session, PaddingDoesNotCloseTheWindow) {
+  SessionFake fake({});
+  fake.client.Pad(200);
+  const int32_t call = fake.client.Call(kEcho);
+  for (size_t i = 1; i <= 1000; ++i) {
+    fake.client.Say(call, Sized(3000));
+    ASSERT_TRUE(fake.Talk());
+    ASSERT_EQ(fake.script.messages.size(), i);
+  }
+  EXPECT_GT(fake.counts.bytes_received, 1000 * 3200u) << "frames are padded";
+}
+
 // A packet for a window alone costs as much as the message that it is for.
 TEST(Session, WindowsAreToldWithTheNextMessage) {
   SessionFake fake({});
