@@ -150,8 +150,12 @@ void GrpcStream::Consume(size_t bytes) {
 }
 
 // Tells the client of the bytes that were taken, if they are so many, unless the stream waits for the budget.
+// All that is not unread was taken: frames' padding, too.
 void GrpcStream::PayOwed(size_t least) {
-  if (owed_ >= least && !session_->budget().Waits(*this)) session_->OpenWindow(id_, std::exchange(owed_, 0));
+  if (owed_ < least || session_->budget().Waits(*this)) return;
+  owed_ = 0;
+  const size_t untold = session_->Untold(id_);
+  if (untold > unread_.size()) session_->OpenWindow(id_, untold - unread_.size());
 }
 
 void GrpcStream::OnAdmitted() {
