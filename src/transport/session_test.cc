@@ -224,33 +224,19 @@ TEST(Session, PaddingDoesNotCloseTheWindow) {
   EXPECT_GT(fake.counts.bytes_received, 1000 * 3200u) << "frames are padded";
 }
 
-// A packet for a window alone costs as much as the message that it is for.
-TEST(Session, WindowsAreToldWithTheNextMessage) {
-  SessionFake fake({});
-  fake.script.echoes = false;
-  const int32_t call = fake.client.Call(kEcho);
-  ASSERT_TRUE(fake.Talk());
-  const uint64_t before = fake.client.window_updates();
-  fake.client.Say(call, Sized(20000));
-  ASSERT_TRUE(fake.Talk());
-  ASSERT_EQ(fake.script.messages.size(), 1u);
-  EXPECT_EQ(fake.client.window_updates(), before);
-  fake.script.stream->Send({{nullptr, "an answer"}});
-  ASSERT_TRUE(fake.Talk());
-  EXPECT_EQ(fake.client.window_updates(), before + 1);
-}
-
-// Nor is a part of the window left untold, which would stop the client in the midst of its next message.
-TEST(Session, WindowsAreToldWholly) {
+// A packet for a window alone costs as much as the message that it is for. Nor is a part of the window left
+// untold, which would stop the client in the midst of its next message.
+TEST(Session, WindowsAreToldWhollyWithTheNextMessage) {
   SessionFake fake({});
   fake.script.echoes = false;
   const int32_t call = fake.client.Call(kEcho);
   ASSERT_TRUE(fake.Talk());
   const uint64_t before = fake.client.window_updates();
   uint64_t answers = 0;
-  for (const size_t size : {6000, 28000, 28000, 6000, 28000, 28000}) {
+  for (const size_t size : {20000, 6000, 28000, 28000, 6000, 28000, 28000}) {
     fake.client.Say(call, Sized(size));
     ASSERT_TRUE(fake.Talk());
+    ASSERT_EQ(fake.script.messages.size(), answers + 1);
     EXPECT_EQ(fake.client.window_updates(), before + answers) << "without an answer";
     fake.script.stream->Send({{nullptr, "an answer"}});
     ASSERT_TRUE(fake.Talk());
