@@ -87,7 +87,7 @@ void GrpcStream::Refuse(const Request::Refusal& refusal) {
 }
 
 void GrpcStream::TakeData(std::string_view bytes) {
-  if (closing_) return session_->Consume(id_, bytes.size());
+  if (closing_) return OpenWindow(session_->window() / 2);
   Pump(bytes);
 }
 
@@ -112,7 +112,6 @@ void GrpcStream::Pump(std::string_view bytes) {
     before.append(bytes);
     bytes = before;
   }
-  const size_t all = bytes.size();
   const auto self = shared_from_this();
   pumping_ = true;
   while (reading_ && !bytes.empty() && session_ != nullptr && !closing_) {
@@ -130,40 +129,37 @@ void GrpcStream::Pump(std::string_view bytes) {
   }
   pumping_ = false;
   if (session_ == nullptr) return;
-  if (closing_) return session_->Consume(id_, all);
+  if (closing_) return OpenWindow(session_->window() / 2);
   unread_ = bytes;
-  Consume(all - bytes.size());
+  EndTaking();
   NoteHeld();
   if (ended_) FinishReading();
 }
 
-// Opens the client's window by what was taken, unless the rest of a large message has to wait. Where the
-// window is wide enough for the rest that can wait, too, for the next message to the client, which takes the
-// frame along: a packet of its own would cost as much as the client's message did.
-void GrpcStream::Consume(size_t bytes) {
+// After bytes were taken: the client's window is opened by them, unless the rest of a large message has to
+// wait. Where the window is wide enough for the rest that can wait, too, for the next message to the client,
+// which takes the frame along: a packet of its own would cost as much as the client's message did.
+void GrpcStream::EndTaking() {
   ReadBudget& budget = session_->budget();
   const size_t partial = reader_.PartialSize(), window = session_->window();
-  owed_ += bytes;
   if (partial > window && !budget.Claims(*this)) budget.Claim(this, partial, session_->now());
   const bool narrow = session_->Untold(id_) + reader_.Missing() > window - window / 8;
-  if (narrow) PayOwed(window / 2);
+  if (narrow) OpenWindow(window / 2);
 }
 
-// Tells the client of the bytes that were taken, if they are so many, unless the stream waits for the budget.
-// All that is not unread was taken: frames' padding, too.
-void GrpcStream::PayOwed(size_t least) {
-  if (owed_ < least || session_->budget().Waits(*this)) return;
-  owed_ = 0;
-  const size_t untold = session_->Untold(id_);
-  if (untold > unread_.size()) session_->OpenWindow(id_, untold - unread_.size());
+// Tells the client of what was taken, if it is so much, unless the stream waits for the budget. All that is
+// not unread was taken: frames' padding, too. REQUIRES: least > 0, and not pumping, or closing.
+void GrpcStream::OpenWindow(size_t least) {
+  const size_t untold = session_->Untold(id_), taken = untold - std::min(untold, unread_.size());
+  if (taken >= least && !session_->budget().Waits(*this)) session_->OpenWindow(id_, taken);
 }
 
 void GrpcStream::OnAdmitted() {
-  PayOwed(1);
+  OpenWindow(1);
   session_->Touch();
 }
 
-// What is owed stays so until more is consumed. REQUIRES: attached.
+// The client is told by what comes next. REQUIRES: attached.
 void GrpcStream::EndClaim() {
   if (session_->budget().Claims(*this)) session_->budget().Release(this);
 }
@@ -175,11 +171,10 @@ void GrpcStream::FinishReading() {
 }
 
 void GrpcStream::DropUnread() {
-  const size_t dropped = unread_.size();
   std::string().swap(unread_);
   reader_.Release();
   EndClaim();
-  session_->Consume(id_, (pumping_ ? 0 : dropped) + std::exchange(owed_, 0));
+  OpenWindow(session_->window() / 2);
   NoteHeld();
 }
 
@@ -203,7 +198,7 @@ void GrpcStream::DoSend(std::vector<Slice> message) {
   left_ = prefix_left_ + size;
   sending_ = true;
   if (!headers_) SubmitHeaders();
-  PayOwed(session_->window() / 16);
+  OpenWindow(session_->window() / 16);
   Resume();
 }
 

@@ -70,8 +70,8 @@ class GrpcStream final : public ServerStream,
   void DoClose(absl::Status status);
   void DoAbort();
   void Pump(std::string_view bytes);
-  void Consume(size_t bytes);
-  void PayOwed(size_t least);
+  void EndTaking();
+  void OpenWindow(size_t least);
   void EndClaim();
   void FinishReading();
   void DropUnread();
@@ -97,7 +97,6 @@ class GrpcStream final : public ServerStream,
   absl::Status final_;
   Clock::time_point deadline_{};
   size_t held_ = 0;  // as the session counts it
-  size_t owed_ = 0;  // bytes that were taken, but the client's window is not told yet
   const int32_t id_;
   std::array<uint8_t, 5> prefix_;
   uint8_t prefix_left_ = 0;

@@ -274,10 +274,6 @@ void Session::Written(size_t bytes) {
   if (held_until_.capacity() > 4) held_until_.shrink_to_fit();
 }
 
-void Session::Consume(int32_t stream, size_t bytes) {
-  if (bytes > 0) nghttp2_session_consume_stream(http2_, stream, bytes);
-}
-
 void Session::OpenWindow(int32_t stream, size_t bytes) {
   nghttp2_submit_window_update(http2_, NGHTTP2_FLAG_NONE, stream, static_cast<int32_t>(bytes));
 }

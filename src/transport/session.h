@@ -63,8 +63,6 @@ class Session {
   nghttp2_session* http2() { return http2_; }
   static nghttp2_data_provider DataProvider();
   void Touch() { touch_(); }
-  // Of bytes that a stream dropped; its client is told once they are half a window.
-  void Consume(int32_t stream, size_t bytes);
   // Tells the client that it may send so many more, which were taken.
   void OpenWindow(int32_t stream, size_t bytes);
   // Bytes that a stream has received, taken or not, and its client's window was not told of.
