@@ -86,7 +86,7 @@ xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World
     changed |= lists[part] != before;
   }
   last->more_reads.clear();
-  if (changed) last->set = std::make_shared<xds::ResourceSet>(std::move(lists));
+  if (changed) last->set = xds::ResourceSet::Of(std::move(lists));
   return last->set;
 }
 
@@ -99,7 +99,7 @@ xds::ResourceSetPtr PartCache::MakeSome(gen::Generator& generator, const mesh::W
   if (last->more_reads.size() == kMost) view.MarkUnrepeatable();
   if (last->more_reads.size() <= kMost) last->more_reads.push_back(view.Take());
   const model::ConfigSource& source = world.client->proxy->source;
-  return std::make_shared<xds::ResourceSet>(std::vector<xds::ResourceListPtr>{sources_.Apply(source, list)});
+  return xds::ResourceSet::Of(std::vector<xds::ResourceListPtr>{sources_.Apply(source, list)});
 }
 
 }  // namespace fairlead::push

@@ -35,10 +35,17 @@ struct ListPool {
   }
 };
 
-// One resource's share of a hash that does not depend on order.
-Hash128 Share(const cache::Resource& resource) {
-  return StableHash(StableHash(resource.name), resource.hash);
-}
+// The latest set of each hash.
+struct SetPool {
+  std::mutex mutex;
+  absl::flat_hash_map<Hash128, std::weak_ptr<const ResourceSet>> sets;
+  size_t made = 0;
+
+  static SetPool& Get() {
+    static auto* pool = new SetPool;
+    return *pool;
+  }
+};
 
 // Two lists, sorted by name, merged: what is new or differs, and what is gone.
 void Merge(std::span<const ResourcePtr> before, std::span<const ResourcePtr> after, Difference* out) {
@@ -82,7 +89,7 @@ ResourceList::ResourceList(std::vector<ResourcePtr> resources) : resources_(std:
   by_name_ = resources_;
   std::sort(by_name_.begin(), by_name_.end(),
             [](const auto& a, const auto& b) { return std::less<>()(KeyOf(a), KeyOf(b)); });
-  for (const ResourcePtr& resource : resources_) hash_ += Share(*resource);
+  for (const ResourcePtr& resource : resources_) hash_ += ShareOf(resource->name, resource->hash);
 }
 
 ResourceList::~ResourceList() = default;
@@ -227,8 +234,41 @@ ResourceSet::ResourceSet(std::vector<ResourceListPtr> parts) : parts_(std::move(
   }
 }
 
+ResourceSetPtr ResourceSet::Of(std::vector<ResourceListPtr> parts) {
+  ResourceSetPtr made(new ResourceSet(std::move(parts)));
+  SetPool& pool = SetPool::Get();
+  std::lock_guard lock(pool.mutex);
+  if (++pool.made % 4096 == 0) {
+    absl::erase_if(pool.sets, [](const auto& entry) { return entry.second.expired(); });
+  }
+  std::weak_ptr<const ResourceSet>& latest = pool.sets[made->hash()];
+  if (ResourceSetPtr known = latest.lock(); known != nullptr && known->parts_ == made->parts_) return known;
+  latest = made;
+  return made;
+}
+
 ResourceSetPtr ResourceSet::Of(std::vector<ResourcePtr> resources) {
-  return std::make_shared<ResourceSet>(std::vector<ResourceListPtr>{ResourceList::Of(std::move(resources))});
+  return Of(std::vector<ResourceListPtr>{ResourceList::Of(std::move(resources))});
+}
+
+ResourceSetPtr ResourceSet::WithHash(const Hash128& hash) {
+  SetPool& pool = SetPool::Get();
+  std::lock_guard lock(pool.mutex);
+  const auto found = pool.sets.find(hash);
+  return found == pool.sets.end() ? nullptr : found->second.lock();
+}
+
+const NameSetPtr& ResourceSet::Names() const {
+  std::lock_guard lock(mutex_);
+  if (names_ == nullptr) {
+    std::vector<std::string_view> names;
+    names.reserve(size_);
+    for (const ResourceListPtr& part : parts_) {
+      for (const ResourcePtr& resource : part->resources()) names.push_back(resource->name.str());
+    }
+    names_ = NameSet::Of(std::move(names));
+  }
+  return names_;
 }
 
 const ResourceSetPtr& ResourceSet::Empty() {
@@ -255,6 +295,8 @@ bool ResourceSet::RefersTo(const Reference& reference) const {
     return std::binary_search(references.begin(), references.end(), reference);
   });
 }
+
+Hash128 ShareOf(std::string_view name, const Hash128& hash) { return StableHash(StableHash(name), hash); }
 
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {
   static const auto* const kNone = new DifferencePtr(std::make_shared<Difference>());

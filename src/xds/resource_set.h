@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "cache/resource.h"
+#include "xds/name_set.h"
 #include "xds/types.h"
 
 namespace fairlead::xds {
@@ -98,26 +99,38 @@ class ResourceSet;
 using ResourceSetPtr = std::shared_ptr<const ResourceSet>;
 
 // All resources of one type that one proxy should have: a few lists, of which most proxies share the large
-// ones. Names are unique over all lists. Immutable, thread-safe.
+// ones. Names are unique over all lists. Sets of the same lists are one object while any of them lives.
+// Immutable, thread-safe.
 class ResourceSet {
  public:
-  explicit ResourceSet(std::vector<ResourceListPtr> parts);
+  static ResourceSetPtr Of(std::vector<ResourceListPtr> parts);
   static ResourceSetPtr Of(std::vector<ResourcePtr> resources);
+  // The latest set with this hash, as long as somebody has it; else null.
+  static ResourceSetPtr WithHash(const Hash128& hash);
   static const ResourceSetPtr& Empty();
 
   const std::vector<ResourceListPtr>& parts() const { return parts_; }
   size_t size() const { return size_; }
   // Stable over processes and replicas: the version of the whole.
   const Hash128& hash() const { return hash_; }
+  // Of the resources; made when it is asked for first.
+  const NameSetPtr& Names() const;
   ResourcePtr Find(std::string_view name) const;  // null where there is none
   // Whether one of the resources refers to this one.
   bool RefersTo(const Reference& reference) const;
 
  private:
+  explicit ResourceSet(std::vector<ResourceListPtr> parts);
+
   std::vector<ResourceListPtr> parts_;
   size_t size_ = 0;
   Hash128 hash_;
+  mutable std::mutex mutex_;
+  mutable NameSetPtr names_;  // guarded by mutex_ until it is set
 };
+
+// One resource's share of the hash of a set.
+Hash128 ShareOf(std::string_view name, const Hash128& hash);
 
 // What a client that has `before` lacks of `after`. Never null.
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after);

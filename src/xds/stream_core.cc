@@ -56,9 +56,18 @@ std::vector<std::string> Added(const NameSet& before, const NameSet& after) {
   return added;
 }
 
-// What a client says that it has, as resources without content. A version that is not one of ours matches
-// nothing.
+// A version that is not one of ours matches nothing.
+Hash128 HashOf(std::string_view version) {
+  Hash128 hash;
+  ParseHex(version, &hash);
+  return hash;
+}
+
+// What a client says that it has: what others have, too, or as resources without content.
 ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
+  Hash128 all;
+  for (const auto& [name, version] : versions) all += ShareOf(name, HashOf(version));
+  if (ResourceSetPtr known = ResourceSet::WithHash(all)) return known;
   std::vector<ResourcePtr> resources;
   resources.reserve(versions.size());
   StringSet seen;
@@ -66,7 +75,7 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
     if (!seen.insert(std::string(name)).second) continue;
     auto resource = std::make_shared<cache::Resource>();
     resource->name = Interned(name);
-    if (!ParseHex(version, &resource->hash)) resource->hash = {};
+    resource->hash = HashOf(version);
     resources.push_back(std::move(resource));
   }
   return ResourceSet::Of(std::move(resources));
@@ -219,13 +228,16 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   // that a later request would repeat.
   Wish subscribe = WishOf(request.subscribe, type), unsubscribe = WishOf(request.unsubscribe, type);
   const bool was_wildcard = state.wildcard;
-  for (const std::string& name : subscribe.names->names()) state.names.Add(name);
+  state.names.Add(subscribe.names);
   for (const std::string& name : unsubscribe.names->names()) state.names.Remove(name);
   state.wildcard = (state.wildcard || subscribe.wildcard) && !unsubscribe.wildcard;
   // Whatever else the client has, or says to have, it keeps no longer or did not keep. One by one this
   // matters where others are referred to: what comes back to the client as new wants them with it.
   const bool drops_parents = type.children != 0 && !state.wildcard && !unsubscribe.names->empty();
-  if (drops_parents || (opens ? !state.wildcard : was_wildcard != state.wildcard)) {
+  const bool drops_any = drops_parents || (opens ? !state.wildcard : was_wildcard != state.wildcard);
+  const bool has_just_these =
+      opens && !state.wildcard && state.sent != nullptr && state.sent->Names() == state.names.All();
+  if (drops_any && !has_just_these) {
     state.sent = Restrict(state.sent, state.names);
     const NameBag again = std::exchange(state.again, {});
     for (const std::string& name : again) {
@@ -235,7 +247,7 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
 
   // The client may have dropped what it asks for, even if we sent it: it is sent again (discovery.proto,
   // resource_names_subscribe). Not so what it says in the same request to have.
-  if (state.sent != nullptr) {
+  if (state.sent != nullptr && !has_just_these) {
     for (const std::string& name : subscribe.names->names()) {
       const bool has = opens && state.sent->Find(name) != nullptr;
       if (!has && state.names.Contains(name)) state.AskAnew(name);

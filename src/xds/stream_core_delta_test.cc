@@ -55,6 +55,16 @@ TEST_F(Delta, InitialVersionsOfWhatIsNotAskedForDoNotCount) {
   EXPECT_THAT(s.Sent(), IsEmpty()) << "b is neither sent nor removed";
 }
 
+TEST_F(Delta, InitialVersionsOfWhatOthersHaveAreTheirs) {
+  const ResourceSetPtr others = ResourceSet::Of({s.mesh[kE]["a"], s.mesh[kE]["b"]});
+  s.Say(kE, {"a", "b", "c"}, "", {}, {{"b", s.VersionOf(kE, "b")}, {"a", s.VersionOf(kE, "a")}});
+  EXPECT_EQ(s.core().Status(kE).sent->parts(), others->parts());
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS -c"));
+  s.Put(kE, "a", "2");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
+}
+
 TEST_F(Delta, UnknownNamesAreAnsweredAsRemoved) {
   s.Say(kR, {"r", "none"});
   EXPECT_THAT(s.Sent(), ElementsAre("RDS r -none"));

@@ -15,7 +15,7 @@ namespace {
 ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
   std::vector<ResourceListPtr> parts = now.parts();
   parts.push_back(ResourceList::Of(std::move(gone)));
-  return std::make_shared<ResourceSet>(std::move(parts));
+  return ResourceSet::Of(std::move(parts));
 }
 
 // `set` without the resources of some names.
@@ -28,7 +28,7 @@ ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
     }
     parts.push_back(kept.size() == part->size() ? part : ResourceList::Of(std::move(kept)));
   }
-  return std::make_shared<ResourceSet>(std::move(parts));
+  return ResourceSet::Of(std::move(parts));
 }
 
 // The set after a few resources changed. Lists grow as they are joined, each at least twice as long as the
@@ -48,7 +48,7 @@ ResourceSetPtr Changed(const ResourceSetPtr& set, const Difference& difference) 
     parts.pop_back();
     parts.back() = ResourceList::Of(std::move(joined));
   }
-  return std::make_shared<ResourceSet>(std::move(parts));
+  return ResourceSet::Of(std::move(parts));
 }
 
 // Adds what is asked for anew and exists; what does not exist goes to `unknown`.

@@ -25,6 +25,11 @@ void SubscribedNames::Add(std::string_view name) {
   FoldMany();
 }
 
+void SubscribedNames::Add(const NameSetPtr& names) {
+  if (empty()) return Replace(names);
+  for (const std::string& name : names->names()) Add(name);
+}
+
 void SubscribedNames::Remove(std::string_view name) {
   if (base_->Contains(name)) {
     removed_.Add(name);

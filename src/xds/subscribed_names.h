@@ -38,6 +38,7 @@ class NameBag {
 class SubscribedNames {
  public:
   void Add(std::string_view name);
+  void Add(const NameSetPtr& names);
   void Remove(std::string_view name);
   void Replace(NameSetPtr names);
   bool Contains(std::string_view name) const;

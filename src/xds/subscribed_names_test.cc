@@ -47,6 +47,10 @@ TEST(SubscribedNamesTest, ChangeByNameAndAtOnce) {
   names.Replace(NameSet::Empty());
   EXPECT_TRUE(names.empty());
   EXPECT_EQ(names.bytes(), 0u);
+  names.Add(NameSet::Of({"a", "b"}));
+  EXPECT_EQ(names.base(), NameSet::Of({"a", "b"})) << "without a copy";
+  names.Add(NameSet::Of({"b", "c"}));
+  EXPECT_EQ(names.All(), NameSet::Of({"a", "b", "c"}));
 }
 
 // Counts the names that are copied into new sets.

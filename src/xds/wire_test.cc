@@ -239,10 +239,10 @@ TEST(ResourceSets, EqualListsAreOneAndBodiesGoWhenIdle) {
 TEST(ResourceSets, AResourceThatMovesBetweenPartsIsUnchanged) {
   const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1), b2 = MakeResource("b", 2),
                     c = MakeResource("c", 1);
-  const ResourceSet before({ResourceList::Of({a, b}), ResourceList::Of({c})});
-  EXPECT_TRUE(Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b, c})}))->empty());
+  const ResourceSetPtr before = ResourceSet::Of({ResourceList::Of({a, b}), ResourceList::Of({c})});
+  EXPECT_TRUE(Compare(*before, *ResourceSet::Of({ResourceList::Of({a}), ResourceList::Of({b, c})}))->empty());
   const DifferencePtr difference =
-      Compare(before, ResourceSet({ResourceList::Of({a}), ResourceList::Of({b2})}));
+      Compare(*before, *ResourceSet::Of({ResourceList::Of({a}), ResourceList::Of({b2})}));
   EXPECT_THAT(difference->changed, ElementsAre(b2));
   EXPECT_THAT(difference->removed, ElementsAre(c));
 }
@@ -251,12 +251,32 @@ TEST(ResourceSets, ManyClientsShareADifference) {
   const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1), b2 = MakeResource("b", 2);
   const ResourceListPtr own = ResourceList::Of({MakeResource("own", 1)}), other = ResourceList::Of({a});
   const ResourceListPtr before = ResourceList::Of({a, b}), after = ResourceList::Of({a, b2});
-  const DifferencePtr difference = Compare(ResourceSet({before, own}), ResourceSet({after, own}));
+  const auto compare = [](std::vector<ResourceListPtr> from, std::vector<ResourceListPtr> to) {
+    return Compare(*ResourceSet::Of(std::move(from)), *ResourceSet::Of(std::move(to)));
+  };
+  const DifferencePtr difference = compare({before, own}, {after, own});
   EXPECT_THAT(difference->changed, ElementsAre(b2));
   EXPECT_THAT(difference->replaced, ElementsAre(b));
-  EXPECT_EQ(Compare(ResourceSet({before, other}), ResourceSet({after, other})), difference);
-  EXPECT_TRUE(Compare(ResourceSet({after, own}), ResourceSet({after, own}))->empty());
-  EXPECT_THAT(Compare(ResourceSet({after}), ResourceSet({before}))->changed, ElementsAre(b));
+  EXPECT_EQ(compare({before, other}, {after, other}), difference);
+  EXPECT_TRUE(compare({after, own}, {after, own})->empty());
+  EXPECT_THAT(compare({after}, {before})->changed, ElementsAre(b));
+}
+
+TEST(ResourceSets, OfTheSameListsAreOneAndFoundByTheirHash) {
+  const ResourceListPtr one = ResourceList::Of({MakeResource("of a set", 1)}),
+                        two = ResourceList::Of({MakeResource("of the set", 1)});
+  const ResourceSetPtr set = ResourceSet::Of({one, two});
+  EXPECT_EQ(ResourceSet::Of({one, two}), set);
+  EXPECT_EQ(ResourceSet::WithHash(set->hash()), set);
+  EXPECT_THAT(set->Names()->names(), ElementsAre("of a set", "of the set"));
+
+  ResourceSetPtr otherwise = ResourceSet::Of({two, one});
+  EXPECT_NE(otherwise, set);
+  EXPECT_EQ(otherwise->hash(), set->hash());
+  EXPECT_EQ(otherwise->Names(), set->Names());
+  EXPECT_EQ(ResourceSet::WithHash(set->hash()), otherwise) << "the latest";
+  otherwise = nullptr;
+  EXPECT_EQ(ResourceSet::WithHash(set->hash()), nullptr) << "nobody has it any more";
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ xds::ResourceSetPtr StreamMesh::Make(TypeId type, const xds::NameSet* names) con
   std::vector<xds::ResourceListPtr> lists;
   lists.reserve(parts.size());
   for (auto& part : parts) lists.push_back(xds::ResourceList::Of(std::move(part)));
-  return std::make_shared<xds::ResourceSet>(std::move(lists));
+  return xds::ResourceSet::Of(std::move(lists));
 }
 
 std::string NameInside(std::string_view any) {
