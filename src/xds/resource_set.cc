@@ -86,10 +86,15 @@ void ReconcileMoves(Difference* difference) {
 }  // namespace
 
 ResourceList::ResourceList(std::vector<ResourcePtr> resources) : resources_(std::move(resources)) {
-  by_name_ = resources_;
-  std::sort(by_name_.begin(), by_name_.end(),
-            [](const auto& a, const auto& b) { return std::less<>()(KeyOf(a), KeyOf(b)); });
-  for (const ResourcePtr& resource : resources_) hash_ += ShareOf(resource->name, resource->hash);
+  std::vector<std::pair<const std::string*, const ResourcePtr*>> order;
+  order.reserve(resources_.size());
+  for (const ResourcePtr& resource : resources_) {
+    hash_ += ShareOf(resource->name, resource->hash);
+    order.emplace_back(KeyOf(resource), &resource);
+  }
+  std::sort(order.begin(), order.end());
+  by_name_.reserve(order.size());
+  for (const auto& [name, resource] : order) by_name_.push_back(*resource);
 }
 
 ResourceList::~ResourceList() = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/hash.h"
 #include "base/strings.h"
 
@@ -65,18 +66,22 @@ Hash128 HashOf(std::string_view version) {
 
 // What a client says that it has: what others have, too, or as resources without content.
 ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
+  // They live and die together.
+  auto claimed = std::make_shared<std::vector<cache::Resource>>(versions.size());
   Hash128 all;
-  for (const auto& [name, version] : versions) all += ShareOf(name, HashOf(version));
+  for (size_t i = 0; i < versions.size(); ++i) {
+    const auto& [name, version] = versions[i];
+    (*claimed)[i].hash = HashOf(version);
+    all += ShareOf(name, (*claimed)[i].hash);
+  }
   if (ResourceSetPtr known = ResourceSet::WithHash(all)) return known;
   std::vector<ResourcePtr> resources;
   resources.reserve(versions.size());
-  StringSet seen;
-  for (const auto& [name, version] : versions) {
-    if (!seen.insert(std::string(name)).second) continue;
-    auto resource = std::make_shared<cache::Resource>();
-    resource->name = Interned(name);
-    resource->hash = HashOf(version);
-    resources.push_back(std::move(resource));
+  absl::flat_hash_set<Interned> seen;
+  seen.reserve(versions.size());
+  for (size_t i = 0; i < versions.size(); ++i) {
+    (*claimed)[i].name = versions[i].first;
+    if (seen.insert((*claimed)[i].name).second) resources.emplace_back(claimed, &(*claimed)[i]);
   }
   return ResourceSet::Of(std::move(resources));
 }
