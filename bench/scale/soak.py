@@ -21,7 +21,7 @@ import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The shadow's findings and those of the sanitizers.
-INTERNAL_ERROR = re.compile(r"what it says it was made from|\b(Address|Leak|Thread)Sanitizer: |: runtime error: ")
+INTERNAL_ERROR = re.compile(r"what was made before is not what would be made now|\b(Address|Leak|Thread)Sanitizer: |: runtime error: ")
 
 
 def growth(samples):

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "mesh/view.h"
 #include "tests/updates/update_case.h"
 #include "tests/updates/world.h"
 
@@ -45,9 +46,9 @@ class UpdatesTest : public testing::TestWithParam<std::tuple<UpdateCase, Framing
   const UpdateCase& update() const { return std::get<0>(GetParam()); }
   Framing framing() const { return std::get<1>(GetParam()); }
 
-  void Connect() {
+  void Connect(bool shadow = false) {
     world_ = std::make_unique<World>(StrCat(Mesh(), "---\n", update().Section("there")),
-                                     update().Section("mesh config"));
+                                     update().Section("mesh config"), shadow);
     for (const Client& client : Clients()) proxies_.push_back(world_->Connect(client, framing()));
     world_->AwaitQuiet();
     for (const auto& proxy : proxies_) ASSERT_FALSE(proxy->TakeTranscript().empty()) << proxy->name();
@@ -107,6 +108,15 @@ TEST_P(UpdatesTest, TheRightResourcesMoveAndOnlyThose) {
   } else {
     EXPECT_EQ(transcript_, update().Section("sent"));
   }
+}
+
+TEST_P(UpdatesTest, WhatIsTakenOverIsWhatWouldBeMade) {
+  const uint64_t before = mesh::MismatchCount();
+  Connect(/*shadow=*/true);
+  Do("create");
+  Do("change");
+  Undo();
+  EXPECT_EQ(mesh::MismatchCount(), before);
 }
 
 TEST(UpdatesToOneThatNeverLetsGo, ReachItWhenThingsAreQuiet) {

@@ -18,8 +18,9 @@
 namespace fairlead::updates {
 namespace {
 
-push::PusherOptions MakeOptions() {
+push::PusherOptions MakeOptions(bool shadow) {
   push::PusherOptions options;
+  options.shadow = shadow;
   options.threads = 2;
   options.send_timeout = Clock::duration::zero();
   options.time_to_let_go = std::chrono::milliseconds(1);
@@ -75,8 +76,8 @@ class World::Model : public push::MeshModel {
   std::atomic<size_t>* const nothings_;
 };
 
-World::World(std::string_view manifests, std::string_view mesh_config)
-    : pusher_(MakeOptions(), push::MakeGenerators()) {
+World::World(std::string_view manifests, std::string_view mesh_config, bool shadow)
+    : pusher_(MakeOptions(shadow), push::MakeGenerators()) {
   EXPECT_TRUE(SetLogLevels("error").ok());
   push::MeshThreadOptions options;
   options.debounce = {.quiet = {}, .max = {}};

@@ -21,8 +21,8 @@ void Await(const std::function<bool()>& done, const char* what);
 // The server from its mesh thread to its streams, without files and network; changes are handled at once.
 class World {
  public:
-  // `mesh_config` is YAML over the defaults.
-  World(std::string_view manifests, std::string_view mesh_config);
+  // `mesh_config` is YAML over the defaults. `shadow`: see push::PusherOptions.
+  World(std::string_view manifests, std::string_view mesh_config, bool shadow = false);
   ~World();
 
   ConnectedProxyPtr Connect(const Client& client, xds::Framing framing);
