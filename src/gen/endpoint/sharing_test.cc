@@ -92,6 +92,20 @@ TEST_F(SharingTest, AServiceThatComesOrGoesLeavesTheOthersAsTheyAre) {
   EXPECT_EQ(Ask(Client("shop")), before);
 }
 
+TEST_F(SharingTest, WhatNobodyHasAnyMoreIsForgotten) {
+  snapshot_ = Build();
+  Ask(Client("shop"));
+  const std::weak_ptr<const model::ServiceEndpoints> before =
+      snapshot_->endpoints->Find(Interned("b.shop.svc.cluster.local"), Interned("shop"));
+  ASSERT_FALSE(before.expired());
+  SetEndpoints("b", {"10.0.0.2"});
+  snapshot_ = Build();
+  Ask(Client("shop"));
+  const Clock::time_point now = Clock::now();
+  for (int i = 0; i < 4; ++i) generator_->Sweep(now + i * std::chrono::minutes(1));
+  EXPECT_TRUE(before.expired());
+}
+
 TEST_F(SharingTest, WithoutEndpointsAndWithThemAgain) {
   snapshot_ = Build();
   Ask(Client("shop"));

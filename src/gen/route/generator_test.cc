@@ -70,6 +70,18 @@ TEST_F(RouteGeneratorTest, EqualScopesGiveTheSameResourceAndItOutlivesSweeps) {
   EXPECT_EQ(Ask(Workload("a"), {"80"}), before);
 }
 
+TEST_F(RouteGeneratorTest, WhatNobodyHasAnyMoreIsForgotten) {
+  virtual_services.back().push_back(
+      TestVirtualService("v", "hosts: 'a.com' http { route { destination { host: 'b.com' } } }"));
+  const std::weak_ptr<const mesh::VirtualService> rule = virtual_services.back().back();
+  Ask(Workload("a"), {"80"});
+  virtual_services.back().clear();
+  ASSERT_FALSE(rule.expired());
+  const Clock::time_point now = Clock::now();
+  for (int i = 0; i < 4; ++i) generator_->Sweep(now + i * std::chrono::minutes(1));
+  EXPECT_TRUE(rule.expired());
+}
+
 TEST_F(RouteGeneratorTest, AskingForAllIsAskingForNothing) {
   const mesh::ProxyScope scope = Workload("a");
   EXPECT_TRUE(GenerateFor(*generator_, snapshot, scope, nullptr).empty());
