@@ -136,7 +136,7 @@ constexpr FeatureVariable kVariables[] = {
       "The longest TLS handshake with a router, and with a sidecar's outbound listener; 0: no limit."},
      SetDuration<&Features::handshake_timeout>},
     {{"ISTIO_DUAL_STACK", "false",
-      "Whether proxies of IPv4 and IPv6 listen on both, resolve both and reach pods by either."},
+      "Whether proxies of IPv4 and IPv6 listen on both, resolve both, and reach services and pods by either."},
      Set<&Features::dual_stack>},
     {{"ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS", "false",
       "Whether proxies of IPv6 alone take outbound traffic to IPv4 and resolve it, too."},

@@ -14,11 +14,12 @@ std::optional<IpAddress> AddressOf(std::string_view address_or_range) {
 
 }  // namespace
 
-AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id) {
+AddressView AddressViewOf(const ProxyClass& proxy, const Settings& settings) {
   AddressView view;
   view.ipv4 = proxy.ipv4;
   view.ipv6 = proxy.ipv6;
-  view.own_cluster = proxy.cluster_id == cluster_id;
+  view.own_cluster = proxy.cluster_id == settings.cluster_id;
+  view.both_families = settings.features.dual_stack;
   if (!view.own_cluster) view.cluster = proxy.cluster_id;
   view.auto_allocated = proxy.dns_capture || proxy.type == ProxyType::kWaypoint;
   return view;
@@ -74,7 +75,8 @@ std::vector<std::string> AllAddresses(const Service& service, const AddressView&
     if (!service.auto_allocated_ipv4.empty()) addresses.push_back(service.auto_allocated_ipv4);
     if (!service.auto_allocated_ipv6.empty()) addresses.push_back(service.auto_allocated_ipv6);
   }
-  if (!view.ipv4 || !view.ipv6) addresses = FilterByFamily(addresses, view.ipv4, view.ipv6);
+  const bool both = view.ipv4 && view.ipv6 && view.both_families;
+  if (!both) addresses = FilterByFamily(addresses, view.ipv4, view.ipv6);
   if (!addresses.empty() || service.address.empty()) return addresses;
   // The address of a service with virtual IPs is one of them, perhaps of a family that the client cannot
   // reach.

@@ -8,6 +8,7 @@
 
 #include "model/proxy_class.h"
 #include "model/service.h"
+#include "model/settings.h"
 
 // Which of a service's addresses a client uses. Source: Istio's Service.GetAddressForProxy and
 // GetAllAddressesForProxy.
@@ -17,6 +18,7 @@ namespace fairlead::model {
 struct AddressView {
   bool ipv4 = true;
   bool ipv6 = false;
+  bool both_families = false;   // ISTIO_DUAL_STACK: to a proxy of both, services have addresses of both
   bool own_cluster = true;      // the proxy is in the control plane's own cluster
   Interned cluster = {};        // of a proxy in another one its id; "" where the proxy does not say
   bool auto_allocated = false;  // the proxy captures DNS, so that allocated addresses reach it
@@ -24,12 +26,12 @@ struct AddressView {
   friend bool operator==(const AddressView&, const AddressView&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const AddressView& v) {
-    return H::combine(std::move(h), v.ipv4, v.ipv6, v.own_cluster, v.cluster, v.auto_allocated);
+    return H::combine(std::move(h), v.ipv4, v.ipv6, v.both_families, v.own_cluster, v.cluster,
+                      v.auto_allocated);
   }
 };
 
-// `cluster_id`: the control plane's own cluster.
-AddressView AddressViewOf(const ProxyClass& proxy, std::string_view cluster_id);
+AddressView AddressViewOf(const ProxyClass& proxy, const Settings& settings);
 
 // The virtual IPs that the service has in the proxy's cluster, in order; none where it is not there.
 const std::vector<std::string>& ClusterVips(const Service& service, const AddressView& view);
@@ -41,7 +43,8 @@ inline constexpr std::string_view kUnspecifiedAddress = "0.0.0.0";
 
 // The one address that stands for the service; kUnspecifiedAddress where there is none.
 std::string PrimaryAddress(const Service& service, const AddressView& view);
-// Every address, the primary one first; may hold kUnspecifiedAddress as the only one.
+// Every address that the client is told of, the primary one first: those of the first one's family, or of
+// both with both_families. May hold kUnspecifiedAddress as the only one.
 std::vector<std::string> AllAddresses(const Service& service, const AddressView& view);
 
 // The addresses of the families that a client supports; for a client of both families only those of the first

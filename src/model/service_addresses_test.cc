@@ -11,7 +11,10 @@ using ::testing::IsEmpty;
 
 const AddressView kIpv4{.ipv4 = true, .ipv6 = false, .own_cluster = true, .auto_allocated = false};
 const AddressView kIpv6{.ipv4 = false, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
-const AddressView kBoth{.ipv4 = true, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
+// A proxy of both families, without and with ISTIO_DUAL_STACK.
+const AddressView kEither{.ipv4 = true, .ipv6 = true, .own_cluster = true, .auto_allocated = false};
+const AddressView kBoth{
+    .ipv4 = true, .ipv6 = true, .both_families = true, .own_cluster = true, .auto_allocated = false};
 
 Service DualStack() {
   Service service;
@@ -34,7 +37,15 @@ TEST(ServiceAddresses, FollowTheClientsFamily) {
   EXPECT_EQ(PrimaryAddress(service, kIpv4), "10.96.0.1");
   EXPECT_EQ(PrimaryAddress(service, kIpv6), "fd00::1");
   EXPECT_THAT(AllAddresses(service, kIpv6), ElementsAre("fd00::1"));
+  EXPECT_THAT(AllAddresses(service, kEither), ElementsAre("10.96.0.1"));
   EXPECT_THAT(AllAddresses(service, kBoth), ElementsAre("10.96.0.1", "fd00::1"));
+}
+
+TEST(ServiceAddresses, WithoutDualStackAreOfTheFirstOnesFamily) {
+  Service service = DualStack();
+  service.cluster_vips = {"fd00::1", "10.96.0.1"};
+  EXPECT_THAT(AllAddresses(service, kEither), ElementsAre("fd00::1"));
+  EXPECT_EQ(PrimaryAddress(service, kEither), "fd00::1");
 }
 
 ServicePtr OfCluster(Service service, std::string_view cluster) {
@@ -97,6 +108,8 @@ TEST(ServiceAddresses, AreAllocatedForClientsThatCaptureDns) {
   EXPECT_EQ(PrimaryAddress(service, view), "240.240.0.1");
   EXPECT_THAT(AllAddresses(service, view), ElementsAre("240.240.0.1"));
   view.ipv6 = true;
+  EXPECT_THAT(AllAddresses(service, view), ElementsAre("240.240.0.1"));
+  view.both_families = true;
   EXPECT_THAT(AllAddresses(service, view), ElementsAre("240.240.0.1", "2001:2::1"));
 }
 
@@ -112,9 +125,14 @@ TEST(AddressViewOf, ReadsTheProxy) {
   proxy.supports_ipv4 = true;
   proxy.metadata.cluster_id = "east";
   proxy.metadata.dns_capture = true;
-  EXPECT_EQ(AddressViewOf(*ClassOf(proxy), "east"),
+  Settings settings;
+  settings.cluster_id = "east";
+  EXPECT_EQ(AddressViewOf(*ClassOf(proxy), settings),
             (AddressView{.ipv4 = true, .ipv6 = false, .own_cluster = true, .auto_allocated = true}));
-  EXPECT_FALSE(AddressViewOf(*ClassOf(proxy), "west").own_cluster);
+  settings.cluster_id = "west";
+  EXPECT_FALSE(AddressViewOf(*ClassOf(proxy), settings).own_cluster);
+  settings.features.dual_stack = true;
+  EXPECT_TRUE(AddressViewOf(*ClassOf(proxy), settings).both_families);
 }
 
 }  // namespace

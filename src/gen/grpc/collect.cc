@@ -32,7 +32,7 @@ class ClientListenerCollector {
  public:
   explicit ClientListenerCollector(mesh::View& view)
       : settings_(view.settings(model::SettingsPart::kScopes)),
-        view_(model::AddressViewOf(view.proxy_class(), settings_->cluster_id)) {}
+        view_(model::AddressViewOf(view.proxy_class(), *settings_)) {}
 
   void Add(const model::Service& service, const AskedHost& asked) {
     std::vector<std::string> addresses = model::AllAddresses(service, view_);
@@ -94,7 +94,7 @@ std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const
   std::vector<ServerListenerName> servers = NamesOf(view, names).servers;
   if (servers.empty()) return out;
   const model::AddressView addresses =
-      model::AddressViewOf(view.proxy_class(), view.settings(model::SettingsPart::kScopes)->cluster_id);
+      model::AddressViewOf(view.proxy_class(), *view.settings(model::SettingsPart::kScopes));
   const Authorization authorization = CollectAuthorization(view);
   for (ServerListenerName& name : servers) {
     const mesh::ServiceTarget* target = FindTarget(view, name.port);

@@ -37,7 +37,7 @@ class Collector {
       : view_(view),
         profiles_(profiles),
         traits_(profiles.full->traits()),
-        addresses_(model::AddressViewOf(view.proxy_class(), traits_.settings->cluster_id)),
+        addresses_(model::AddressViewOf(view.proxy_class(), *traits_.settings)),
         reserved_(view.proxy_class(), *traits_.settings),
         wildcards_(WildcardAddresses(traits_)) {}
 

@@ -211,6 +211,9 @@ TEST_F(OutboundTest, DualStackServicesHaveBothAddresses) {
   AddVip("default", "db", "10.96.0.1", 5432, Protocol::kTcp)->cluster_vips = {"10.96.0.1", "fd00::1"};
   auto proxy = Client();
   proxy->supports_ipv6 = true;
+  EXPECT_EQ(Generated(proxy).at("10.96.0.1_5432").additional_addresses_size(), 0) << "without ISTIO_DUAL_STACK";
+  settings_.features.dual_stack = true;
+  SetSettings();
   const Listener listener = Generated(proxy).at("10.96.0.1_5432");
   ASSERT_EQ(listener.additional_addresses_size(), 1);
   EXPECT_EQ(listener.additional_addresses(0).address().socket_address().address(), "fd00::1");

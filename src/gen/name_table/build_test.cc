@@ -85,7 +85,7 @@ TEST_F(NameTableTest, ServicesHaveTheirAddressesAndShortNames) {
   Add(TestService("range.com", {"192.0.2.0/24"}, model::Registry::kExternal));
   const NameTable table = Build();
   EXPECT_EQ(table.table().size(), 2u);
-  EXPECT_THAT(Ips(table, "web.default.svc.cluster.local"), ElementsAre("10.0.0.1", "fd00::1"));
+  EXPECT_THAT(Ips(table, "web.default.svc.cluster.local"), ElementsAre("10.0.0.1"));
   const auto& web = table.table().at("web.default.svc.cluster.local");
   EXPECT_EQ(web.registry(), "Kubernetes");
   EXPECT_EQ(web.shortname(), "web");
@@ -93,6 +93,13 @@ TEST_F(NameTableTest, ServicesHaveTheirAddressesAndShortNames) {
   const auto& external = table.table().at("ext.com");
   EXPECT_EQ(external.registry(), "External");
   EXPECT_EQ(external.shortname(), "");
+}
+
+TEST_F(NameTableTest, WithDualStackServicesHaveAddressesOfBothFamilies) {
+  inputs_.client.addresses.ipv6 = true;
+  inputs_.client.addresses.both_families = true;
+  Add(TestService("web.default.svc.cluster.local", {"10.0.0.1", "fd00::1"}));
+  EXPECT_THAT(Ips(Build(), "web.default.svc.cluster.local"), ElementsAre("10.0.0.1", "fd00::1"));
 }
 
 TEST_F(NameTableTest, AllocatedAddressesCountForClientsThatCaptureDns) {

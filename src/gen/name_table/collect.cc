@@ -19,7 +19,7 @@ bool ResolvesToEndpoints(const model::Service& service, const model::AddressView
 NameTableInputs CollectNameTable(mesh::View& view) {
   NameTableInputs out;
   const model::ProxyClass& proxy = view.proxy_class();
-  out.client = {model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id),
+  out.client = {model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kScopes)),
                 proxy.network, proxy.cluster_id,
                 view.settings(model::SettingsPart::kScopes)->features.headless_names_of_all_clusters};
   for (const mesh::EgressListener& listener : view.imports().egress) {

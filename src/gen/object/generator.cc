@@ -26,7 +26,7 @@ std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& 
   const model::ProxyClass& proxy = view.proxy_class();
   if (proxy.cluster_id.empty()) return model::AllClusterVips(service);
   return model::AllAddresses(
-      service, model::AddressViewOf(proxy, view.settings(model::SettingsPart::kScopes)->cluster_id));
+      service, model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kScopes)));
 }
 
 // Two parts: the objects, and, of ServiceEntries, those that stand for the services of other registries.

@@ -93,7 +93,7 @@ ClientTraits TraitsOf(mesh::View& view) {
   out.ns = view.client_namespace();
   out.metadata_ns = view.metadata_namespace();
   out.dns_domain = view.domain();
-  out.addresses = model::AddressViewOf(proxy, view.settings(model::SettingsPart::kRoutes)->cluster_id);
+  out.addresses = model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kRoutes));
   const auto proxy_config = view.proxy_config();
   const auto& headers = proxy_config->proxy_headers();
   out.include_attempt_count = !headers.attempt_count().disabled().value();
