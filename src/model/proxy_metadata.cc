@@ -5,6 +5,7 @@
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
+#include "model/duration_texts.h"
 #include "model/proxy.h"
 
 namespace fairlead::model {
@@ -152,14 +153,17 @@ absl::Status ReadPodPorts(const Value& value, std::vector<PodPort>& out) {
   return absl::OkStatus();
 }
 
-// PROXY_CONFIG is the ProxyConfig message as JSON; fields that a newer proxy knows and we don't are left out.
+// PROXY_CONFIG is the ProxyConfig message as JSON, durations in Go's form too; fields that a newer proxy knows
+// and we don't are left out.
 absl::Status ReadProxyConfig(const Value& value, M& out) {
   std::string json;
+  google::protobuf::Struct written = value.struct_value();
+  RewriteGoDurations(*istio::mesh::v1alpha1::ProxyConfig::descriptor(), &written);
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   auto config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
   if (!value.has_struct_value() ||
-      !google::protobuf::util::MessageToJsonString(value.struct_value(), &json).ok() ||
+      !google::protobuf::util::MessageToJsonString(written, &json).ok() ||
       !google::protobuf::util::JsonStringToMessage(json, config.get(), options).ok()) {
     return WrongType("PROXY_CONFIG", "a ProxyConfig");
   }

@@ -78,6 +78,19 @@ TEST(ParseProxy, ReadsMetadataAsTheAgentWritesIt) {
   EXPECT_EQ(metadata.raw->fields().count("UNKNOWN_KEY"), 1u);
 }
 
+TEST(ParseProxy, DurationsOfProxyConfigMayBeInGosForm) {
+  const ProxyPtr proxy = Parse(R"({"PROXY_CONFIG": {
+    "privateKeyProvider": {"cryptomb": {"pollDelay": "10ms", "fallback": true}},
+    "drain_duration": "1m30s", "terminationDrainDuration": "-1.5s", "proxyMetadata": {"A": "2ms"}}})");
+  const auto& config = *proxy->metadata.proxy_config;
+  EXPECT_EQ(config.private_key_provider().cryptomb().poll_delay().nanos(), 10'000'000);
+  EXPECT_EQ(config.drain_duration().seconds(), 90);
+  EXPECT_EQ(config.termination_drain_duration().seconds(), -1);
+  EXPECT_EQ(config.termination_drain_duration().nanos(), -500'000'000);
+  EXPECT_EQ(config.proxy_metadata().at("A"), "2ms");
+  EXPECT_TRUE(Refuses(R"({"PROXY_CONFIG": {"drainDuration": "soon"}})"));
+}
+
 TEST(ParseProxy, NullCountsAsAbsent) {
   const ProxyPtr proxy = Parse(R"({"LABELS": null, "DNS_CAPTURE": null, "PROXY_CONFIG": null})");
   EXPECT_FALSE(proxy->metadata.dns_capture);

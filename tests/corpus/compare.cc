@@ -65,6 +65,12 @@ google::protobuf::util::TypeResolver* Resolver() {
   return resolver;
 }
 
+// The names of the resources of a kind that say nothing: the golden's "@leave".
+std::set<std::string> LeftOut(const json& golden, const std::string& kind) {
+  const auto all = golden.find("@leave");
+  return all == golden.end() ? std::set<std::string>() : all->value(kind, std::set<std::string>());
+}
+
 }  // namespace
 
 json ToJson(const cache::Resource& resource) {
@@ -86,12 +92,15 @@ bool Compare(const Resources& got, const json& golden, const std::string& area, 
     for (const auto& resource : resources) pairs[kind][resource->name.str()].first = ToJson(*resource);
   }
   for (const auto& [kind, list] : golden.items()) {
+    if (kind == "@leave") continue;
     for (const json& resource : list) pairs[kind][NameOf(resource)].second = resource;
   }
   bool same = true;
   for (const auto& [kind, by_name] : pairs) {
     if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+    const std::set<std::string> left_out = LeftOut(golden, kind);
     for (const auto& [name, pair] : by_name) {
+      if (left_out.contains(name)) continue;
       Count& count = (*tally)[{area, kind}];
       ++count.total;
       const auto& [ours, theirs] = pair;

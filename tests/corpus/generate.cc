@@ -68,6 +68,7 @@ Generators::Generators()
       routes_(gen::NewGatewayRouteGenerator(gen::NewRouteGenerator())),
       secrets_(gen::NewSecretGenerator()),
       extensions_(gen::NewExtensionGenerator()),
+      name_table_(gen::NewNameTableGenerator()),
       grpc_clusters_(gen::NewGrpcClusterGenerator()),
       grpc_listeners_(gen::NewGrpcListenerGenerator()),
       grpc_routes_(gen::NewGrpcRouteGenerator()) {}
@@ -103,6 +104,10 @@ Resources Generators::For(const mesh::MeshSnapshot& snapshot, const model::Proxy
       golden ? GoldenNames(*golden, "extensions", "name") : ExtensionNames(out["listeners"]);
   if (!extensions.empty()) out["extensions"] = gen::GenerateFor(*extensions_, snapshot, *scope, &extensions);
   return out;
+}
+
+cache::ResourcePtr Generators::NameTable(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy) {
+  return gen::GenerateFor(*name_table_, snapshot, *mesh::ComputeProxyScope(snapshot, proxy), nullptr).at(0);
 }
 
 std::map<std::string, std::vector<std::string>> AskedFor(const Resources& resources) {

@@ -27,11 +27,13 @@ class Generators {
   // say. A gRPC client asks by our own names alone.
   Resources For(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy,
                 const nlohmann::json* golden);
+  // What the agent's DNS server is told.
+  cache::ResourcePtr NameTable(const mesh::MeshSnapshot& snapshot, const model::ProxyPtr& proxy);
 
  private:
   Resources ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
 
-  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_, extensions_;
+  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_, extensions_, name_table_;
   std::unique_ptr<gen::Generator> grpc_clusters_, grpc_listeners_, grpc_routes_;
 };
 

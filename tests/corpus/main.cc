@@ -5,6 +5,7 @@
 //   [--laws only]: check the laws of laws.h instead of the goldens
 //   [--names golden]: ask for the endpoints and routes that the golden has
 //
+// A golden may have a name table ("nameTable") too, and "@leave": kind -> names of resources that say nothing.
 // Prints resources equal / total by area and kind. With --known-failures, a file of lines "AREA/CASE  # why":
 // exit 1 if a case fails that is not listed or a listed one passes; without, if any case fails.
 #include <algorithm>
@@ -48,7 +49,8 @@ bool Run(const Options& options, const std::string& name, Tally* tally) {
     const mesh::SnapshotPtr snapshot = MeshOfObjects(one->settings).Apply(one->objects);
     for (const NamedProxy& proxy : one->proxies) {
       const nlohmann::json golden = one->Golden(proxy.name);
-      const Resources got = generators.For(*snapshot, proxy.proxy, options.golden_names ? &golden : nullptr);
+      Resources got = generators.For(*snapshot, proxy.proxy, options.golden_names ? &golden : nullptr);
+      if (golden.contains("nameTable")) got["nameTable"] = {generators.NameTable(*snapshot, proxy.proxy)};
       same &= Compare(got, golden, one->area, proxy.name, options.kinds, tally, &notes);
     }
   }

@@ -19,9 +19,11 @@ bool ResolvesToEndpoints(const model::Service& service, const model::AddressView
 NameTableInputs CollectNameTable(mesh::View& view) {
   NameTableInputs out;
   const model::ProxyClass& proxy = view.proxy_class();
-  out.client = {model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kScopes)),
-                proxy.network, proxy.cluster_id,
-                view.settings(model::SettingsPart::kScopes)->features.headless_names_of_all_clusters};
+  // Routers have no egress listeners, so that their tables are empty.
+  if (proxy.type != model::ProxyType::kSidecar) return out;
+  const model::SettingsPtr settings = view.settings(model::SettingsPart::kScopes);
+  out.client = {model::AddressViewOf(proxy, *settings), proxy.network, proxy.cluster_id,
+                settings->features.headless_names_of_all_clusters};
   for (const mesh::EgressListener& listener : view.imports().egress) {
     for (const model::ServicePtr& service : listener.services) {
       NameTableInputs::Entry& entry = out.services.emplace_back();
