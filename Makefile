@@ -10,6 +10,7 @@
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
+#   make beyond [ONLY=dual46] [SHOW=20]             the cases as other proxies, with other settings and variables
 #   make updates [AREA=...] [DELTA=1] [SEED=2]      one case becomes another under connected proxies, over gRPC
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
@@ -38,7 +39,7 @@ SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --ne
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
+.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -118,6 +119,10 @@ build/tools/replay: tools/replay/replay.cc | setup
 conformance: build tools
 	python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
 	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+beyond: build tools
+	python3 -B tools/beyond.py $(or $(wildcard ../shared/beyond/*.json.gz),$(wildcard tests/beyond/*.json.gz)) --cases $(CASES) \
+	  --xdsdump build/tools/xdsdump --server '$(SERVER)' --filter '$(if $(AREA),$(AREA)/)' --only '$(ONLY)' --show $(or $(filter-out 0,$(SHOW)),20)
 
 updates: build tools
 	python3 -B tools/updates.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \

@@ -7,20 +7,39 @@ metadata), with other settings of the mesh and other variables; name tables too.
   beyond.py RECORD --cases DIR… --part FILE --keep CASE,…      writes the part of a record that is of these cases
 
 A RECORD is what istiod sent (JSON, gzip): {"what": nodes|mesh|env, "pool": [resource as text], "entries": [[AREA/CASE, setting, node,
-{kind: [index into pool]}, [[kind, name] that says nothing]]]}. Resources that the generators send otherwise than the case's golden without any
+{kind: [index into pool]}, [[kind, name] that says nothing]]]}, and perhaps "cases": {AREA/CASE: {nodes, mesh}}, what the case's proxies.yaml and
+mesh.yaml hold; without it PyYAML reads them. Resources that the generators send otherwise than the case's golden without any
 setting (secrets, objects derived by a cluster) say nothing. --only: one variant or setting; --filter: cases; --show N: differences by form;
 --least PERCENT: exit 1 below it.
 """
 import argparse, base64, collections, concurrent.futures, copy, gzip, json, os, re, shlex, shutil, subprocess, sys, tempfile
 
 import conformance
-import yaml
 from beyond_variants import ENV, MESH, NODES
 
 
 def read_record(path):
     with gzip.open(path, "rt", encoding="utf-8") as f:
         return json.load(f)
+
+
+def read_yaml(path):
+    """What a file holds; None where there is none."""
+    import yaml  # records with "cases" need it not
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        return yaml.safe_load(f)
+
+
+def read_case(folder):
+    return {"nodes": read_yaml(os.path.join(folder, "proxies.yaml")), "mesh": read_yaml(os.path.join(folder, "mesh.yaml"))}
+
+
+def write_json(path, value):
+    """JSON, which is YAML."""
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(value, f)
 
 
 def case_name(folder):
@@ -69,14 +88,13 @@ def name_table(encoded):
 class Work:
     """A case with a setting, and what istiod sent each of its nodes."""
 
-    def __init__(self, what, folder, setting):
-        self.what, self.folder, self.setting = what, folder, setting
+    def __init__(self, what, folder, setting, case):
+        self.what, self.folder, self.setting, self.case = what, folder, setting, case
         self.wanted = []  # (node, variant, {kind: [resource]}, {(kind, name)})
 
     def nodes(self):
         """The nodes that were asked about, as proxies.yaml has them."""
-        with open(os.path.join(self.folder, "proxies.yaml"), encoding="utf-8") as f:
-            by_name = {n["name"]: n for n in yaml.safe_load(f)}
+        by_name = {n["name"]: n for n in self.case["nodes"]}
         out = []
         for node, variant, _, _ in self.wanted:
             one = copy.deepcopy(by_name[node.rsplit("--", 1)[0] if self.what == "nodes" else node])
@@ -90,23 +108,20 @@ class Work:
 
     def write(self, folder):
         """The case with its setting as a case of its own, without goldens."""
-        for name in ("input.yaml", "networks.yaml", "mesh.yaml"):
+        for name in ("input.yaml", "networks.yaml"):
             if os.path.exists(os.path.join(self.folder, name)):
                 shutil.copyfile(os.path.join(self.folder, name), os.path.join(folder, name))
-        if self.what == "mesh":
-            write_mesh(os.path.join(folder, "mesh.yaml"), MESH[self.setting])
-        with open(os.path.join(folder, "proxies.yaml"), "w", encoding="utf-8") as f:
-            yaml.safe_dump(self.nodes(), f)
+        mesh = with_setting(self.case["mesh"], MESH[self.setting] if self.what == "mesh" else {})
+        if mesh:
+            write_json(os.path.join(folder, "mesh.yaml"), mesh)
+        write_json(os.path.join(folder, "proxies.yaml"), self.nodes())
         with open(os.path.join(folder, "env"), "w", encoding="utf-8") as f:
             f.writelines(f"{k}={v}\n" for k, v in self.environment().items())
 
 
-def write_mesh(path, setting):
-    """Lays a setting over a file of the MeshConfig: messages are merged, providers added."""
-    mesh = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            mesh = yaml.safe_load(f) or {}
+def with_setting(mesh, setting):
+    """A setting laid over a MeshConfig: messages are merged, providers added."""
+    mesh = dict(mesh or {})
     for k, v in setting.items():
         if isinstance(v, dict) and isinstance(mesh.get(k), dict):
             mesh[k] = {**mesh[k], **v}
@@ -114,20 +129,21 @@ def write_mesh(path, setting):
             mesh[k] = mesh[k] + v
         else:
             mesh[k] = v
-    with open(path, "w", encoding="utf-8") as f:
-        yaml.safe_dump(mesh, f)
+    return mesh
 
 
 def works(a, record):
     """What to compare of a record, each case with each setting once."""
     pool = [json.loads(t) for t in record["pool"]]
     folders = {case_name(x): x for d in a.cases for x in conformance.find(d)}
-    out = {}
+    out, cases = {}, dict(record.get("cases", {}))
     for case, setting, node, dump, leave in record["entries"]:
         variant = node.rsplit("--", 1)[1] if record["what"] == "nodes" else setting
         if case not in folders or a.filter not in case or a.only not in ("", variant):
             continue
-        one = out.setdefault((case, setting), Work(record["what"], folders[case], setting))
+        if case not in cases:
+            cases[case] = read_case(folders[case])
+        one = out.setdefault((case, setting), Work(record["what"], folders[case], setting, cases[case]))
         one.wanted.append((node, variant, {k: [pool[i] for i in l] for k, l in dump.items()}, {tuple(k) for k in leave}))
     return list(out.values())
 
@@ -213,8 +229,7 @@ def unpack(todo, root):
             golden["@leave"] = collections.defaultdict(list)
             for kind, name in sorted(leave):
                 golden["@leave"][kind].append(name)
-            with open(os.path.join(folder, "golden", node + ".json"), "w", encoding="utf-8") as f:
-                json.dump(golden, f)
+            write_json(os.path.join(folder, "golden", node + ".json"), golden)
 
 
 def in_process(a, todo):
@@ -226,13 +241,15 @@ def in_process(a, todo):
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def write_part(record, path, keep):
+def write_part(a, record, keep):
     """The entries of some cases; the pool is cut down to theirs."""
     entries, used = [e for e in record["entries"] if e[0] in keep], {}
     for e in entries:
         e[3] = {k: [used.setdefault(i, len(used)) for i in l] for k, l in e[3].items()}
-    part = {"what": record["what"], "pool": [record["pool"][i] for i in used], "entries": entries}
-    with gzip.GzipFile(path, "wb", 9, mtime=0) as f:
+    folders = {case_name(x): x for d in a.cases for x in conformance.find(d)}
+    part = {"what": record["what"], "pool": [record["pool"][i] for i in used], "entries": entries,
+            "cases": {name: read_case(folders[name]) for name in sorted({e[0] for e in entries})}}
+    with gzip.GzipFile(a.part, "wb", 9, mtime=0) as f:
         f.write(json.dumps(part).encode())
 
 
@@ -250,7 +267,7 @@ def main():
     for path in a.records:
         record = read_record(path)
         if a.part:
-            write_part(record, a.part, a.keep.split(","))
+            write_part(a, record, a.keep.split(","))
             continue
         todo = works(a, record)
         if not todo:

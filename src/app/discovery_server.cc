@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/ignored_kinds.h"
+#include "app/ignored_objects.h"
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
@@ -271,8 +271,7 @@ absl::Status DiscoveryServer::OpenState() {
 
 std::vector<source::Sink*> DiscoveryServer::AddSinks() {
   const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
-  const std::set<config::Kind> ignored =
-      IgnoredKinds(options_.environment.ignored_resources, options_.environment.included_resources);
+  const IgnoredObjects ignored = IgnoredBy(options_.environment);
   std::vector<source::Sink*> sinks;
   for (const auto& source : sources_) {
     source::Sink* sink = mesh_thread_->AddSource(source->Name());
@@ -282,8 +281,8 @@ std::vector<source::Sink*> DiscoveryServer::AddSinks() {
       sink = start_checks_.back().get();
     }
     if (!ignored.empty()) {
-      kind_filters_.push_back(MakeKindFilter(ignored, sink));
-      sink = kind_filters_.back().get();
+      object_filters_.push_back(MakeObjectFilter(ignored, sink));
+      sink = object_filters_.back().get();
     }
     sinks.push_back(sink);
   }

@@ -90,7 +90,7 @@ class DiscoveryServer {
   std::unique_ptr<ca::TrustBundle> trust_bundle_;  // null without ISTIO_MULTIROOT_MESH
   std::unique_ptr<source::LastGood> kept_;         // null without --stateDir
   std::unique_ptr<SettingsFiles> settings_;
-  std::vector<std::unique_ptr<source::Sink>> start_checks_, kind_filters_;
+  std::vector<std::unique_ptr<source::Sink>> start_checks_, object_filters_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
   rpc::HttpServer monitoring_, control_;

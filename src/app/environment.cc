@@ -9,6 +9,7 @@
 #include "app/feature_variables.h"
 #include "base/duration.h"
 #include "base/strings.h"
+#include "config/check/names.h"
 
 namespace fairlead::app {
 namespace {
@@ -89,6 +90,11 @@ template <auto Member>
 bool SetText(std::string_view text, Environment* environment) {
   environment->*Member = std::string(text);
   return true;
+}
+
+bool SetWatchedNamespace(std::string_view text, Environment* environment) {
+  environment->only_namespace = std::string(text);
+  return text.empty() || config::check::IsDns1123Label(text);
 }
 
 bool SetIngressNamespace(std::string_view text, Environment* environment) {
@@ -208,6 +214,10 @@ const std::vector<Row>& Rows() {
        SetText<&Environment::ignored_resources>},
       {{"PILOT_INCLUDE_RESOURCES", "", "Those among them that have an effect all the same."},
        SetText<&Environment::included_resources>},
+      {{"ISTIO_WATCH_NAMESPACE", "",
+        "The one namespace whose objects of Kubernetes' own kinds and the Gateway API's have an effect; none: "
+        "all."},
+       SetWatchedNamespace},
       {{"ROOT_CA_DIR", "./etc/cacerts",
         "Folder of an authority's ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or of tls.crt, "
         "tls.key and ca.crt; without them there is a root of our own."},

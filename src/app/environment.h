@@ -56,6 +56,7 @@ struct Environment {
   bool shadow = false;
   bool revocations = true;                            // whether an authority's ca-crl.pem counts
   std::string ignored_resources, included_resources;  // see IgnoredKinds
+  std::string only_namespace;                         // see IgnoredObjects
   std::chrono::nanoseconds key_refresh = std::chrono::minutes(20);
   bool believe_key_servers = false;
   std::vector<IpPrefix> blocked_key_servers;

@@ -46,7 +46,6 @@ constexpr IstiodVariable kVariables[] = {
     {"ISTIO_ENABLE_CONTROLLER_QUEUE_METRICS", "false", kIdle, "there are no such queues"},
     {"ISTIO_KUBE_CLIENT_CONTENT_TYPE", "protobuf", kIdle, "there is no Kubernetes client"},
     {"ISTIO_WASM_MAX_BINARY_SIZE_BYTES", "268435456", kIdle, "the agent's"},
-    {"ISTIO_WATCH_NAMESPACE", "", kRefused, "all manifests of the folder are read"},
     {"ISTIO_WORKLOAD_ENTRY_VALIDATE_IDENTITY", "true", kIdle, "no workload registers itself"},
     {"LOCAL_CLUSTER_SECRET_WATCHER", "false", kIdle, "there are no remote clusters"},
     {"MCS_API_GROUP", "multicluster.x-k8s.io", kIdle, "there are no remote clusters"},

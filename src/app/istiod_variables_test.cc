@@ -37,9 +37,7 @@ TEST(IstiodVariablesTest, WhatIsSetAndNotHonouredIsSaid) {
 }
 
 TEST(IstiodVariablesTest, DefaultsOfIstiodAreNoNews) {
-  EXPECT_THAT(
-      RemarksOn({"PILOT_ENABLE_AMBIENT=False", "PILOT_ENABLE_AGENTGATEWAY=", "ISTIO_WATCH_NAMESPACE="}),
-      IsEmpty());
+  EXPECT_THAT(RemarksOn({"PILOT_ENABLE_AMBIENT=False", "PILOT_ENABLE_AGENTGATEWAY="}), IsEmpty());
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ Payload ReadProtoPayload(Kind kind, Node document, Report& report) {
   return {message, spec.Hash()};
 }
 
-// The document without what ObjectMeta and Origin hold.
+// The document without what ObjectMeta and Origin hold. A status is not checked: an API server drops the one
+// that an author writes.
 Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
   const std::string_view api_version = document.Find("apiVersion").String();
   const bool core = kind.group == "networking.k8s.io";
@@ -47,8 +48,8 @@ Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
   for (const Node::Entry& entry : document.entries()) {
     if (IsHeader(entry.key) || entry.value.IsNull()) continue;
     builder.Key(entry.key, entry.key_line);
-    CopyBySchema(entry.value, schema.Find("properties").Find(entry.key), FieldPath(root, entry.key), report,
-                 builder);
+    const Node below = entry.key == "status" ? Node() : schema.Find("properties").Find(entry.key);
+    CopyBySchema(entry.value, below, FieldPath(root, entry.key), report, builder);
   }
   builder.End();
   auto tree = std::make_shared<const Tree>(builder.Build());

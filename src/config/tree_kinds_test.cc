@@ -53,6 +53,14 @@ TEST(GatewayApiTest, KeepsTheDocumentWithoutItsHead) {
   EXPECT_EQ(root.Find("spec").Find("rules").line(), 8);
 }
 
+TEST(GatewayApiTest, AWrittenStatusIsNotChecked) {
+  for (const char* status : {"{parents: null}", "{}", "null", "{parents: [{other: 1}]}"}) {
+    const Parsed parsed = Parse(StrCat(kRoute, "status: ", status, "\n"));
+    EXPECT_THAT(parsed.mistakes, IsEmpty()) << status;
+    EXPECT_NE(parsed.object, nullptr) << status;
+  }
+}
+
 TEST(GatewayApiTest, FillsInTheDefaultsOfTheSchema) {
   const Parsed parsed = Parse(kRoute);
   const Node spec = parsed.object->Spec<Tree>().Find("spec");

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "app/environment.h"
+#include "app/ignored_objects.h"
 #include "base/strings.h"
 #include "config/manifests.h"
 #include "config/proto_reader.h"
@@ -108,6 +109,9 @@ absl::StatusOr<Case> LoadCase(const std::string& root, const std::string& name) 
     return set == variables.end() ? nullptr : set->second.c_str();
   });
   if (!environment.ok()) return environment.status();
+  std::erase_if(out.objects, [ignored = app::IgnoredBy(*environment)](const config::ConfigPtr& object) {
+    return ignored.Has(config::KeyOf(*object));
+  });
   model::SettingsOptions options;
   options.compliance = environment->compliance;
   options.gateways = environment->gateways;

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "config/kubernetes_types.h"
 #include "model/workload_labels.h"
+#include "registry/kubernetes/service.h"
 
 namespace fairlead::registry {
 namespace {
@@ -112,8 +113,9 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
                                           const PodIndex& pods, PodlessWorkloads& podless,
                                           const MeshFacts& facts) {
   std::vector<Endpoint> out;
-  // Nobody asks for them, but a VirtualService may name the service, and its cluster is empty then.
-  if (service != nullptr && service->visibility == model::Visibility{false, {}}) return out;
+  // Nobody asks for them, but a VirtualService may name the service, and its cluster is empty then. Of one that
+  // the mesh's default hides there are some, as there are with istiod.
+  if (service != nullptr && HidesItself(*service)) return out;
   absl::flat_hash_set<std::pair<Interned, Interned>> seen;
   for (const auto& [name, slice] : slices) {
     const auto& spec = slice->Spec<EndpointSliceSpec>();

@@ -117,6 +117,14 @@ TEST(SliceEndpoints, OfAServiceThatIsExportedToNobodyAreNone) {
   EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080");
 }
 
+TEST(SliceEndpoints, OfAServiceThatTheMeshHidesByDefaultAreThere) {
+  TestMesh mesh;
+  mesh.SetSettings(R"({"defaultServiceExportTo": ["~"]})", "{}");
+  mesh.Apply(StrCat(kService, Slice("web-1", "{addresses: [10.0.0.1]}")));
+  EXPECT_EQ(mesh.Service(kWeb)->visibility, (model::Visibility{false, {}}));
+  EXPECT_EQ(mesh.Addresses(kWeb), "10.0.0.1:8080");
+}
+
 TEST(SliceEndpoints, HealthOfConditions) {
   const auto health = [](std::string_view conditions, std::string_view service_labels = "") {
     TestMesh mesh;

@@ -17,6 +17,8 @@ using config::ServiceSpec;
 
 constexpr std::string_view kNoClusterIp = "None";
 
+constexpr std::string_view kExportToAnnotation = "networking.istio.io/exportTo";
+
 // The pieces of a comma-separated annotation; none where it is empty.
 std::vector<std::string_view> AnnotationList(const LabelMap& annotations, std::string_view key) {
   const std::string_view value = LabelOr(annotations, key);
@@ -77,13 +79,18 @@ void SetExternalAddresses(const ServiceSpec& spec, model::Service& service) {
 
 model::Visibility VisibilityOf(const config::ObjectMeta& meta, const model::Settings& settings) {
   std::vector<std::string> export_to;
-  for (std::string_view target : AnnotationList(meta.annotations, "networking.istio.io/exportTo")) {
+  for (std::string_view target : AnnotationList(meta.annotations, kExportToAnnotation)) {
     export_to.emplace_back(Trim(target));
   }
   return ResolveServiceExportTo(export_to, meta.ns.str(), settings);
 }
 
 }  // namespace
+
+bool HidesItself(const model::Service& service) {
+  return service.visibility == model::Visibility{false, {}} && service.source != nullptr &&
+         !LabelOr(service.source->meta().annotations, kExportToAnnotation).empty();
+}
 
 std::string KubernetesHostname(std::string_view name, std::string_view ns, std::string_view domain) {
   return StrCat(name, ".", ns, ".svc.", domain);

@@ -17,6 +17,10 @@ inline constexpr std::string_view kNodeSelectorAnnotation = "traffic.istio.io/no
 // "reviews.default.svc.cluster.local".
 std::string KubernetesHostname(std::string_view name, std::string_view ns, std::string_view domain);
 
+// Whether the Service itself, by its annotation networking.istio.io/exportTo, is visible to nobody; false where
+// only the mesh's default says so.
+bool HidesItself(const model::Service& service);
+
 // What a Kubernetes Service is to the mesh; aliases are not known here and stay empty.
 // `namespace_annotations`: of its Namespace object, null where there is none.
 model::Service ConvertKubernetesService(const config::ConfigPtr& object,

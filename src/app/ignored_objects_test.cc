@@ -1,4 +1,4 @@
-#include "app/ignored_kinds.h"
+#include "app/ignored_objects.h"
 
 #include <gmock/gmock.h>
 
@@ -50,9 +50,9 @@ class Seen : public source::Sink {
   bool synced = false;
 };
 
-TEST(KindFilter, IgnoredKindsDoNotExistForTheNext) {
+TEST(ObjectFilter, IgnoredKindsDoNotExistForTheNext) {
   Seen seen;
-  const auto filter = MakeKindFilter({Kind::kSidecar}, &seen);
+  const auto filter = MakeObjectFilter({{Kind::kSidecar}, ""}, &seen);
   const config::ObjectKey sidecar{Kind::kSidecar, "a", "s"}, service{Kind::kService, "a", "s"};
   filter->OnChanges({{sidecar, nullptr}, {service, nullptr}});
   EXPECT_THAT(seen.kinds, ElementsAre(Kind::kService));
@@ -71,6 +71,33 @@ TEST(KindFilter, IgnoredKindsDoNotExistForTheNext) {
   EXPECT_EQ(seen.problems, 2u);
   filter->OnSynced();
   EXPECT_TRUE(seen.synced);
+}
+
+TEST(IgnoredObjects, OfOneWatchedNamespaceKubernetesKindsAreReadOfItAlone) {
+  Environment environment;
+  EXPECT_TRUE(IgnoredBy(environment).empty());
+  environment.only_namespace = "shop";
+  const IgnoredObjects ignored = IgnoredBy(environment);
+  EXPECT_FALSE(ignored.Has({Kind::kService, "shop", "s"}));
+  EXPECT_TRUE(ignored.Has({Kind::kService, "default", "s"}));
+  EXPECT_TRUE(ignored.Has({Kind::kService, "istio-system", "s"})) << "as istiod does";
+  EXPECT_TRUE(ignored.Has({Kind::kHttpRoute, "default", "r"}));
+  EXPECT_FALSE(ignored.Has({Kind::kNamespace, "", "default"}));
+  EXPECT_FALSE(ignored.Has({Kind::kVirtualService, "default", "v"})) << "istiod reads a folder's whole";
+}
+
+TEST(ObjectFilter, OfAKindThoseOfOtherNamespacesAreLeftOut) {
+  Seen seen;
+  const auto filter = MakeObjectFilter({{}, "shop"}, &seen);
+  const auto parsed = config::ParseManifests(
+      "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: default}\nspec: {ports: [{port: 80}]}\n",
+      "test.yaml");
+  ASSERT_EQ(parsed.objects.size(), 1u);
+  filter->Replace(Kind::kService, parsed.objects);
+  filter->OnChanges({{{Kind::kService, "default", "a"}, parsed.objects.front()}});
+  EXPECT_THAT(seen.kinds, IsEmpty());
+  filter->OnChanges({{{Kind::kService, "shop", "a"}, nullptr}});
+  EXPECT_THAT(seen.kinds, ElementsAre(Kind::kService));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "app/ignored_kinds.h"
+#include "app/ignored_objects.h"
 
 #include <algorithm>
 #include <string>
@@ -27,23 +27,22 @@ bool HasDefinition(const config::KindInfo& info) {
                      [&info](std::string_view group) { return info.group.ends_with(group); });
 }
 
-class KindFilter : public source::Sink {
+class ObjectFilter : public source::Sink {
  public:
-  KindFilter(std::set<config::Kind> ignored, source::Sink* next)
-      : ignored_(std::move(ignored)), next_(next) {}
+  ObjectFilter(IgnoredObjects ignored, source::Sink* next) : ignored_(std::move(ignored)), next_(next) {}
 
   void OnChanges(std::vector<config::ObjectChange> changes) override {
-    std::erase_if(changes,
-                  [this](const config::ObjectChange& change) { return ignored_.contains(change.key.kind); });
+    std::erase_if(changes, [this](const config::ObjectChange& change) { return ignored_.Has(change.key); });
     next_->OnChanges(std::move(changes));
   }
   void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) override {
-    if (ignored_.contains(kind)) objects.clear();
+    std::erase_if(objects,
+                  [this](const config::ConfigPtr& object) { return ignored_.Has(config::KeyOf(*object)); });
     next_->Replace(kind, std::move(objects));
   }
   void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
     std::erase_if(diagnostics, [this](const config::Diagnostic& diagnostic) {
-      return diagnostic.object && ignored_.contains(diagnostic.object->kind);
+      return diagnostic.object && ignored_.Has(*diagnostic.object);
     });
     next_->OnDiagnostics(std::move(diagnostics));
   }
@@ -51,7 +50,7 @@ class KindFilter : public source::Sink {
   void OnSynced() override { next_->OnSynced(); }
 
  private:
-  const std::set<config::Kind> ignored_;
+  const IgnoredObjects ignored_;
   source::Sink* const next_;
 };
 
@@ -67,8 +66,20 @@ std::set<config::Kind> IgnoredKinds(std::string_view ignored, std::string_view i
   return kinds;
 }
 
-std::unique_ptr<source::Sink> MakeKindFilter(std::set<config::Kind> ignored, source::Sink* next) {
-  return std::make_unique<KindFilter>(std::move(ignored), next);
+bool IgnoredObjects::Has(const config::ObjectKey& key) const {
+  if (kinds.contains(key.kind)) return true;
+  if (only_namespace.empty()) return false;
+  const config::KindInfo& info = config::InfoOf(key.kind);
+  return info.namespaced && !info.group.ends_with("istio.io") && key.ns != only_namespace;
+}
+
+IgnoredObjects IgnoredBy(const Environment& environment) {
+  return {IgnoredKinds(environment.ignored_resources, environment.included_resources),
+          environment.only_namespace};
+}
+
+std::unique_ptr<source::Sink> MakeObjectFilter(IgnoredObjects ignored, source::Sink* next) {
+  return std::make_unique<ObjectFilter>(std::move(ignored), next);
 }
 
 }  // namespace fairlead::app
