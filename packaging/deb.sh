@@ -5,7 +5,9 @@ binary=$(readlink -f "$1") folder=$(readlink -f "$2")
 here=$(readlink -f "$(dirname "$0")")
 version=$("$binary" --version | cut -d' ' -f2) architecture=$(dpkg --print-architecture)
 root=$(mktemp -d) && trap 'rm -rf "$root"' EXIT
-mkdir -p "$root/tree/DEBIAN" "$root/tree/etc/fairlead/mesh" "$root/debian"
+mkdir -p "$root/tree/DEBIAN" "$root/debian"
+install -m 755 "$here/debian/postinst" "$here/debian/prerm" "$here/debian/postrm" "$root/tree/DEBIAN"
+install -m 644 "$here/debian/conffiles" "$root/tree/DEBIAN/conffiles"
 DESTDIR="$root/tree" sh "$here/install.sh" "$binary" /usr
 : >"$root/debian/control"
 depends=$(cd "$root" && dpkg-shlibdeps -O --ignore-missing-info tree/usr/bin/fairlead 2>/dev/null | sed 's/^shlibs:Depends=//')

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs a built binary with its manual page, completion and systemd unit: install.sh BINARY [PREFIX], below DESTDIR.
+# Installs a built binary with its manual page, completion, systemd units and their settings: install.sh BINARY [PREFIX],
+# below DESTDIR. Settings that are there already stay as they are.
 set -eu
 binary=$1 prefix=${2:-/usr/local} root=${DESTDIR:-}
 here=$(dirname "$0")
@@ -9,5 +10,13 @@ install -d "$root$prefix/share/man/man1"
 python3 "$here/manual.py" "$binary" | gzip -9n >"$root$prefix/share/man/man1/fairlead.1.gz"
 install -D -m 644 "$here/fairlead.bash-completion" "$root$prefix/share/bash-completion/completions/fairlead"
 install -D -m 644 "$here/../LICENSE" "$root$prefix/share/doc/fairlead/copyright"
-install -d "$root$prefix/lib/systemd/system"
-sed "s#PREFIX#$prefix#" "$here/fairlead.service" >"$root$prefix/lib/systemd/system/fairlead.service"
+install -d "$root$prefix/lib/systemd/system" "$root/etc/fairlead/mesh" "$root/etc/fairlead/agent"
+for unit in fairlead fairlead-agent; do
+  sed "s#PREFIX#$prefix#" "$here/$unit.service" >"$root$prefix/lib/systemd/system/$unit.service"
+  settings=$root/etc/default/$unit
+  [ -e "$settings" ] || install -D -m 644 "$here/$unit.default" "$settings"
+done
+for file in mesh.yaml networks.yaml; do
+  [ -e "$root/etc/fairlead/$file" ] || install -m 644 "$here/$file" "$root/etc/fairlead/$file"
+done
+install -D -m 644 "$here/fairlead.sysusers" "$root$prefix/lib/sysusers.d/fairlead.conf"

@@ -3,7 +3,10 @@
   packaging_test.py BINARY SOURCE
 """
 import gzip
+import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +29,13 @@ class PackagingTest(unittest.TestCase):
         for path in ("var/lib/dpkg/info", "var/lib/dpkg/updates"):
             (cls.root / path).mkdir(parents=True)
         (cls.root / "var/lib/dpkg/status").write_text("")
+        (cls.root / "etc").mkdir()
+        for name in ("passwd", "group", "shadow", "gshadow"):
+            (cls.root / "etc" / name).write_text("")
+        # Of an earlier unit, which kept it below its working folder.
+        old = cls.root / "var/lib/fairlead/var/lib/fairlead/ca"
+        old.mkdir(parents=True)
+        (old / "ca-key.pem").write_text("an old key")
         # The libraries that it depends on are the machine's, not the root's.
         run("dpkg", f"--root={cls.root}", "--force-depends", "--force-script-chrootless", "--install", cls.package)
 
@@ -55,9 +65,87 @@ class PackagingTest(unittest.TestCase):
                   "COMP_WORDS=(fairlead discovery --configD); COMP_CWORD=2; _fairlead; echo ${COMPREPLY[@]}")
         self.assertEqual(run("bash", "-c", script).split(), ["discovery", "--configDir"])
 
+    def unit(self, name):
+        return self.root / f"usr/lib/systemd/system/{name}.service"
+
+    def start_of(self, name, **settings):
+        """Words and environment that the unit starts with, by systemd's rules, where /etc/default says `settings`."""
+        environment, command = {}, ""
+        for line in self.unit(name).read_text().splitlines():
+            key, _, value = line.partition("=")
+            if key == "Environment":
+                environment[value.partition("=")[0]] = value.partition("=")[2]
+            if key == "EnvironmentFile":
+                self.assertEqual(value, f"-/etc/default/{name}")
+                environment |= settings  # a later setting of a variable replaces an earlier one
+            if key == "ExecStart":
+                command = value
+        words = []
+        for word in command.split():
+            if word.startswith("${"):
+                words.append(environment.get(word[2:-1], ""))
+            elif word.startswith("$"):
+                words += environment.get(word[1:], "").split()
+            else:
+                words.append(word)
+        return words, environment
+
+    def test_systemd_has_nothing_to_say_against_the_units(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("there is no systemd-analyze")
+        for name in ("fairlead", "fairlead-agent"):
+            with self.subTest(name):
+                text = self.unit(name).read_text().replace("/usr/bin/fairlead", str(self.root / "usr/bin/fairlead"))
+                copy = pathlib.Path(self.folder.name) / f"{name}.service"
+                copy.write_text(text.replace("Documentation=man:fairlead(1)\n", ""))  # which is not installed here
+                said = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
+                self.assertNotIn(str(copy), said.stderr + said.stdout)
+
+    def test_further_flags_replace_none_of_the_units(self):
+        words, environment = self.start_of("fairlead", FAIRLEAD_ARGS="--log_as_json --onInvalid refuse")
+        self.assertEqual(words[:4], ["/usr/bin/fairlead", "discovery", "--configDir", "/etc/fairlead/mesh"])
+        self.assertEqual(words[-3:], ["--log_as_json", "--onInvalid", "refuse"])
+        self.assertEqual(environment["FAIRLEAD_CA_DIR"], "/var/lib/fairlead/ca")
+        self.assertIn("/elsewhere", self.start_of("fairlead", FAIRLEAD_CONFIG_DIR="/elsewhere")[0])
+
     def test_the_unit_starts_what_was_installed(self):
-        unit = (self.root / "usr/lib/systemd/system/fairlead.service").read_text()
-        self.assertIn("ExecStart=/usr/bin/fairlead discovery", unit)
+        words, environment = self.start_of("fairlead", FAIRLEAD_ARGS="--log_as_json --grpcAddr=127.0.0.1:0 --httpAddr= --monitoringAddr= "
+                                                                    "--secureGRPCAddr= --httpsAddr= --ctrlz_port=0")
+        below = lambda text: f"{self.root}{text}" if text.startswith(("/etc", "/var", "/usr")) else text
+        state = self.root / "var/lib/fairlead"
+        environment = {name: below(value) for name, value in environment.items()}
+        server = subprocess.Popen([below(word) for word in words], cwd=state, env=os.environ | environment, stdout=subprocess.PIPE, text=True)
+        try:
+            lines = []
+            for line in server.stdout:
+                lines.append(json.loads(line))
+                if "ready after" in lines[-1]["msg"]:
+                    break
+            self.assertEqual([line for line in lines if line["level"] not in ("info", "debug")], [])
+        finally:
+            server.terminate()
+            self.assertEqual(server.wait(30), 0)
+            server.stdout.close()
+
+    def test_the_agents_unit_starts_what_was_installed(self):
+        words, environment = self.start_of("fairlead-agent", FAIRLEAD_AGENT_ROLE="router",
+                                           FAIRLEAD_AGENT_ARGS="--discoveryAddress x:15012")
+        self.assertEqual(words[:3], ["/usr/bin/fairlead", "agent", "router"])
+        bootstrap = json.loads(run(self.root / "usr/bin/fairlead", "agent", "bootstrap", *words[2:], env=os.environ | environment))
+        self.assertTrue(bootstrap["node"]["id"].startswith("router~"))
+        self.assertTrue((self.root / "etc/fairlead/agent").is_dir())
+        text = self.unit("fairlead-agent").read_text()
+        self.assertIn("User=istio-proxy\n", text)
+        self.assertIn("istio-proxy:x:1337:1337:", (self.root / "etc/passwd").read_text())
+
+    def test_an_earlier_units_keys_are_found(self):
+        self.assertEqual((self.root / "var/lib/fairlead/ca/ca-key.pem").read_text(), "an old key")
+
+    def test_settings_that_were_changed_stay(self):
+        listed = run("dpkg", f"--root={self.root}", "--status", "fairlead")
+        for path in ("/etc/default/fairlead", "/etc/default/fairlead-agent", "/etc/fairlead/mesh.yaml", "/etc/fairlead/networks.yaml"):
+            self.assertIn(f" {path} ", listed)
+            self.assertTrue((self.root / path[1:]).exists(), path)
 
 
 if __name__ == "__main__":
