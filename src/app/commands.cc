@@ -37,7 +37,8 @@ constexpr int kWrongCall = 2;
 
 LogScope app_log("server");
 
-// Signals that stop the program are waited for, in one place; blocked before the first thread starts.
+// Signals that stop the program are waited for, in one place. To be called before the first thread starts,
+// which the log's is: one that does not block them would be ended by any that comes while none is waited for.
 sigset_t BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -62,9 +63,8 @@ int WrongCall(const absl::Status& status) {
   return kWrongCall;
 }
 
-int Serve(const DiscoveryOptions& options) {
+int Serve(const DiscoveryOptions& options, const sigset_t& signals) {
   PrepareMemory();
-  const sigset_t signals = BlockStopSignals();
   DiscoveryServer server(options);
   if (absl::Status status = server.Start(); !status.ok()) return Fail(status);
   // A listener that cannot be opened ends the program; so that it is seen, the wait is in a thread of its
@@ -119,6 +119,7 @@ absl::Status SetUpLog(const DiscoveryOptions& options) {
 }
 
 int RunDiscovery(const Arguments& arguments) {
+  const sigset_t signals = BlockStopSignals();
   DiscoveryOptions options;
   auto environment = ReadEnvironment([](const char* name) { return std::getenv(name); });
   if (!environment.ok()) return Fail(environment.status());
@@ -144,7 +145,7 @@ int RunDiscovery(const Arguments& arguments) {
   if (absl::Status status = SetUpLog(options); !status.ok()) return WrongCall(status);
   if (!idle->empty()) app_log.Warn("set, but without a meaning to this version: {}", Join(*idle, ", "));
   for (const std::string& remark : RemarksOn(Settings())) app_log.Warn("{}", remark);
-  return Serve(options);
+  return Serve(options, signals);
 }
 
 // Of a command without flags: whether help was asked for, which is then given.

@@ -105,6 +105,24 @@ class DiscoveryTest(unittest.TestCase):
         finally:
             server.kill()
 
+    def test_signals_that_come_together(self):
+        """A signal that nobody waits for just then is taken later; it never ends the process."""
+        log = pathlib.Path(self.folder.name) / "log"
+        for _ in range(3):
+            with open(log, "w", encoding="utf-8") as out:
+                server = subprocess.Popen(
+                    [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", self.folder.name, "--grpcAddr=127.0.0.1:0", "--httpAddr=",
+                     "--monitoringAddr=", "--ctrlz_port=0"], stdout=out, stderr=out)
+            try:
+                self.until(server, log, "ready after")
+                for _ in range(200):
+                    server.send_signal(signal.SIGHUP)
+                    server.send_signal(signal.SIGUSR1)
+                server.send_signal(signal.SIGTERM)
+                self.assertEqual(server.wait(timeout=60), 0)
+            finally:
+                server.kill()
+
     def test_the_last_good_state_outlives_the_process(self):
         folder = pathlib.Path(self.folder.name)
         (folder / "mesh").mkdir()
