@@ -88,6 +88,7 @@ Try next:
   edit the weights in examples/bookinfo/reviews-split.yaml and save; or make a mistake in it: this terminal says what is wrong
   kill -9 {mesh.control_plane.pid}      Fairlead: requests go on, edits wait until it is back in {AWAY} s
   kill -9 {victim.workload.pid}      the workload of reviews-v2: its share of the requests fails until it is back
+  kill -9 {client.sidecar.pid}      the agent of the client's sidecar: its Envoy ends with it, and no request gets through until it is back
 Ctrl-C stops everything.""", flush=True)
 
 
@@ -106,22 +107,27 @@ class Log:
                 yield said
 
 
-def bring_back(mesh, pods, gone):
+def parts(mesh, client, pods):
+    """All that can be killed: name, process, what that does, and how it is started again."""
+    yield "Fairlead", mesh.control_plane, "sidecars go on with what they have", mesh.start_fairlead
+    for pod in pods:
+        yield f"the workload of {pod.name}", pod.workload, "its sidecar answers 503 for it", lambda p=pod: start_workload(mesh, p)
+    for pod in [client, *pods]:
+        yield f"the agent of {pod.name}", pod.sidecar, "its Envoy with it, so that nothing gets in or out there", \
+            lambda p=pod: mesh.start_sidecar(p)
+
+
+def bring_back(mesh, client, pods, gone):
     """Says what was killed, and starts it again when it was away for some time."""
-    alive = {"Fairlead": mesh.control_plane} | {pod.name: pod.workload for pod in pods}
-    for name, process in alive.items():
+    for name, process, effect, start_again in parts(mesh, client, pods):
         if process.poll() is None:
             continue
         if name not in gone:
             gone[name] = time.monotonic()
-            say("Fairlead has ended: sidecars go on with what they have" if name == "Fairlead" else
-                f"the workload of {name} has ended: its sidecar answers 503 for it")
+            say(f"{name} has ended: {effect}")
         elif time.monotonic() - gone[name] > AWAY:
             del gone[name]
-            if name == "Fairlead":
-                mesh.start_fairlead()
-            else:
-                start_workload(mesh, next(pod for pod in pods if pod.name == name))
+            start_again()
             say(f"{name} is back")
 
 
@@ -133,7 +139,7 @@ def watch(mesh, client, pods):
     while True:
         for text in log.news():
             say(text)
-        bring_back(mesh, pods, gone)
+        bring_back(mesh, client, pods, gone)
         window.append(reviews(mesh, client, TRICKLE))
         newest = window[-1]
         total = collections.Counter()
