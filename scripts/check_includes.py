@@ -36,7 +36,7 @@ ALLOWED = {
     "webhook": "kube config model gen rpc validate",
     "debug": "push mesh registry source xds rpc",
     "wasm": "fetch proto",
-    "agent": "kube xds ca rpc wasm",
+    "agent": "kube source xds ca rpc wasm",
     "transport": "base",
     "rpc": "base proto transport",
     "transports": "debug push rpc source xds",

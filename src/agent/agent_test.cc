@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 
@@ -70,6 +71,35 @@ TEST(ReadOptions, MistakesNameTheirPlace) {
   EXPECT_TRUE(message({}, {{"PROXY_CONFIG", "a: 1\nb: [\n"}}).starts_with("PROXY_CONFIG line "));
   EXPECT_TRUE(message({}, {{"PROXY_CONFIG", "a: 1\ndrainDuration: soon"}})
                   .starts_with("PROXY_CONFIG line 2: drainDuration"));
+}
+
+TEST(ReadOptions, WhatAProxyConfigHasTooMuchIsRemarkedOnAndNotTold) {
+  const auto options = ReadOptions({}, {{"PROXY_CONFIG", "concurrency: 2\ndiscoveryAdress: x\n"}});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_THAT(options->remarks,
+              testing::ElementsAre("PROXY_CONFIG line 2: discoveryAdress: unknown field, passed over; did "
+                                   "you mean \"discoveryAddress\"?"));
+  EXPECT_EQ(options->metadata["PROXY_CONFIG"], (json{{"concurrency", 2}}));
+}
+
+TEST(ReadOptions, AProxyThatSaysNothingIsOfTheDefaultClusterAndOfThisIstio) {
+  const auto options = ReadOptions({}, {});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->metadata["CLUSTER_ID"], "Kubernetes");
+  EXPECT_EQ(options->metadata["ISTIO_VERSION"], "1.32.0");
+  EXPECT_EQ(ReadOptions({}, {{"ISTIO_META_ISTIO_VERSION", "1.30.1"}})->metadata["ISTIO_VERSION"], "1.30.1");
+  EXPECT_TRUE(options->relay) << "modules are fetched, as Istio's agent does";
+  EXPECT_FALSE(ReadOptions({}, {{"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION", "false"}})->relay);
+}
+
+TEST(ReadOptions, PortsOfProbes) {
+  EXPECT_EQ(ReadOptions({}, {})->status_port, 15020);
+  const auto options =
+      ReadOptions({}, {{"PROXY_CONFIG", "statusPort: 16020"}, {"ENVOY_STATUS_PORT", "16021"}});
+  EXPECT_EQ(options->status_port, 16020);
+  EXPECT_EQ(options->envoy_status_port, 16021);
+  EXPECT_EQ(options->metadata["ENVOY_STATUS_PORT"], 16021);
+  EXPECT_FALSE(ReadOptions({"--envoyStatusPort=0"}, {})->metadata.contains("ENVOY_STATUS_PORT"));
 }
 
 TEST(ReadOptions, HelpSaysMeaningsAndDefaults) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/way_out.h"
 #include "base/strings.h"
 #include "istio/security/v1alpha1/ca.pb.h"
 
@@ -51,9 +52,7 @@ class GrpcCaClient : public CaClient {
     request.set_csr(csr);
     request.set_validity_duration(lifetime.count());
     const auto answer = Call(request.SerializeAsString(), earlier);
-    if (!answer.ok())
-      return absl::Status(answer.status().code(),
-                          StrCat(options_.address, ": ", FromAbsl(answer.status().message())));
+    if (!answer.ok()) return Explained(answer.status());
     istio::v1::auth::IstioCertificateResponse response;
     if (!response.ParseFromString(*answer) || response.cert_chain().empty())
       return absl::InternalError(StrCat(options_.address, ": the answer has no certificates"));
@@ -70,6 +69,15 @@ class GrpcCaClient : public CaClient {
     if (!call.ok()) return call.status();
     (*call)->SendLast(message);
     return answer->Wait();
+  }
+
+  absl::Status Explained(const absl::Status& status) const {
+    const std::string reason(FromAbsl(status.message()));
+    if (!absl::IsUnimplemented(status))
+      return absl::Status(status.code(), WithWayOut(StrCat(options_.address, ": ", reason)));
+    return absl::UnimplementedError(
+        StrCat(options_.address, " hands out no certificates (", reason,
+               "); CA_ADDR names an authority that does, or certificates are files in ./etc/certs"));
   }
 
   const ControlPlaneOptions options_;

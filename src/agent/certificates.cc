@@ -46,9 +46,10 @@ Certificates::Certificates(const Options& options)
   store_.OnWanted([this](const std::string& name) {
     if (name == "default" || name == "ROOTCA") return;
     auto files = FilesOfName(name);
-    if (files.ok()) return files_.Add(name, *std::move(files));
+    if (files.ok()) return files_.Add(name, *std::move(files), /*kept=*/false);
     sds_log.Warn("{}", std::string(files.status().message()));
   });
+  store_.OnLetGo([this] { files_.OnLetGo(); });
   if (options.certificate_folder.empty()) return;
   store_.Follow([this](const std::string& name, const Secret& secret) { WriteOut(name, secret); });
 }
@@ -77,14 +78,21 @@ absl::Status Certificates::Start() {
   return absl::OkStatus();
 }
 
+std::vector<std::string> Certificates::Difficulties() const {
+  std::vector<std::string> all = files_.Difficulties();
+  if (workload_ == nullptr) return all;
+  if (std::string why = workload_->difficulty(); !why.empty()) all.push_back(std::move(why));
+  return all;
+}
+
 // Source: pilot-agent, which takes them for the workload's where they exist.
 bool Certificates::UseMountedFiles() {
   const std::string& folder = options_.mounted_certificates;
   const SecretFiles pair{StrCat(folder, "/cert-chain.pem"), StrCat(folder, "/key.pem"), ""};
   if (!options_.only_mounted && access(pair.chain.c_str(), R_OK) != 0) return false;
   sds_log.Info("certificates are the files in {}", folder);
-  files_.Add("ROOTCA", {"", "", StrCat(folder, "/root-cert.pem")});
-  files_.Add("default", pair);
+  files_.Add("ROOTCA", {"", "", StrCat(folder, "/root-cert.pem")}, /*kept=*/true);
+  files_.Add("default", pair, /*kept=*/true);
   return true;
 }
 

@@ -2,6 +2,8 @@
 #define FAIRLEAD_AGENT_CERTIFICATES_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "agent/file_secrets.h"
@@ -30,6 +32,8 @@ class Certificates {
   // cannot be had.
   absl::Status Start();
   SecretStore* store() { return &store_; }
+  // Why there is no certificate, and which files cannot be used; "NAME: REASON". Thread-safe after Start.
+  std::vector<std::string> Difficulties() const;
 
  private:
   bool UseMountedFiles();

@@ -38,6 +38,7 @@ using envoy::service::secret::v3::SecretDiscoveryService;
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr int64_t kNow = 1'800'000'000;
 constexpr char kWeb[] = "spiffe://cluster.local/ns/shop/sa/web";
@@ -202,24 +203,77 @@ TEST_F(FileSecretsTest, NamesStandForFiles) {
 TEST_F(FileSecretsTest, ChangedFilesAreTakenAndPairsThatDoNotFitNot) {
   WritePair("c", "k");
   const std::string name = StrCat("file-cert:", folder_, "/c~", folder_, "/k");
-  files_.Add(name, *FilesOfName(name));
+  files_.Add(name, *FilesOfName(name), /*kept=*/true);
+  files_.Look();
   const cache::ResourcePtr first = store_.Find(name);
   ASSERT_NE(first, nullptr);
   WritePair("c", "other");
   files_.Look();
   EXPECT_EQ(store_.Find(name), first);
+  EXPECT_THAT(files_.Difficulties(), ElementsAre(HasSubstr("not the key of")));
   WritePair("c", "k");
   files_.Look();
   EXPECT_NE(store_.Find(name), first);
+  EXPECT_THAT(files_.Difficulties(), IsEmpty());
 }
 
 TEST_F(FileSecretsTest, FilesThatComeLaterAreTakenThen) {
   const std::string name = StrCat("file-root:", folder_, "/r");
-  files_.Add(name, *FilesOfName(name));
+  files_.Add(name, *FilesOfName(name), /*kept=*/true);
+  files_.Look();
   EXPECT_EQ(store_.Find(name), nullptr);
+  EXPECT_THAT(files_.Difficulties(), ElementsAre(HasSubstr("/r: No such file or directory")));
   WritePair("r", "k");
   files_.Look();
   EXPECT_NE(store_.Find(name), nullptr);
+}
+
+TEST_F(FileSecretsTest, AFileIsReadWhenItChangesAndByItsThread) {
+  const std::string name = StrCat("file-root:", folder_, "/sub/link");
+  files_.Add(name, *FilesOfName(name), /*kept=*/true);
+  files_.Start();
+  WritePair("r", "k");
+  ASSERT_TRUE(CreateFolders(folder_ + "/sub").ok());
+  ASSERT_EQ(symlink("../r", (folder_ + "/sub/link").c_str()), 0);
+  const auto changed = [&](const cache::ResourcePtr& from) {
+    for (int i = 0; i < 1000 && store_.Find(name) == from; ++i) usleep(10'000);
+    return store_.Find(name);
+  };
+  const cache::ResourcePtr first = changed(nullptr);
+  ASSERT_NE(first, nullptr) << "the folder came later, and the link in it";
+  WritePair("r", "k");
+  EXPECT_NE(changed(first), first) << "where the link ends";
+}
+
+TEST_F(FileSecretsTest, WhatNobodyAsksForIsLetGoOf) {
+  WritePair("r", "k");
+  const std::string name = StrCat("file-root:", folder_, "/r"), same = StrCat("file-root:", folder_, "//r");
+  for (const std::string& one : {name, same}) {
+    store_.Hold(one);
+    files_.Add(one, *FilesOfName(one), /*kept=*/false);
+  }
+  files_.Look();
+  EXPECT_NE(store_.Find(name), nullptr);
+  EXPECT_NE(store_.Find(same), nullptr);
+  store_.Hold(name);
+  store_.LetGo(name);
+  files_.Look();
+  EXPECT_NE(store_.Find(name), nullptr) << "another still asks";
+  store_.LetGo(name);
+  files_.Look();
+  EXPECT_EQ(store_.Find(name), nullptr);
+  EXPECT_NE(store_.Find(same), nullptr);
+}
+
+TEST_F(FileSecretsTest, FoldersOfLinksAndOfWhatIsNotThere) {
+  ASSERT_TRUE(CreateFolders(folder_ + "/new/deep").ok());
+  ASSERT_EQ(symlink("new", (folder_ + "/..data").c_str()), 0);
+  ASSERT_EQ(symlink("..data/deep/c", (folder_ + "/c").c_str()), 0);
+  Write("new/deep/c", "x");
+  const std::string folder = AbsolutePath(folder_);
+  EXPECT_THAT(FoldersOf({folder_ + "/c"}), ElementsAre(folder, folder + "/new/deep"));
+  EXPECT_THAT(FoldersOf({folder_ + "/nosuch/deep/c"}), ElementsAre(folder));
+  EXPECT_THAT(FoldersOf({"/nosuch"}), ElementsAre("/"));
 }
 
 // A list of the authority that names no certificate.
@@ -334,6 +388,23 @@ TEST_F(SdsServerTest, WhatIsWantedMayComeAtOnce) {
   stream.Ask("file-root:/x");
   DiscoveryResponse response;
   EXPECT_EQ(stream.Hear(&response).validation_context().trusted_ca().inline_bytes(), "roots of file-root:/x");
+}
+
+TEST_F(SdsServerTest, AStreamHoldsWhatItAsksForUntilItEnds) {
+  store_.OnWanted([&](const std::string& name) { store_.Set(name, {"", "", "roots"}); });
+  {
+    Stream stream(stub_.get());
+    DiscoveryResponse response;
+    stream.Ask("file-root:/x");
+    stream.Hear(&response);
+    EXPECT_FALSE(store_.EraseUnlessHeld("file-root:/x"));
+    stream.Ask("file-root:/y", response);
+    stream.Hear(&response);
+    EXPECT_TRUE(store_.EraseUnlessHeld("file-root:/x"));
+    EXPECT_FALSE(store_.EraseUnlessHeld("file-root:/y"));
+  }
+  for (int i = 0; i < 1000 && !store_.EraseUnlessHeld("file-root:/y"); ++i) usleep(10'000);
+  EXPECT_EQ(store_.Find("file-root:/y"), nullptr);
 }
 
 TEST(BootstrapTest, TheSecurePortIsSpokenToWithTheWorkloadsCertificate) {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -63,6 +64,19 @@ std::optional<std::string> JoinChunks(std::string_view chunks) {
   }
 }
 
+// In the child. An Envoy whose agent was killed would keep its ports and never get a certificate again.
+void BecomeChild(pid_t parent, int out, int error) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);  // which was killed before
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  setpgid(0, 0);  // a Ctrl-C in the terminal is for the agent, which stops Envoy in order
+  if (out >= 0) dup2(out, STDOUT_FILENO);
+  if (error >= 0) dup2(error, STDERR_FILENO);
+}
+
 }  // namespace
 
 std::vector<std::string> EnvoyCommand(const Options& options, const std::string& bootstrap_file) {
@@ -93,7 +107,7 @@ std::vector<std::string> EnvoyCommand(const Options& options, const std::string&
   return command;
 }
 
-absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command) {
+absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int out, int error) {
   std::vector<char*> words;
   words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -102,22 +116,20 @@ absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus("pipe");
   Descriptor read_end(ends[0]);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    setpgid(0, 0);  // a Ctrl-C in the terminal is for the agent, which stops Envoy in order
+    BecomeChild(parent, out, error);
     execvp(words[0], words.data());
-    const int error = errno;
-    [[maybe_unused]] const ssize_t written = write(ends[1], &error, sizeof error);
+    const int reason = errno;
+    [[maybe_unused]] const ssize_t written = write(ends[1], &reason, sizeof reason);
     _exit(127);
   }
   close(ends[1]);
   if (child < 0) return ErrnoStatus("fork");
-  int error = 0;
-  if (read(read_end.get(), &error, sizeof error) == sizeof error) {
-    errno = error;
+  int reason = 0;
+  if (read(read_end.get(), &reason, sizeof reason) == sizeof reason) {
+    errno = reason;
     return ErrnoStatus(command[0]);
   }
   return child;

@@ -16,8 +16,9 @@ namespace fairlead::agent {
 // Envoy's command line, the program's name first. Source: Envoy's "Command line options".
 std::vector<std::string> EnvoyCommand(const Options& options, const std::string& bootstrap_file);
 
-// Starts a command as a child in its own process group; gives its process id.
-absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command);
+// Starts a command as a child in its own process group; gives its process id. `out` and `error` become its
+// standard output and error, -1: the caller's. It gets SIGTERM where the calling thread ends before it.
+absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int out = -1, int error = -1);
 
 // How long to wait before the next start of an Envoy that died: doubles from 200 ms to 10 s, and starts over
 // after it ran for a minute. Pure.

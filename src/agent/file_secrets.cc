@@ -60,19 +60,10 @@ absl::StatusOr<SecretFiles> FilesOfName(const std::string& name) {
   return absl::InvalidArgumentError(StrCat("'", name, "' is no secret of the agent"));
 }
 
-FileSecrets::FileSecrets(SecretStore* store, std::chrono::milliseconds poll) : store_(store), poll_(poll) {}
-
 FileSecrets::~FileSecrets() { Stop(); }
 
 void FileSecrets::Start() {
-  thread_ = RequireThread([this] {
-    std::unique_lock lock(mutex_);
-    while (!stop_.wait_for(lock, poll_, [this] { return stopping_; })) {
-      lock.unlock();
-      Look();
-      lock.lock();
-    }
-  });
+  thread_ = RequireThread([this] { Run(); });
 }
 
 void FileSecrets::Stop() {
@@ -80,26 +71,80 @@ void FileSecrets::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  stop_.notify_all();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
-void FileSecrets::Add(const std::string& name, SecretFiles files) {
-  {
-    std::lock_guard lock(mutex_);
-    if (!files_.emplace(name, files).second) return;
+void FileSecrets::Run() {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    // Watched before it is read, so that no change is missed.
+    watch_.Watch(Files());
+    watch_.Wait(Look());
   }
-  Read(name, files);
 }
 
-void FileSecrets::Look() {
-  std::map<std::string, SecretFiles> files;
+void FileSecrets::Add(const std::string& name, SecretFiles files, bool kept) {
   {
     std::lock_guard lock(mutex_);
-    files = files_;
+    if (!names_.emplace(name, Name{std::move(files), kept}).second) return;
   }
-  for (const auto& [name, of_name] : files) Read(name, of_name);
-  if (!revocations_.empty()) ReadRevocations();
+  watch_.Wake();
+}
+
+std::map<std::string, FileSecrets::Name> FileSecrets::Names() {
+  std::lock_guard lock(mutex_);
+  std::erase_if(names_, [this](const auto& name) {
+    if (name.second.kept || !store_->EraseUnlessHeld(name.first)) return false;
+    difficulties_.erase(name.first);
+    return true;
+  });
+  return names_;
+}
+
+std::vector<std::string> FileSecrets::Files() {
+  std::vector<std::string> files;
+  for (const auto& [name, of_name] : Names()) {
+    for (const std::string* file : {&of_name.files.chain, &of_name.files.key, &of_name.files.roots}) {
+      if (!file->empty()) files.push_back(*file);
+    }
+  }
+  if (!revocations_.empty()) files.push_back(revocations_);
+  return files;
+}
+
+bool FileSecrets::Look() {
+  std::map<SecretFiles, std::set<std::string>> wanted;
+  for (const auto& [name, of_name] : Names()) wanted[of_name.files].insert(name);
+  std::erase_if(known_, [&](const auto& known) { return !wanted.contains(known.first); });
+  bool again = false;
+  for (const auto& [files, names] : wanted) again = Read(files, names) || again;
+  return (!revocations_.empty() && ReadRevocations()) || again;
+}
+
+bool FileSecrets::Read(const SecretFiles& files, const std::set<std::string>& names) {
+  Known& known = known_[files];
+  const FileState state = FileState::Of({files.chain, files.key, files.roots});
+  if (known.state != state || state.recent()) {
+    auto secret = ReadFiles(files);
+    const std::string why(secret.status().message());
+    for (const std::string& name : names) NoteDifficulty(name, why);
+    if (secret.ok() && known.secret != *secret) {
+      known.secret = *std::move(secret);
+      known.names.clear();
+    }
+  }
+  known.state = state;
+  if (known.secret) {
+    for (const std::string& name : names) {
+      if (!known.names.contains(name)) store_->Set(name, *known.secret);
+    }
+    known.names = names;
+  }
+  return state.recent();
 }
 
 void FileSecrets::WatchRevocations(std::string file) {
@@ -107,24 +152,43 @@ void FileSecrets::WatchRevocations(std::string file) {
   ReadRevocations();
 }
 
-void FileSecrets::ReadRevocations() {
-  if (access(revocations_.c_str(), F_OK) != 0) return store_->SetRevocations("");
+bool FileSecrets::ReadRevocations() {
+  const FileState state = FileState::Of({revocations_});
+  if (revocations_state_ == state && !state.recent()) return false;
+  revocations_state_ = state;
+  if (access(revocations_.c_str(), F_OK) != 0) {
+    NoteDifficulty(revocations_, "");
+    store_->SetRevocations("");
+    return state.recent();
+  }
   auto text = ca::ReadSecretFile(revocations_);
   const absl::Status status = text.ok() ? ca::CheckRevocations(*text) : text.status();
-  NoteBroken(revocations_, std::string(status.message()));
+  NoteDifficulty(revocations_, std::string(status.message()));
   if (status.ok()) store_->SetRevocations(*std::move(text));
+  return state.recent();
 }
 
-void FileSecrets::NoteBroken(const std::string& name, const std::string& why) {
+void FileSecrets::NoteDifficulty(const std::string& of, const std::string& why) {
   std::lock_guard lock(mutex_);
-  if (!why.empty() && broken_[name] != why) cache_log.Warn("{}: {}", name, why);
-  broken_[name] = why;
+  if (why.empty()) {
+    difficulties_.erase(of);
+  } else if (std::string& noted = difficulties_[of]; noted != why) {
+    noted = why;
+    cache_log.Warn("{}: {}", of, why);
+  }
 }
 
-void FileSecrets::Read(const std::string& name, const SecretFiles& files) {
-  auto secret = ReadFiles(files);
-  NoteBroken(name, std::string(secret.status().message()));
-  if (secret.ok()) store_->Set(name, *std::move(secret));
+std::vector<std::string> FileSecrets::Difficulties() const {
+  std::vector<std::string> all;
+  std::lock_guard lock(mutex_);
+  for (const auto& [of, why] : difficulties_) {
+    const bool named = of.starts_with(kRoot) || of.starts_with(kPair);
+    all.push_back(StrCat(of, ": ", why,
+                         named ? "; the mesh's configuration (tls of a DestinationRule or Gateway) names this "
+                                 "file, and what needs it waits"
+                               : ""));
+  }
+  return all;
 }
 
 }  // namespace fairlead::agent

@@ -23,6 +23,8 @@ namespace {
 using absl::InvalidArgumentError;
 using nlohmann::json;
 
+// The Istio whose proxies Envoy stands in for.
+constexpr char kIstioVersion[] = "1.32.0";
 constexpr std::string_view kMetadataPrefix = "ISTIO_META_";
 constexpr std::string_view kJsonMetadataPrefix = "ISTIO_METAJSON_";
 
@@ -153,6 +155,8 @@ std::vector<Flag> MakeFlags() {
       Text("--configPath", &Options::config_folder, "folder for the bootstrap"),
       Number("--proxyAdminPort", &Options::admin_port, "Envoy's administration interface, on loopback"),
       Number("--envoyPrometheusPort", &Options::prometheus_port, "/stats/prometheus; 0: none"),
+      Number("--statusPort", &Options::status_port, "/healthz/ready, answered by the agent; 0: none"),
+      Number("--envoyStatusPort", &Options::envoy_status_port, "the same; Istio's load balancers ask it"),
       Number("--concurrency", &Options::concurrency, "Envoy's worker threads; 0: its own choice"),
       Text("--proxyLogLevel", &Options::log_level, "of Envoy's logs"),
       Text("--proxyComponentLogLevel", &Options::component_log_level, "of their parts, COMPONENT:LEVEL,…"),
@@ -179,6 +183,7 @@ constexpr Variable kVariables[] = {
     {"ISTIO_META_NAME", "node metadata NAME"},
     {"ISTIO_METAJSON_NAME", "node metadata from JSON; LABELS and ANNOTATIONS are maps of their own"},
     {"PROXY_CONFIG", "a ProxyConfig, YAML or JSON; flags beat it"},
+    {"ENVOY_STATUS_PORT", "as --envoyStatusPort, which beats it"},
     {"ISTIO_DELTA_XDS", "whether to ask for differences; true unless it is set"},
     {"OUTPUT_CERTS", "folder that the certificates are written to, too, for gRPC libraries"},
     {"CA_ADDR", "the authority, HOST:PORT, else the control plane; with it, or port 15012, all is over TLS"},
@@ -196,7 +201,7 @@ constexpr Variable kVariables[] = {
     {"ECC_SIGNATURE_ALGORITHM", "ECDSA: keys are ECDSA's, else RSA's"},
     {"WORKLOAD_RSA_KEY_SIZE", "bits of RSA keys; 2048 unless it is set"},
     {"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
-     "true: the agent fetches Wasm modules; Envoy's configuration then comes through it"},
+     "false: Envoy fetches Wasm modules; else the agent, through which Envoy's configuration comes"},
     {"FAIRLEAD_WASM_DIR", "folder of the modules that are fetched [./var/lib/istio/data]"},
     {"WASM_INSECURE_REGISTRIES", "HOST:PORT,… whose certificates are not verified, plaintext too; *: all"},
     {"WASM_MODULE_EXPIRY", "how long a module that nobody wants is kept; 24h unless it is set"},
@@ -277,6 +282,10 @@ absl::Status ReadEnvironment(const Environment& environment, Options* options) {
   if (options->addresses.empty()) options->addresses = InterfaceAddresses();
   if (absl::Status status = ReadMetadata(environment, &options->metadata); !status.ok()) return status;
   options->certificate_folder = Value(environment, "OUTPUT_CERTS");
+  if (const std::string port = Value(environment, "ENVOY_STATUS_PORT"); !port.empty()) {
+    if (absl::Status status = ParseInt("ENVOY_STATUS_PORT", port, &options->envoy_status_port); !status.ok())
+      return status;
+  }
   if (const std::string delta = Value(environment, "ISTIO_DELTA_XDS"); !delta.empty()) {
     const auto parsed = ParseBool(delta);
     if (!parsed)
@@ -390,7 +399,12 @@ void FillMetadata(const Environment& environment, Options* options) {
   if (const std::string account = Value(environment, "SERVICE_ACCOUNT"); !account.empty()) {
     set_if_absent("SERVICE_ACCOUNT", account);
   }
+  // Without them a proxy is of another cluster than the control plane's, and matches no EnvoyFilter that
+  // names a version.
+  set_if_absent("CLUSTER_ID", "Kubernetes");
+  set_if_absent("ISTIO_VERSION", kIstioVersion);
   if (options->prometheus_port != 0) metadata["ENVOY_PROMETHEUS_PORT"] = options->prometheus_port;
+  if (options->envoy_status_port != 0) metadata["ENVOY_STATUS_PORT"] = options->envoy_status_port;
   if (options->exit_on_zero_active_connections) metadata["EXIT_ON_ZERO_ACTIVE_CONNECTIONS"] = "true";
   const json labels = metadata.value("LABELS", json::object());
   // Dots stand for slashes, which labels cannot hold.

@@ -53,7 +53,7 @@ struct Options {
   std::string secret_socket = "./var/run/secrets/workload-spiffe-uds/socket";
 
   // Wasm modules: fetched by the agent, through which Envoy's configuration then comes.
-  bool relay = false;        // ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION; of an agent that runs Envoy
+  bool relay = true;         // ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION; of an agent that runs Envoy
   std::string relay_socket;  // in the configuration's folder; "": Envoy asks the control plane itself
   // FAIRLEAD_WASM_DIR, WASM_…, ISTIO_WASM_MAX_BINARY_SIZE_BYTES, BLOCKED_CIDRS_IN_WASM_FETCH
   wasm::ModuleCache::Options modules;
@@ -66,6 +66,8 @@ struct Options {
   std::string config_folder = "./etc/istio/proxy";
   int admin_port = 15000;
   int prometheus_port = 15090;  // 0: no listener
+  // Of the agent's own probes (health.h); 0: none. The second is Envoy's in Istio (ENVOY_STATUS_PORT).
+  int status_port = 15020, envoy_status_port = 15021;
   int concurrency = 0;          // 0: Envoy's own choice
   std::string log_level = "warning";
   std::string component_log_level = "misc:error";
@@ -75,6 +77,7 @@ struct Options {
   std::chrono::milliseconds termination_drain_duration{5'000};
   std::chrono::milliseconds minimum_drain_duration{5'000};  // with exit_on_zero_active_connections
   bool exit_on_zero_active_connections = false;
+  std::vector<std::string> remarks;  // on what was read and is of no use; to be warned about
   // The agent's own log.
   std::string own_log_level = "default:info";
   std::string own_log_caller;

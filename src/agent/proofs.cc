@@ -19,7 +19,11 @@ UpstreamOptions PlaceOf(const ControlPlaneOptions& options) {
 
 absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secret& earlier) {
   auto roots = ca::ReadSecretFile(options.roots_file);
-  if (!roots.ok()) return roots.status();
+  if (!roots.ok()) {
+    return absl::UnavailableError(StrCat(
+        "no root that vouches for the control plane: ", FromAbsl(roots.status().message()),
+        "; discovery keeps its own as root-cert.pem in FAIRLEAD_CA_DIR, XDS_ROOT_CA names the agent's copy"));
+  }
   Proofs proofs{earlier, *std::move(roots), {}};
   if (earlier.key.empty() && !options.certificate_folder.empty()) {
     auto chain = ca::ReadSecretFile(StrCat(options.certificate_folder, "/cert-chain.pem"));
@@ -30,9 +34,14 @@ absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secr
   }
   if (!options.cluster_id.empty()) proofs.metadata.emplace_back("clusterid", options.cluster_id);
   if (options.token_file.empty()) return proofs;
-  // A token that cannot be read is an error only where there is nothing else.
   const auto token = ca::ReadSecretFile(options.token_file);
-  if (token.ok()) proofs.metadata.emplace_back("authorization", StrCat("Bearer ", Trim(*token)));
+  if (token.ok()) {
+    proofs.metadata.emplace_back("authorization", StrCat("Bearer ", Trim(*token)));
+  } else if (proofs.own.key.empty()) {  // there is nothing else
+    return absl::UnavailableError(
+        StrCat("no token by which the workload proves who it is: ", FromAbsl(token.status().message()),
+               "; FAIRLEAD_TOKEN_FILE names its file, `fairlead token` makes one"));
+  }
   return proofs;
 }
 

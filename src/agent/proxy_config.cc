@@ -1,10 +1,16 @@
 #include "agent/proxy_config.h"
 
 #include <string>
+#include <vector>
 
+#include "base/interned.h"
 #include "base/strings.h"
+#include "config/diagnostic.h"
+#include "config/proto_reader.h"
+#include "config/report.h"
 #include "config/tree_json.h"
 #include "config/yaml.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
 
 namespace fairlead::agent {
 namespace {
@@ -28,6 +34,14 @@ absl::Status SetDuration(Node root, std::string_view key, std::chrono::milliseco
   }
   *out = *parsed;
   return absl::OkStatus();
+}
+
+// What the schema knows nothing of, or differently.
+std::vector<config::Diagnostic> Mistakes(Node root) {
+  config::Report report{Interned("PROXY_CONFIG")};
+  istio::mesh::v1alpha1::ProxyConfig parsed;
+  config::ReadProto(root, {}, report, &parsed, config::UnknownFields::kWarning);
+  return report.Take();
 }
 
 }  // namespace
@@ -65,11 +79,15 @@ absl::Status ApplyProxyConfig(std::string_view text, Options* options) {
   }
   const Node root = document.tree.root();
   if (!root.IsMapping()) return absl::InvalidArgumentError("PROXY_CONFIG: not a mapping");
+  const std::vector<config::Diagnostic> mistakes = Mistakes(root);
+  for (const config::Diagnostic& one : mistakes)
+    options->remarks.push_back(StrCat("PROXY_CONFIG line ", one.line, ": ", one.path, ": ", one.message));
   SetText(root.Find("discoveryAddress"), &options->discovery_address);
   SetText(root.Find("configPath"), &options->config_folder);
   SetText(root.Find("binaryPath"), &options->binary);
   SetText(root.Find("serviceCluster"), &options->service_cluster);
   SetNumber(root.Find("proxyAdminPort"), &options->admin_port);
+  SetNumber(root.Find("statusPort"), &options->status_port);
   SetNumber(root.Find("concurrency"), &options->concurrency);
   for (const auto& [key, member] :
        {std::pair("drainDuration", &options->drain_duration),
@@ -87,7 +105,10 @@ absl::Status ApplyProxyConfig(std::string_view text, Options* options) {
     const std::string key(value.key.substr(kPrefix.size()));
     if (!options->metadata.contains(key)) options->metadata[key] = std::string(value.value.text());
   }
-  options->metadata["PROXY_CONFIG"] = config::ToJson(root);
+  nlohmann::json& told = options->metadata["PROXY_CONFIG"] = config::ToJson(root);
+  for (const config::Diagnostic& one : mistakes) {
+    if (one.code == "unknown-field") told.erase(one.path);
+  }
   return absl::OkStatus();
 }
 

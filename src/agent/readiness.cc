@@ -59,24 +59,32 @@ std::string WaitingFor(std::string_view stats, std::string_view init_dump, std::
   return Join(reasons, "; ");
 }
 
+std::string WhyNotReady(const Readiness::Get& get, const std::string& discovery,
+                        const Readiness::Reasons& reasons) {
+  const auto stats = get("/stats?filter=control_plane.connected_state");
+  const auto dump = get("/init_dump");
+  const std::vector<std::string> known = reasons();
+  std::string text;
+  if (!known.empty()) text = StrCat("The agent's own difficulties: ", Join(known, "; "));
+  if (!stats.ok() && !dump.ok())
+    return StrCat("Its administration port does not answer", text.empty() ? "" : ". ", text);
+  const std::string waits = WaitingFor(stats.value_or(""), dump.value_or(""), discovery);
+  if (waits.empty()) return text.empty() ? "It does not say what it waits for; its log may" : text;
+  const bool secrets = waits.find("the secret ") != std::string::npos;
+  if (secrets && known.empty())
+    text = "Secrets come from an authority (port 15012, CA_ADDR) or from files; without them a "
+           "PeerAuthentication of mode DISABLE lets it serve in plaintext";
+  return StrCat("It waits for: ", waits, text.empty() ? "" : ". ", text);
+}
+
 std::string Readiness::Look(milliseconds ran) {
   ready_ = get_("/ready").ok();
   if (ready_) return told_ ? StrCat("Envoy is ready after ", ran.count() / 1000, " s") : "";
   if (ran < next_) return "";
   next_ = After(next_);
   told_ = true;
-  const auto stats = get_("/stats?filter=control_plane.connected_state");
-  const auto dump = get_("/init_dump");
-  const std::string since = StrCat("Envoy is not ready after ", ran.count() / 1000, " s");
-  if (!stats.ok() && !dump.ok()) return StrCat(since, ", and its administration port does not answer");
-  const std::string reasons = WaitingFor(stats.value_or(""), dump.value_or(""), discovery_);
-  if (reasons.empty()) return StrCat(since, ": it does not say what it waits for; its log may");
-  const bool secrets = reasons.find("the secret ") != std::string::npos;
-  return StrCat(since, ". It waits for: ", reasons,
-                secrets
-                    ? ". Secrets come from an authority (port 15012, CA_ADDR) or from files; without them "
-                      "a PeerAuthentication of mode DISABLE lets it serve in plaintext"
-                    : "");
+  return StrCat("Envoy is not ready after ", ran.count() / 1000, " s. ",
+                WhyNotReady(get_, discovery_, reasons_));
 }
 
 }  // namespace fairlead::agent

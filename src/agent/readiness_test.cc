@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace fairlead::agent {
 namespace {
@@ -37,16 +39,17 @@ class ReadinessTest : public testing::Test {
                          if (page == pages_.end()) return absl::UnavailableError("503");
                          return page->second;
                        },
-                       "xds:15010"};
+                       "xds:15010", [this] { return known_; }};
+  std::vector<std::string> known_;
   std::map<std::string, std::string> pages_;
 };
 
 TEST_F(ReadinessTest, TellsAfterSecondsThenNowAndThen) {
   pages_["/init_dump"] = kInitDump;
-  EXPECT_EQ(readiness_.Look(seconds(4)), "");
-  const std::string told = readiness_.Look(seconds(5));
+  EXPECT_EQ(readiness_.Look(seconds(1)), "");
+  const std::string told = readiness_.Look(seconds(2));
   EXPECT_THAT(told,
-              HasSubstr("not ready after 5 s. It waits for: LDS (init manager Server); the secret default"));
+              HasSubstr("not ready after 2 s. It waits for: LDS (init manager Server); the secret default"));
   EXPECT_THAT(told, HasSubstr("PeerAuthentication of mode DISABLE"));
   EXPECT_EQ(readiness_.Look(seconds(29)), "");
   EXPECT_NE(readiness_.Look(seconds(30)), "");
@@ -65,7 +68,15 @@ TEST_F(ReadinessTest, IsSilentWhereAllIsWell) {
 }
 
 TEST_F(ReadinessTest, AnEnvoyThatDoesNotAnswer) {
-  EXPECT_THAT(readiness_.Look(seconds(6)), HasSubstr("its administration port does not answer"));
+  EXPECT_THAT(readiness_.Look(seconds(6)), HasSubstr("Its administration port does not answer"));
+}
+
+TEST_F(ReadinessTest, TellsWhatTheAgentItselfKnows) {
+  pages_["/init_dump"] = kInitDump;
+  known_ = {"/nosuch.pem: No such file or directory"};
+  const std::string told = readiness_.Look(seconds(2));
+  EXPECT_THAT(told, HasSubstr("The agent's own difficulties: /nosuch.pem: No such file"));
+  EXPECT_THAT(told, testing::Not(HasSubstr("PeerAuthentication"))) << "no guess where the cause is known";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/way_out.h"
 #include "agent/xds_fields.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -205,7 +206,7 @@ void RelayStream::OnEnd(const absl::Status& status) {
     if (std::exchange(over_, true)) return;
     ended = std::move(call_);
   }
-  if (!status.ok()) relay_log.Warn("the control plane's stream ended: {}", status.ToString());
+  if (!status.ok()) relay_log.Warn("the control plane's stream ended: {}", WithWayOut(status.ToString()));
   stream_->Close(status);
 }
 

@@ -1,11 +1,8 @@
 #include "agent/run.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -14,10 +11,13 @@
 #include "absl/status/statusor.h"
 #include "agent/bootstrap.h"
 #include "agent/certificates.h"
+#include "agent/envoy_output.h"
 #include "agent/envoy_process.h"
 #include "agent/grpc_bootstrap.h"
+#include "agent/health.h"
+#include "agent/notice.h"
 #include "agent/options.h"
-#include "agent/readiness.h"
+#include "agent/supervisor.h"
 #include "agent/xds_relay.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -25,13 +25,6 @@
 
 namespace fairlead::agent {
 namespace {
-
-using std::chrono::milliseconds;
-using SteadyClock = std::chrono::steady_clock;
-
-void Say(std::string_view text) {
-  std::fprintf(stderr, "fairlead agent: %.*s\n", int(text.size()), text.data());
-}
 
 std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
 
@@ -73,134 +66,47 @@ XdsRelay::Options RelayOptions(const Options& options) {
   return relay;
 }
 
-// Runs Envoy and reacts to signals, which the constructor blocks for everything else: all on the calling
-// thread.
-class Supervisor {
- public:
-  explicit Supervisor(const Options& options) : options_(options), admin_(options.admin_port) {
-    sigemptyset(&signals_);
-    for (int one : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&signals_, one);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-
-  int Run(const std::vector<std::string>& command) {
-    Backoff backoff;
-    for (;;) {
-      const auto started = StartProcess(command);
-      if (!started.ok()) {
-        Say(Message(started.status()));
-        return 1;  // not to be run at all: no use in trying again
-      }
-      const auto start = SteadyClock::now();
-      Say(StrCat("Envoy runs as process ", *started));
-      if (!WaitForEnd(*started)) return Stop(*started);
-      const auto ran = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - start);
-      const milliseconds wait = backoff.Next(ran);
-      Say(StrCat("Envoy ended after ", ran.count(), " ms (", Describe(*ended_), "); next start in ",
-                 wait.count(), " ms"));
-      if (StopAskedWithin(wait)) return 0;
-    }
-  }
-
- private:
-  static std::string Describe(int status) {
-    if (WIFSIGNALED(status)) return StrCat("signal ", WTERMSIG(status));
-    return StrCat("status ", WEXITSTATUS(status));
-  }
-
-  // Takes the next signal, waiting at most `limit` (for ever where there is none); 0 where none came.
-  int NextSignal(std::optional<milliseconds> limit) {
-    if (!limit) return sigwaitinfo(&signals_, nullptr);
-    const timespec time{limit->count() / 1000, (limit->count() % 1000) * 1'000'000};
-    const int got = sigtimedwait(&signals_, nullptr, &time);
-    return got > 0 ? got : 0;
-  }
-
-  // Reaps `child` if it has ended.
-  bool Ended(pid_t child) {
-    int status = 0;
-    if (waitpid(child, &status, WNOHANG) != child) return false;
-    ended_ = status;
-    return true;
-  }
-
-  // Until the child ends (true) or a stop is asked for (false). Tells meanwhile why it is not ready.
-  bool WaitForEnd(pid_t child) {
-    const auto start = SteadyClock::now();
-    Readiness readiness([this](const std::string& path) { return admin_.Get(path); },
-                        options_.discovery_address);
-    while (!Ended(child)) {
-      const int got = NextSignal(readiness.ready() ? std::nullopt : std::optional(milliseconds(1'000)));
-      if (got == SIGTERM || got == SIGINT) return false;
-      if (got != 0 || readiness.ready()) continue;
-      const auto ran = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - start);
-      if (const std::string text = readiness.Look(ran); !text.empty()) Say(text);
-    }
-    return true;
-  }
-
-  bool EndedWithin(pid_t child, milliseconds limit) {
-    const auto end = SteadyClock::now() + limit;
-    while (!Ended(child)) {
-      const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
-      if (left.count() <= 0) return false;
-      NextSignal(std::min(left, milliseconds(200)));
-    }
-    return true;
-  }
-
-  bool StopAskedWithin(milliseconds limit) {
-    const auto end = SteadyClock::now() + limit;
-    for (;;) {
-      const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
-      if (left.count() <= 0) return false;
-      const int got = NextSignal(left);
-      if (got == SIGTERM || got == SIGINT) return true;
-    }
-  }
-
-  // Lets requests that are under way finish: listeners drain, connections end, then Envoy does.
-  int Stop(pid_t child) {
-    Say("stopping: Envoy drains its listeners");
-    const std::string which =
-        options_.type == "sidecar" ? "?inboundonly&graceful&skip_exit" : "?graceful&skip_exit";
-    if (const auto drained = admin_.Post("/drain_listeners" + which); !drained.ok()) {
-      Say(StrCat("listeners cannot be drained: ", Message(drained.status())));
-    }
-    const bool ended = options_.exit_on_zero_active_connections
-                           ? WaitForConnections(child)
-                           : EndedWithin(child, options_.termination_drain_duration);
-    if (ended) return 0;
-    kill(child, SIGTERM);
-    constexpr milliseconds kLastWait{5'000};
-    if (EndedWithin(child, kLastWait)) return 0;
-    Say("Envoy did not end in time and is killed");
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    return 0;
-  }
-
-  // Until no connection is left, asked each second after the minimum; true if Envoy ended by itself.
-  bool WaitForConnections(pid_t child) {
-    if (EndedWithin(child, options_.minimum_drain_duration)) return true;
-    for (DrainProgress progress;;) {
-      const auto active = admin_.ActiveConnections(options_.prometheus_port);
-      if (progress.Done(active)) return false;
-      Say(active.ok() ? StrCat(*active, " connections are open") : Message(active.status()));
-      if (EndedWithin(child, milliseconds(1'000))) return true;
-    }
-  }
-
-  const Options& options_;
-  const Admin admin_;
-  sigset_t signals_;
-  std::optional<int> ended_;  // wait status of the last Envoy
-};
-
 absl::Status SetUpLog(const Options& options) {
   if (absl::Status status = SetLogLevels(options.own_log_level); !status.ok()) return status;
   SetLogCallers(options.own_log_caller);
   return SetLogOutput(options.own_log);
+}
+
+int Failed(const absl::Status& status) {
+  Say(Message(status));
+  return 1;
+}
+
+// Whoever started the agent may have closed these: no file of its own must take their place.
+void KeepStandardFiles() {
+  for (int file = open("/dev/null", O_RDWR); file >= 0; file = open("/dev/null", O_RDWR)) {
+    if (file <= STDERR_FILENO) continue;
+    close(file);
+    return;
+  }
+}
+
+// Envoy, and what it needs, until a stop is asked for.
+int RunProxy(Options options) {
+  // The control plane warns of what needs some.
+  if (!HasCertificates(options)) options.metadata["FAIRLEAD_CERTIFICATES"] = "none";
+  options.relay_socket = RelaySocket(options);
+  const auto file = WriteBootstrap(options);
+  if (!file.ok()) return Failed(file.status());
+  EnvoyOutput output(STDOUT_FILENO, STDERR_FILENO);
+  if (const absl::Status status = output.Start(); !status.ok()) return Failed(status);
+  Certificates certificates(options);
+  const Readiness::Reasons reasons = [&certificates] { return certificates.Difficulties(); };
+  Health health([admin = Admin(options.admin_port)](const std::string& path) { return admin.Get(path); },
+                options.discovery_address, reasons);
+  if (const absl::Status status = certificates.Start(); !status.ok()) return Failed(status);
+  std::optional<XdsRelay> relay;
+  if (!options.relay_socket.empty()) {
+    relay.emplace(RelayOptions(options), certificates.store());
+    if (const absl::Status status = relay->Start(); !status.ok()) return Failed(status);
+  }
+  health.Serve({options.status_port, options.envoy_status_port});
+  return Supervisor(options, output, &health, reasons).Run(EnvoyCommand(options, *file));
 }
 
 }  // namespace
@@ -216,39 +122,19 @@ int RunAgent(const std::vector<std::string>& arguments) {
     std::fprintf(help ? stdout : stderr, "%s\n", Message(options.status()).c_str());
     return help ? 0 : 2;
   }
+  if (!print) {
+    KeepStandardFiles();
+    BlockSignals();
+  }
   if (const absl::Status status = SetUpLog(*options); !status.ok()) {
     Say(Message(status));
     return 2;
   }
-  if (print) {
-    const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
-    std::printf("%s\n", JsonText(bootstrap, 2).c_str());
-    return 0;
-  }
-  // The control plane warns of what needs some.
-  if (!HasCertificates(*options)) options->metadata["FAIRLEAD_CERTIFICATES"] = "none";
-  options->relay_socket = RelaySocket(*options);
-  const auto file = WriteBootstrap(*options);
-  if (!file.ok()) {
-    Say(Message(file.status()));
-    return 1;
-  }
-  // First: it blocks signals for the threads that are made after it, too.
-  Supervisor supervisor(*options);
-  Certificates certificates(*options);
-  if (const absl::Status status = certificates.Start(); !status.ok()) {
-    Say(Message(status));
-    return 1;
-  }
-  std::optional<XdsRelay> relay;
-  if (!options->relay_socket.empty()) {
-    relay.emplace(RelayOptions(*options), certificates.store());
-    if (const absl::Status status = relay->Start(); !status.ok()) {
-      Say(Message(status));
-      return 1;
-    }
-  }
-  return supervisor.Run(EnvoyCommand(*options, *file));
+  for (const std::string& remark : options->remarks) Say(StrCat("warning: ", remark));
+  if (!print) return RunProxy(*std::move(options));
+  const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
+  std::printf("%s\n", JsonText(bootstrap, 2).c_str());
+  return 0;
 }
 
 }  // namespace fairlead::agent

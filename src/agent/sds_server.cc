@@ -1,6 +1,7 @@
 #include "agent/sds_server.h"
 
 #include <atomic>
+#include <set>
 #include <utility>
 
 #include "agent/own_socket.h"
@@ -45,6 +46,7 @@ class SdsStream : public rpc::StreamHandler {
   void OnClosed() override {
     std::lock_guard lock(mutex_);
     closed_ = true;
+    Hold({});
   }
   void OnChange() {
     {
@@ -58,6 +60,7 @@ class SdsStream : public rpc::StreamHandler {
   // False: the stream has ended.
   bool TakeRequest(std::string_view bytes) {
     std::lock_guard lock(mutex_);
+    if (closed_) return false;
     auto request = core_.Decode(bytes);
     if (!request.ok()) return End(request.status());
     const std::string_view url = xds::InfoOf(TypeId::kSecret).url;
@@ -65,7 +68,19 @@ class SdsStream : public rpc::StreamHandler {
     if (request->type_url != url) return End(absl::InvalidArgumentError("this is a service of secrets"));
     const xds::Verdict verdict = core_.OnRequest(*request);
     if (verdict.kind == xds::Verdict::kTooMuch) return End(absl::ResourceExhaustedError(verdict.excess));
+    const auto names = core_.Status(TypeId::kSecret).names;
+    Hold({names->names().begin(), names->names().end()});
     return true;
+  }
+  // The store is told what this stream asks for. REQUIRES: mutex_ held.
+  void Hold(std::set<std::string> names) {
+    for (const std::string& name : names) {
+      if (!held_.contains(name)) store_->Hold(name);
+    }
+    for (const std::string& name : held_) {
+      if (!names.contains(name)) store_->LetGo(name);
+    }
+    held_ = std::move(names);
   }
   bool End(const absl::Status& status) {
     stream_->Close(status);
@@ -110,6 +125,7 @@ class SdsStream : public rpc::StreamHandler {
   SecretStore* const store_;
   std::mutex mutex_;
   xds::StreamCore core_;
+  std::set<std::string> held_;
   bool sending_ = false, closed_ = false;
 };
 

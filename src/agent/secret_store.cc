@@ -135,4 +135,33 @@ void SecretStore::Want(const std::string& name) {
   if (wanted) wanted(name);
 }
 
+void SecretStore::Hold(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  ++held_[name];
+}
+
+void SecretStore::LetGo(const std::string& name) {
+  std::function<void()> let_go;
+  {
+    std::lock_guard lock(mutex_);
+    const auto held = held_.find(name);
+    if (held == held_.end() || --held->second > 0) return;
+    held_.erase(held);
+    let_go = let_go_;
+  }
+  if (let_go) let_go();
+}
+
+void SecretStore::OnLetGo(std::function<void()> let_go) {
+  std::lock_guard lock(mutex_);
+  let_go_ = std::move(let_go);
+}
+
+bool SecretStore::EraseUnlessHeld(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  if (held_.contains(name)) return false;
+  entries_.erase(name);
+  return true;
+}
+
 }  // namespace fairlead::agent

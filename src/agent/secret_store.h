@@ -42,6 +42,13 @@ class SecretStore {
   // `wanted` hears of names that are asked for and not there.
   void OnWanted(std::function<void(const std::string& name)> wanted);
   void Want(const std::string& name);
+  // Somebody asks for a name, whatever is there, until as many have let go of it as have held it; `let_go`
+  // hears when nobody is left.
+  void Hold(const std::string& name);
+  void LetGo(const std::string& name);
+  void OnLetGo(std::function<void()> let_go);
+  // Whether nobody holds the name: then it is not there any more.
+  bool EraseUnlessHeld(const std::string& name);
 
  private:
   using Followers = std::vector<std::function<void(const std::string& name, const Secret& secret)>>;
@@ -61,6 +68,8 @@ class SecretStore {
   std::map<std::string, Entry, std::less<>> entries_;  // guarded by mutex_
   Followers followers_;                                // guarded by mutex_
   std::function<void(const std::string&)> wanted_;     // guarded by mutex_
+  std::function<void()> let_go_;                       // guarded by mutex_
+  std::map<std::string, size_t, std::less<>> held_;    // how often, over 0; guarded by mutex_
 };
 
 }  // namespace fairlead::agent

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/way_out.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -93,7 +94,7 @@ void TrustStream::Run() {
   do {
     lock.unlock();
     bool told = false;
-    const std::string why(RunOnce(&told).message());
+    const std::string why = WithWayOut(FromAbsl(RunOnce(&told).message()));
     if (told) retry = options_.first_retry;
     if (why != last && !why.empty())
       trust_log.Warn("{}: {}; what is trusted stays as it is", options_.control_plane.address, why);

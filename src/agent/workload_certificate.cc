@@ -58,6 +58,10 @@ std::chrono::milliseconds WorkloadCertificate::Step() {
     return std::min<milliseconds>(std::chrono::seconds(renew_at_ - now), std::chrono::minutes(1));
   }
   const absl::Status status = Renew();
+  {
+    std::lock_guard lock(mutex_);
+    difficulty_ = status.ok() || ends_ > now ? "" : StrCat("no certificate: ", FromAbsl(status.message()));
+  }
   if (status.ok()) {
     retry_ = options_.first_retry;
     by_earlier_ = true;
@@ -69,6 +73,11 @@ std::chrono::milliseconds WorkloadCertificate::Step() {
   const milliseconds wait(static_cast<int64_t>(static_cast<double>(retry_.count()) * Chance(0.8, 1.2)));
   retry_ = std::min(2 * retry_, options_.last_retry);
   return wait;
+}
+
+std::string WorkloadCertificate::difficulty() const {
+  std::lock_guard lock(mutex_);
+  return difficulty_;
 }
 
 absl::Status WorkloadCertificate::Renew() {

@@ -51,6 +51,8 @@ class WorkloadCertificate {
   void Stop();
   // Renews if that is due; how long to wait until the next time. As the thread does; for tests.
   std::chrono::milliseconds Step();
+  // Why there is no certificate yet; "" where there is one, or where it was not asked for yet. Thread-safe.
+  std::string difficulty() const;
 
  private:
   absl::Status Renew();
@@ -64,9 +66,10 @@ class WorkloadCertificate {
   std::chrono::milliseconds retry_;
   // After a failure the other proof is tried: an authority may have a new root, or the token may have ended.
   bool by_earlier_ = true;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable stop_;
-  bool stopping_ = false;  // guarded by mutex_
+  bool stopping_ = false;   // guarded by mutex_
+  std::string difficulty_;  // guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,5 +1,6 @@
 #include "transport/tls.h"
 
+#include <arpa/inet.h>
 #include <nghttp2/nghttp2.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -7,6 +8,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/strings.h"
@@ -167,6 +170,14 @@ std::string TextOf(const ASN1_STRING* text) {
           static_cast<size_t>(ASN1_STRING_length(text))};
 }
 
+// "" of what is no address.
+std::string AddressOf(const ASN1_OCTET_STRING* bytes) {
+  const int family = ASN1_STRING_length(bytes) == 4 ? AF_INET : AF_INET6;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (family == AF_INET6 && ASN1_STRING_length(bytes) != 16) return "";
+  return inet_ntop(family, ASN1_STRING_get0_data(bytes), text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
 void ReadNames(X509* certificate, TlsPeer* peer) {
   const NamesPtr names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
@@ -251,6 +262,26 @@ absl::StatusOr<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const ClientTlsMateria
     return status;
   SSL_CTX_set_verify(tls.get(), SSL_VERIFY_PEER, PassMissingLists);
   return tls;
+}
+
+std::string NamesOfVerified(x509_store_ctx_st* context) {
+  constexpr int kMost = 8;
+  constexpr size_t kLongest = 100;
+  std::vector<std::string> all;
+  const NamesPtr names(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(X509_STORE_CTX_get0_cert(context), NID_subject_alt_name, nullptr, nullptr)));
+  const int count = names == nullptr ? 0 : sk_GENERAL_NAME_num(names.get());
+  for (int i = 0; i < std::min(count, kMost); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    std::string text;
+    if (name->type == GEN_DNS) text = TextOf(name->d.dNSName);
+    if (name->type == GEN_URI) text = TextOf(name->d.uniformResourceIdentifier);
+    if (name->type == GEN_IPADD) text = AddressOf(name->d.iPAddress);
+    std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    if (!text.empty()) all.push_back(text.substr(0, kLongest));
+  }
+  if (count > kMost) all.push_back("...");
+  return all.empty() ? "nobody" : Join(all, ", ");
 }
 
 absl::StatusOr<std::shared_ptr<const TlsPeer>> ReadTlsPeer(ssl_st* connection) {

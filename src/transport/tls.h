@@ -13,6 +13,7 @@
 
 struct ssl_ctx_st;
 struct ssl_st;
+struct x509_store_ctx_st;
 
 // TLS: what each end shows and demands, and who is at the other end. TLS 1.2 and 1.3, ALPN "h2".
 namespace fairlead::transport {
@@ -76,6 +77,10 @@ struct ClientTlsMaterial {
 
 // For a client's handshakes. InvalidArgument, saying which part, where the material cannot be used.
 absl::StatusOr<std::shared_ptr<ssl_ctx_st>> MakeClientTls(const ClientTlsMaterial& material);
+
+// The names that a certificate is for, as people are told them: "istiod.istio-system.svc, 10.0.0.1", a few of
+// many; printable. `context`: an X509_STORE_CTX of a verification under way.
+std::string NamesOfVerified(x509_store_ctx_st* context);
 
 // Who is at the other end after a handshake. Unauthenticated where the certificate of a resumed session has
 // expired meanwhile.

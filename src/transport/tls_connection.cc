@@ -87,7 +87,20 @@ TlsConnection::TlsConnection(ssl_ctx_st* credentials, const std::string& server_
     SSL_set1_host(tls_.get(), server_name.c_str());
     SSL_set_tlsext_host_name(tls_.get(), server_name.c_str());
   }
+  SSL_set_app_data(tls_.get(), this);
+  SSL_set_verify(tls_.get(), SSL_VERIFY_PEER, Verify);
   SSL_set_connect_state(tls_.get());
+}
+
+// As the credentials' own; notes whom a certificate is for that is not for the one that is wanted.
+int TlsConnection::Verify(int ok, x509_store_ctx_st* context) {
+  SSL* const tls =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const int error = X509_STORE_CTX_get_error(context);
+  if (ok == 0 && (error == X509_V_ERR_HOSTNAME_MISMATCH || error == X509_V_ERR_IP_ADDRESS_MISMATCH))
+    static_cast<TlsConnection*>(SSL_get_app_data(tls))->other_names_ = NamesOfVerified(context);
+  const auto own = SSL_CTX_get_verify_callback(SSL_get_SSL_CTX(tls));
+  return own == nullptr ? ok : own(ok, context);
 }
 
 absl::Status TlsConnection::Shake() {
@@ -95,7 +108,9 @@ absl::Status TlsConnection::Shake() {
   const int result = SSL_do_handshake(tls_.get());
   if (result != 1) {
     if (SSL_get_error(tls_.get(), result) == SSL_ERROR_WANT_READ) return absl::OkStatus();
-    return absl::UnauthenticatedError(StrCat("TLS handshake: ", Reason(), Doubt(tls_.get())));
+    return absl::UnauthenticatedError(
+        StrCat("TLS handshake: ", Reason(), Doubt(tls_.get()),
+               other_names_.empty() ? "" : StrCat(": the certificate is for ", other_names_)));
   }
   // An end that names no protocol speaks some other one.
   const unsigned char* protocol = nullptr;

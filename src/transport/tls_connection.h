@@ -10,6 +10,8 @@
 #include "transport/output.h"
 #include "transport/tls.h"
 
+struct x509_store_ctx_st;
+
 namespace fairlead::transport {
 
 // One end of a TLS connection, without its socket. For one thread.
@@ -52,10 +54,12 @@ class TlsConnection {
   void Begin(std::string_view in, std::string* out) { buffers_ = {in, out}; }
   void End() { buffers_ = {}; }
   absl::Status Shake();
+  static int Verify(int ok, x509_store_ctx_st* context);
   bool Decrypt(std::string_view* plain, absl::Status* status);
 
   Buffers buffers_;
   std::unique_ptr<ssl_st, Free> tls_;
+  std::string other_names_;  // of a server's certificate that is for others than the one that is wanted
   std::shared_ptr<const TlsPeer> peer_;
 };
 

@@ -27,6 +27,12 @@ kind: Service
 metadata: {name: web, namespace: shop}
 spec: {clusterIP: 10.0.0.10, ports: [{name: http, port: 80}], selector: {app: web}}
 """
+RULE = """
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {{name: web, namespace: shop}}
+spec: {{host: web, trafficPolicy: {{tls: {{mode: SIMPLE, caCertificates: {}}}}}}}
+"""
 
 
 def fetch(url):
@@ -196,6 +202,46 @@ class CertificatesTest(unittest.TestCase):
             setting.stop("agent")
             (setting.folder / "agent.log").unlink()
         self.assertEqual(issued(), 0)
+
+    def test_what_lacks_is_said_with_the_way_out(self):
+        """Within two seconds of the agent's start, each."""
+        setting = self.setting
+        setting.write_token("shop:web")
+        token, good = setting.folder / "token", str(setting.roots)
+        nothing, other = setting.folder / "nothing", setting.folder / "other.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                        "/dev/null", "-out", other, "-subj", "/O=other"], check=True, capture_output=True)
+        for what, environment, *texts in (
+                ("token", {"FAIRLEAD_TOKEN_FILE": str(nothing)}, f"no token by which the workload proves who it is: {nothing}: No such file",
+                 "`fairlead token` makes one"),
+                ("root", {"XDS_ROOT_CA": str(nothing)}, f"no root that vouches for the control plane: {nothing}: No such file",
+                 "root-cert.pem in FAIRLEAD_CA_DIR"),
+                ("other root", {"XDS_ROOT_CA": str(other)}, "has another root than the control plane's"),
+                ("name", {"ISTIOD_SAN": "example.com"}, "hostname mismatch: the certificate is for ", "localhost", "ISTIOD_SAN says which"),
+                ("port", {"CA_ADDR": f"127.0.0.1:{MONITORING}"}, f"127.0.0.1:{MONITORING}: ", "this port speaks no TLS and hands out no certificates"),
+                ("nobody", {"CA_ADDR": "127.0.0.1:15999"}, "nothing listens there")):
+            setting.agent_environment = {"XDS_ROOT_CA": good, "FAIRLEAD_TOKEN_FILE": str(token), **environment}
+            setting.start_agent()
+            with self.subTest(what):
+                wait_until(f"{what}: {texts} in {setting.log('agent')}",
+                           lambda: all(text in setting.log("agent") for text in ("no certificate: ", *texts)), 2)
+                wait_until(f"{what}: it is told once more as what the agent lacks",
+                           lambda: "Envoy is not ready after" in setting.log("agent"), 10)
+                self.assertIn(texts[0], setting.log("agent").split("Envoy is not ready after", 1)[1])
+            setting.stop("agent")
+            (setting.folder / "agent.log").unlink()
+
+    def test_a_ca_file_that_is_not_there(self):
+        setting = self.setting
+        setting.write_token("shop:web")
+        missing = setting.folder / "nosuch.pem"
+        (setting.folder / "mesh" / "rule.yaml").write_text(RULE.format(missing))
+        setting.start_agent()
+        wait_until("the file is named", lambda: f"file-root:{missing}: {missing}: No such file or directory" in setting.log("agent"), 10)
+        wait_until("and that it is waited for",
+                   lambda: "what needs it waits" in setting.log("agent"), 10)
+        missing.write_text(setting.roots.read_text())
+        wait_until("Envoy is ready", lambda: "LIVE" in fetch(f"http://127.0.0.1:{ADMIN}/ready"), 10)
 
     def test_a_node_of_another_namespace_is_refused(self):
         setting = self.setting

@@ -1,0 +1,81 @@
+#include "agent/health.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace fairlead::agent {
+namespace {
+
+LogScope status_log("status");
+
+constexpr std::chrono::milliseconds kFresh{100};
+constexpr rpc::HttpServerOptions kLimits{.max_connections = 64,
+                                         .request_patience = std::chrono::seconds(2)};
+
+// Envoy is live, too, where its first listeners or clusters were refused: of each kind some must have been
+// taken.
+bool Configured(std::string_view stats) {
+  for (const std::string_view name :
+       {"cluster_manager.cds.update_success: ", "listener_manager.lds.update_success: "}) {
+    const size_t at = stats.find(name);
+    if (at == std::string_view::npos || stats.substr(at + name.size()).starts_with('0')) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Health::Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons)
+    : get_(std::move(get)), discovery_(std::move(discovery)), reasons_(std::move(reasons)) {}
+
+Health::~Health() { Stop(); }
+
+void Health::Serve(const std::vector<int>& ports) {
+  for (const int port : ports) {
+    if (port == 0) continue;
+    auto server = std::make_unique<rpc::HttpServer>(kLimits);
+    server->Get("/healthz/ready", [this](const rpc::HttpRequest&) {
+      const absl::Status status = Check();
+      return status.ok() ? rpc::HttpResponse{200, "ready\n"}
+                         : rpc::HttpResponse{503, StrCat(FromAbsl(status.message()), "\n")};
+    });
+    if (const absl::Status status = server->Start(StrCat(":", port)); !status.ok()) {
+      status_log.Warn("no probes: {}", std::string(status.message()));
+      continue;
+    }
+    servers_.push_back(std::move(server));
+  }
+}
+
+void Health::Stop() {
+  for (const auto& server : servers_) server->Stop();
+  servers_.clear();
+}
+
+// One probe asks; others that come meanwhile get its answer.
+absl::Status Health::Check() {
+  std::lock_guard lock(mutex_);
+  const Phase phase = phase_;
+  if (asked_in_ == phase && Clock::now() - asked_ < kFresh) return found_;
+  found_ = Ask();
+  asked_in_ = phase;
+  asked_ = Clock::now();
+  return found_;
+}
+
+absl::Status Health::Ask() {
+  if (phase_ == kStops) return absl::UnavailableError("the agent stops, and Envoy drains its listeners");
+  if (phase_ == kDoesNotRun) return absl::UnavailableError("Envoy does not run");
+  if (!get_("/ready").ok()) {
+    const std::string reasons = WhyNotReady(get_, discovery_, reasons_);
+    return absl::UnavailableError(StrCat("Envoy is not ready", reasons.empty() ? "" : ". ", reasons));
+  }
+  const auto stats = get_("/stats?filter=^(cluster_manager.cds|listener_manager.lds).update_success$");
+  if (stats.ok() && !Configured(*stats))
+    return absl::UnavailableError("Envoy has refused its first listeners or clusters; its log says why");
+  return absl::OkStatus();
+}
+
+}  // namespace fairlead::agent

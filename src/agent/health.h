@@ -1,0 +1,49 @@
+#ifndef FAIRLEAD_AGENT_HEALTH_H_
+#define FAIRLEAD_AGENT_HEALTH_H_
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "agent/readiness.h"
+#include "base/clock.h"
+#include "rpc/http_server.h"
+
+namespace fairlead::agent {
+
+// Whether Envoy serves, for probes of orchestrators and load balancers: `/healthz/ready` is 200, or 503 with
+// the reason. Thread-safe. Source: pilot-agent, whose port 15020 it is, and Istio's bootstrap, whose listener
+// 15021 asks that port; here the agent answers on both, so that an Envoy that does not serve yet is said so.
+class Health {
+ public:
+  enum Phase { kDoesNotRun, kRuns, kStops };
+  explicit Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
+  ~Health();  // as Stop()
+  // Answers on these ports of all addresses, 0: none. One that cannot be had is warned about.
+  void Serve(const std::vector<int>& ports);
+  void Stop();
+  void Set(Phase phase) { phase_ = phase; }
+  // OK where Envoy is live and has its configuration; else why not. What was found counts for 100 ms.
+  absl::Status Check();
+
+ private:
+  absl::Status Ask();
+
+  const Readiness::Get get_;
+  const std::string discovery_;
+  const Readiness::Reasons reasons_;
+  std::atomic<Phase> phase_{kDoesNotRun};
+  std::vector<std::unique_ptr<rpc::HttpServer>> servers_;
+  std::mutex mutex_;
+  Phase asked_in_ = kDoesNotRun;  // guarded by mutex_
+  Clock::time_point asked_;       // guarded by mutex_
+  absl::Status found_;            // guarded by mutex_
+};
+
+}  // namespace fairlead::agent
+
+#endif  // FAIRLEAD_AGENT_HEALTH_H_

@@ -1,0 +1,115 @@
+#include "agent/watched_files.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace fairlead::agent {
+namespace {
+
+LogScope watch_log("cache");
+
+constexpr int kMostLinks = 32;
+// Several changes of a moment are one; folders in which much happens cost no more than ten looks a second.
+constexpr int kTogetherMs = 100;
+constexpr int kSoonMs = 1'000, kSeldomMs = 10'000;
+constexpr int64_t kRecentSeconds = 2;
+
+// The folders for one absolute path.
+void AddFolders(const std::string& path, int links, std::set<std::string>* folders) {
+  std::string folder = "/";
+  for (size_t at = 1; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const std::string next = StrCat(folder, folder.ends_with('/') ? "" : "/", path.substr(at, end - at));
+    struct stat found {};
+    const bool is_last = end == path.size();
+    if (lstat(next.c_str(), &found) != 0 || (is_last && !S_ISLNK(found.st_mode))) {
+      folders->insert(folder);
+      return;
+    }
+    if (S_ISLNK(found.st_mode)) {
+      folders->insert(folder);
+      std::array<char, PATH_MAX> target{};
+      const ssize_t size = readlink(next.c_str(), target.data(), target.size());
+      if (size <= 0 || links == kMostLinks) return;
+      const std::string to(target.data(), static_cast<size_t>(size));
+      const std::string whole = to.starts_with('/') ? to : StrCat(folder, "/", to);
+      return AddFolders(StrCat(whole, path.substr(end)), links + 1, folders);
+    }
+    folder = next;
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+FileState FileState::Of(const std::vector<std::string>& files) {
+  FileState state;
+  const int64_t now = std::time(nullptr);
+  for (const std::string& file : files) {
+    struct stat found {};
+    if (stat(file.c_str(), &found) != 0) {
+      state.numbers_.push_back(-errno);
+      continue;
+    }
+    for (const auto number : {int64_t(found.st_dev), int64_t(found.st_ino), int64_t(found.st_size),
+                              int64_t(found.st_mtim.tv_sec), int64_t(found.st_mtim.tv_nsec),
+                              int64_t(found.st_ctim.tv_sec), int64_t(found.st_ctim.tv_nsec)})
+      state.numbers_.push_back(number);
+    // Not of one whose time is to come: it would be looked at for ever.
+    const int64_t age = now - std::max(found.st_mtim.tv_sec, found.st_ctim.tv_sec);
+    state.recent_ = state.recent_ || (age >= 0 && age < kRecentSeconds);
+  }
+  return state;
+}
+
+std::set<std::string> FoldersOf(const std::vector<std::string>& files) {
+  std::set<std::string> folders;
+  for (const std::string& file : files) AddFolders(AbsolutePath(file), 0, &folders);
+  return folders;
+}
+
+WatchedFiles::WatchedFiles() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (const absl::Status status = inotify_.Open(); !status.ok())
+    watch_log.Warn("files are looked at every second: {}", FromAbsl(status.message()));
+}
+
+void WatchedFiles::Watch(const std::vector<std::string>& files) {
+  any_ = !files.empty();
+  complete_ = inotify_.fd() >= 0;
+  if (!complete_) return;
+  inotify_.BeginGeneration();
+  for (const std::string& folder : FoldersOf(files)) {
+    // A folder that cannot be watched, as one that is not to be read, is asked by looking at the file.
+    if (!inotify_.Watch(folder, source::kTargetRole).ok()) complete_ = false;
+  }
+  inotify_.EndGeneration();
+}
+
+void WatchedFiles::Wait(bool soon) {
+  const int at_most = soon || !complete_ ? kSoonMs : kSeldomMs;
+  std::array<pollfd, 2> waits{{{inotify_.fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+  poll(waits.data(), waits.size(), any_ ? at_most : -1);
+  uint64_t count = 0;
+  if (waits[0].revents != 0 && waits[1].revents == 0) poll(&waits[1], 1, kTogetherMs);
+  if (waits[1].revents != 0) static_cast<void>(!read(wake_.get(), &count, sizeof count));
+  if (waits[0].revents != 0) static_cast<void>(inotify_.Read());
+}
+
+void WatchedFiles::Wake() const {
+  const uint64_t one = 1;
+  static_cast<void>(!write(wake_.get(), &one, sizeof one));
+}
+
+}  // namespace fairlead::agent

@@ -1,0 +1,55 @@
+#ifndef FAIRLEAD_AGENT_WATCHED_FILES_H_
+#define FAIRLEAD_AGENT_WATCHED_FILES_H_
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "source/file/inotify.h"
+#include "transport/socket.h"
+
+namespace fairlead::agent {
+
+// What a file is, but for its content: a file that is changed or replaced has another state. Links are
+// followed.
+class FileState {
+ public:
+  static FileState Of(const std::vector<std::string>& files);
+  // Whether one was changed so shortly before it was looked at that a change after it may not show.
+  bool recent() const { return recent_; }
+  friend bool operator==(const FileState& a, const FileState& b) { return a.numbers_ == b.numbers_; }
+
+ private:
+  std::vector<int64_t> numbers_;
+  bool recent_ = false;
+};
+
+// Folders where something happens when one of these files changes, appears or goes: where it lies, where
+// links on its way lie, and the last one that exists on the way to a file that does not.
+std::set<std::string> FoldersOf(const std::vector<std::string>& files);
+
+// Waits for changes of files by inotify; where the system has no watches left, for a second. For one thread,
+// which another may wake.
+class WatchedFiles {
+ public:
+  WatchedFiles();
+  // From now on these files. Changes between two calls are not missed: the folders stay watched.
+  void Watch(const std::vector<std::string>& files);
+  // Until something may have changed, a wake, or `soon` is over where that is wanted. Files that the system
+  // tells nothing of (a network's) are to be looked at when it returns.
+  void Wait(bool soon);
+  void Wake() const;
+
+ private:
+  source::Inotify inotify_;
+  const transport::File wake_;
+  bool complete_ = false;  // every folder is watched
+  bool any_ = false;       // files
+};
+
+}  // namespace fairlead::agent
+
+#endif  // FAIRLEAD_AGENT_WATCHED_FILES_H_
