@@ -1,14 +1,29 @@
 #include "app/derivations.h"
 
+#include "gateway_api/deployments.h"
 #include "gateway_api/derivation.h"
 #include "ingress/derivation.h"
+#include "state/pod_slices.h"
 
 namespace fairlead::app {
 
-std::vector<std::unique_ptr<state::Derivation>> MakeDerivations(std::string_view ingress_namespace) {
+DerivationOptions DerivationOptionsOf(const DiscoveryOptions& options) {
+  DerivationOptions made;
+  made.ingress_namespace = options.environment.ingress_namespace;
+  made.controllers = !options.config_dir.empty();
+  if (auto addresses = gateway_api::ParseGatewayAddresses(options.gateway_addresses); addresses.ok())
+    made.gateway_addresses = *std::move(addresses);
+  return made;
+}
+
+std::vector<std::unique_ptr<state::Derivation>> MakeDerivations(const DerivationOptions& options) {
   std::vector<std::unique_ptr<state::Derivation>> all;
+  if (options.controllers) {
+    all.push_back(gateway_api::NewDeploymentsDerivation(options.gateway_addresses));
+    all.push_back(state::NewPodSlicesDerivation());
+  }
   all.push_back(std::make_unique<gateway_api::GatewayApiDerivation>());
-  all.push_back(ingress::NewIngressDerivation(ingress_namespace));
+  all.push_back(ingress::NewIngressDerivation(options.ingress_namespace));
   return all;
 }
 

@@ -2,17 +2,27 @@
 #define FAIRLEAD_APP_DERIVATIONS_H_
 
 #include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
+#include "app/discovery_options.h"
+#include "gateway_api/deployments.h"
 #include "state/derivation.h"
 
 namespace fairlead::app {
 
-// The steps that make objects of objects, in their order. `ingress_namespace`: where the Gateways of
-// Ingresses live.
-std::vector<std::unique_ptr<state::Derivation>> MakeDerivations(
-    std::string_view ingress_namespace = "istio-system");
+struct DerivationOptions {
+  std::string ingress_namespace = "istio-system";  // where the Gateways of Ingresses live
+  // Whether to make what a cluster's controllers would: EndpointSlices of Pods, Services of Gateways. For
+  // objects of a folder, which has none.
+  bool controllers = false;
+  gateway_api::GatewayAddresses gateway_addresses;  // of Gateways whose proxies have no Pod
+};
+// For the sources that the options name.
+DerivationOptions DerivationOptionsOf(const DiscoveryOptions& options);
+
+// The steps that make objects of objects, in their order.
+std::vector<std::unique_ptr<state::Derivation>> MakeDerivations(const DerivationOptions& options = {});
 
 }  // namespace fairlead::app
 

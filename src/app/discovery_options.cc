@@ -7,6 +7,8 @@
 
 #include "base/closest_name.h"
 #include "base/duration.h"
+#include "base/strings.h"
+#include "gateway_api/deployments.h"
 
 namespace fairlead::app {
 namespace {
@@ -14,6 +16,11 @@ namespace {
 std::string CheckDuration(const std::string& text) {
   const auto duration = ParseGoDuration(text);
   return duration && duration->count() >= 0 ? "" : "\"" + text + "\" is no duration (10s, 1m30s, 500ms)";
+}
+
+std::string CheckGatewayAddress(const std::string& text) {
+  const auto addresses = gateway_api::ParseGatewayAddresses({text});
+  return addresses.ok() ? std::string() : std::string(FromAbsl(addresses.status().message()));
 }
 
 // Of istiod 1.31 (pilot/cmd/pilot-discovery/app/cmd.go, pkg/log/options.go, pkg/ctrlz/options.go), those that
@@ -134,6 +141,12 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
       ->capture_default_str();
   command->add_option("--statusDir", o->status_dir,
                       "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
+  command
+      ->add_option("--gatewayAddress", o->gateway_addresses,
+                   "GATEWAY.NAMESPACE=ADDRESS: where the proxy of a Gateway of the Gateway API runs that has no "
+                   "Pod in the manifests; may be given often")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(CheckGatewayAddress, ""));
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,
                                   "Folder to write each node's resources to, for Envoys that read files");
   auto* nodes = command->add_option("--xdsOutNodes", o->xds_out_nodes,

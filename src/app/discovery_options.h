@@ -34,6 +34,8 @@ struct DiscoveryOptions {
   std::string on_invalid = "serve";     // or "refuse"
   std::string on_unsupported = "warn";  // or "refuse"
 
+  std::vector<std::string> gateway_addresses;  // see gateway_api::ParseGatewayAddresses; checked
+
   std::string xds_out_dir;  // "": no files are written
   std::string xds_out_nodes;
   std::string status_dir;  // "": no statuses are written

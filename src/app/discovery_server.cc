@@ -226,7 +226,7 @@ absl::Status DiscoveryServer::CheckAddresses() const {
 absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   LogRemarks(options_);
-  auto model = std::make_unique<StoreMeshModel>(options_.environment.ingress_namespace);
+  auto model = std::make_unique<StoreMeshModel>(DerivationOptionsOf(options_));
   const StoreMeshModel* const objects = model.get();
   MakePusher();
   MakeStatuses(objects);

@@ -114,7 +114,9 @@ absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) 
   std::vector<config::ObjectChange> changes;
   changes.reserve(mesh.objects.size());
   for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
-  StoreMeshModel model;
+  DerivationOptions derivations;
+  derivations.controllers = files.simulated;  // as discovery of a folder
+  StoreMeshModel model(derivations);
   push::Reasons reasons;
   mesh.snapshot = model.Update(changes, read, &reasons);
   for (auto&& all : {batch.TakeDiagnostics(), model.Diagnostics()})

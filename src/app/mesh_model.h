@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include "app/derivations.h"
@@ -17,9 +16,7 @@ namespace fairlead::app {
 // The real model: the live mesh.
 class StoreMeshModel : public push::MeshModel {
  public:
-  // `ingress_namespace`: where the Gateways of Ingresses live.
-  explicit StoreMeshModel(std::string_view ingress_namespace = "istio-system")
-      : mesh_(MakeDerivations(ingress_namespace)) {}
+  explicit StoreMeshModel(const DerivationOptions& options = {}) : mesh_(MakeDerivations(options)) {}
   mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
                            push::Reasons* changed) override;
   void SetKeySets(model::KeySetsPtr key_sets) override { mesh_.SetKeySets(std::move(key_sets)); }

@@ -27,14 +27,17 @@ class Derivation {
   struct Outcome {
     std::vector<config::ObjectChange> objects;  // made, made anew or no longer made
     std::vector<StatusWrite> statuses;
+    // In place of objects that are written: with something added, with something else added, or (null) as they
+    // are again. One counts until the object changes where it is written.
+    std::vector<config::ObjectChange> amended = {};
   };
 
   virtual ~Derivation() = default;
   // REQUIRES: costs little; what is large is shared.
   virtual std::unique_ptr<Derivation> Clone() const = 0;
   // `changes` are what changed in `objects` since the last call. It holds what is written and what earlier
-  // steps made, and an object that is written as well as made as it is written. `settings` (never null) may
-  // have changed, too.
+  // steps made, and an object that is written as well as made as it is written. One that is amended is there
+  // amended, and among `changes` as it is written. `settings` (never null) may have changed, too.
   virtual Outcome Apply(const config::ObjectStore& objects, std::span<const config::ObjectChange> changes,
                         const model::SettingsPtr& settings) = 0;
   // Everything that is wrong now with what the step reads.

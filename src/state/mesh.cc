@@ -46,6 +46,7 @@ Mesh::Mesh(std::vector<std::unique_ptr<Derivation>> derivations)
 Mesh::Mesh(const Mesh& other)
     : written_(other.written_),
       derived_(other.derived_),
+      amended_(other.amended_),
       objects_(other.objects_),
       settings_(other.settings_),
       key_sets_(other.key_sets_),
@@ -86,6 +87,11 @@ Mesh::Change Mesh::Apply(std::span<const ObjectChange> changes, const model::Set
 // What changes in objects_ by changes of what is written: those and what the steps make of them.
 std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
                                        std::vector<StatusWrite>* statuses) {
+  if (amended_.size() > 0) {  // what has changed is to be looked at as it is written
+    std::vector<ObjectChange> raw = changed;
+    for (ObjectChange& change : raw) change.object = nullptr;
+    amended_.Apply(raw);
+  }
   std::vector<ObjectChange> all = Show(changed);
   std::vector<ObjectChange> seen = all;  // by the next step
   std::erase_if(seen, [](const ObjectChange& change) { return !change.key.cluster.empty(); });
@@ -93,7 +99,8 @@ std::vector<ObjectChange> Mesh::Derive(std::vector<ObjectChange> changed,
     Derivation::Outcome outcome = derivations_[i]->Apply(objects_, seen, settings_);
     statuses->insert(statuses->end(), std::make_move_iterator(outcome.statuses.begin()),
                      std::make_move_iterator(outcome.statuses.end()));
-    const std::vector<ObjectChange> made = Show(derived_[i].Apply(outcome.objects));
+    std::vector<ObjectChange> made = Show(derived_[i].Apply(outcome.objects));
+    for (ObjectChange& change : Show(amended_.Apply(outcome.amended))) made.push_back(std::move(change));
     seen.insert(seen.end(), made.begin(), made.end());
     all.insert(all.end(), made.begin(), made.end());
   }
@@ -114,6 +121,7 @@ std::vector<ObjectChange> Mesh::Show(std::span<const ObjectChange> changed) {
     const config::ObjectKey& key = change.key;
     if (!Counts(key)) continue;
     ConfigPtr object = written_.Find(key);
+    if (ConfigPtr amended = object == nullptr ? nullptr : amended_.Find(key)) object = std::move(amended);
     for (auto step = derived_.rbegin(); object == nullptr && step != derived_.rend(); ++step)
       object = step->Find(key);
     now.push_back({key, std::move(object)});

@@ -14,6 +14,7 @@
 #include "mesh/snapshot_diff.h"
 #include "mesh/snapshot_text.h"
 #include "model/mesh_config.h"
+#include "state/pod_slices.h"
 
 // A second mesh is a mesh: whatever happens to either, each is what its own objects make it.
 namespace fairlead::state {
@@ -41,8 +42,15 @@ std::string Text(const Mesh& mesh) {
   return StrCat(mesh::Text(*mesh.snapshot(), kNamespaces), mesh::Text(mesh.Diagnostics()));
 }
 
+// One without steps, or one that makes EndpointSlices of Pods.
+std::unique_ptr<Mesh> NewMesh(bool pod_slices) {
+  std::vector<std::unique_ptr<Derivation>> steps;
+  if (pod_slices) steps.push_back(NewPodSlicesDerivation());
+  return std::make_unique<Mesh>(std::move(steps));
+}
+
 // A mesh made of all that another has, at once.
-std::string TextOfAFreshOne(const Mesh& mesh) {
+std::string TextOfAFreshOne(const Mesh& mesh, bool pod_slices) {
   std::vector<config::ObjectChange> all;
   std::vector<Interned> clusters = mesh.written().OtherClusters();
   clusters.emplace_back();
@@ -52,9 +60,9 @@ std::string TextOfAFreshOne(const Mesh& mesh) {
         all.push_back({config::KeyOf(*object), object});
     }
   }
-  Mesh fresh;
-  fresh.Apply(all, mesh.settings());
-  return Text(fresh);
+  const std::unique_ptr<Mesh> fresh = NewMesh(pod_slices);
+  fresh->Apply(all, mesh.settings());
+  return Text(*fresh);
 }
 
 TEST(MeshOfObjects, KeySetsAreAChangeOfTheirOwn) {
@@ -170,7 +178,8 @@ class TwoMeshes : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(TwoMeshes, AreEachWhatTheirOwnObjectsMakeThem) {
   Script script(GetParam());
-  std::unique_ptr<Mesh> live = std::make_unique<Mesh>(), second;
+  const bool pod_slices = GetParam() > 3;
+  std::unique_ptr<Mesh> live = NewMesh(pod_slices), second;
   live->Apply({}, Settings());
   for (int round = 0; round < 150; ++round) {
     if (second == nullptr || script.Dice(15) == 0) {
@@ -183,11 +192,11 @@ TEST_P(TwoMeshes, AreEachWhatTheirOwnObjectsMakeThem) {
     const Mesh& other = &changed == live.get() ? *second : *live;
     const std::string of_other = Text(other);
     changed.Apply(script.Next(), script.NextSettings());
-    ASSERT_EQ(Text(changed), TextOfAFreshOne(changed)) << "round " << round;
+    ASSERT_EQ(Text(changed), TextOfAFreshOne(changed, pod_slices)) << "round " << round;
     ASSERT_EQ(Text(other), of_other) << "round " << round;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, TwoMeshes, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Seeds, TwoMeshes, testing::Range(1u, 8u));
 
 constexpr char kService[] =
     "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: a}, "

@@ -35,6 +35,10 @@ bool IsManaged(const ConfigObject& gateway) {
   return addresses.size() == 1 && addresses.At(0).Find("type").String("IPAddress") == "IPAddress";
 }
 
+std::string GatewayServiceName(const ConfigObject& gateway, const GatewayClass& gateway_class) {
+  return AnnotationOr(gateway, kNameOverride, DefaultName(gateway, gateway_class));
+}
+
 std::string GatewayServiceAccount(const ConfigObject& gateway, const GatewayClass& gateway_class) {
   if (!IsManaged(gateway)) return "";
   return AnnotationOr(gateway, kServiceAccount, DefaultName(gateway, gateway_class));
@@ -47,7 +51,7 @@ GatewayAddress AddressOf(const ConfigObject& gateway, const GatewayClass& gatewa
   };
   GatewayAddress found;
   if (IsManaged(gateway)) {
-    found.services.push_back(host(AnnotationOr(gateway, kNameOverride, DefaultName(gateway, gateway_class))));
+    found.services.push_back(host(GatewayServiceName(gateway, gateway_class)));
     return found;
   }
   std::vector<std::string_view> skipped;

@@ -25,6 +25,9 @@ GatewayAddress AddressOf(const config::ConfigObject& gateway, const GatewayClass
 // names are known only.
 bool IsManaged(const config::ConfigObject& gateway);
 
+// The name of the Service, and of all else, that Istio's controller makes for a managed Gateway.
+std::string GatewayServiceName(const config::ConfigObject& gateway, const GatewayClass& gateway_class);
+
 // The service account that the proxies must have; "" where it may be any.
 std::string GatewayServiceAccount(const config::ConfigObject& gateway, const GatewayClass& gateway_class);
 
