@@ -1,14 +1,22 @@
 #include "app/certificates.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 #include <utility>
 
+#include "app/listener_names.h"
+#include "app/state_folder.h"
+#include "base/errno_text.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "ca/certificate_method.h"
 #include "ca/metrics.h"
 #include "ca/token.h"
+#include "ca/token_issuer.h"
 #include "config/kubernetes_types.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 
@@ -36,16 +44,17 @@ std::vector<std::string> List(std::string_view text) {
   return out;
 }
 
-// The names under which proxies know a control plane. Source: Istio's getDNSNames.
-std::vector<std::string> ListenerNames(const DiscoveryOptions& options) {
-  std::vector<std::string> names = List(options.environment.custom_host);
-  for (std::string_view service : {"istiod", "istiod-remote", "istio-pilot"})
-    names.push_back(StrCat(service, ".", options.ns, ".svc"));
-  std::vector<std::string> unique;
-  for (std::string& name : names) {
-    if (std::find(unique.begin(), unique.end(), name) == unique.end()) unique.push_back(std::move(name));
+// For everybody to read, as agents run as other users.
+void PublishRoots(const ca::Bundle& bundle, const std::string& file) {
+  absl::Status status = CreateFolders(file.substr(0, file.rfind('/')));
+  if (status.ok()) status = WriteFileAtomically(file, ca::CertificatePems(bundle.roots));
+  if (status.ok() && chmod(file.c_str(), 0644) != 0)
+    status = absl::UnavailableError(StrCat(file, ": ", ErrnoText(errno)));
+  if (status.ok()) {
+    ca_log.Info("agents find the roots in {}", file);
+  } else {
+    ca_log.Warn("the roots are not where agents would find them: {}", FromAbsl(status.message()));
   }
-  return unique;
 }
 
 ca::AuthorityOptions AuthorityOptionsOf(const Environment& environment) {
@@ -113,7 +122,7 @@ absl::Status Certificates::StartAuthority() {
   ca::KeeperOptions options;
   options.plugged_in = environment.root_ca_dir;
   options.revocations = environment.revocations;
-  options.self_signed.folder = environment.ca_dir;
+  options.self_signed.folder = AuthorityFolder(options_);
   options.self_signed.organization = TrustDomains().front();
   options.self_signed.lifetime = Seconds(environment.root_lifetime);
   options.self_signed.rsa_bits = environment.root_rsa_bits;
@@ -121,6 +130,8 @@ absl::Status Certificates::StartAuthority() {
   options.root_check = Seconds(environment.root_check_interval);
   if (sources_.roots != nullptr)
     authority_.Follow([this](const ca::BundlePtr& bundle) { sources_.roots(bundle->roots); });
+  if (const std::string file = RootFile(options_); !file.empty())
+    authority_.Follow([file](const ca::BundlePtr& bundle) { PublishRoots(*bundle, file); });
   keeper_ = std::make_unique<ca::Keeper>(std::move(options), &authority_);
   return keeper_->Start();
 }
@@ -158,6 +169,20 @@ absl::Status Certificates::AddAuthenticators() {
         domains));
   } else if (!environment.token_keys.empty()) {
     return absl::InvalidArgumentError("FAIRLEAD_TOKEN_KEYS needs TOKEN_ISSUER: whose tokens they verify");
+  }
+  if (const std::string folder = TokenFolder(options_.state_dir); !folder.empty()) {
+    ca::TokenKeySourceOptions own;
+    own.file = ca::IssuerKeyFile(folder);
+    own.own = true;
+    own.issuer = ca::kOwnIssuer;
+    own_keys_ = std::make_unique<ca::TokenKeySource>(std::move(own));
+    own_keys_->Start();
+    authenticators_.Add(ca::NewTokenAuthenticator(
+        {.issuer = std::string(ca::kOwnIssuer),
+         .audiences = List(environment.token_audience),
+         .keys = [keys = own_keys_.get()](bool unknown) { return keys->Keys(unknown); },
+         .now = ca::UnixNow},
+        domains));
   }
   const std::vector<std::string> gateways = List(environment.trusted_gateways);
   if (gateways.empty()) return absl::OkStatus();
@@ -199,6 +224,7 @@ absl::Status Certificates::StartListenerCertificate() {
 
 void Certificates::Stop() {
   if (shown_ != nullptr) shown_->Stop();
+  if (own_keys_ != nullptr) own_keys_->Stop();
   if (token_keys_ != nullptr) token_keys_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
   signing_.Stop();

@@ -62,7 +62,8 @@ class Certificates {
   ca::Authority authority_;
   std::unique_ptr<ca::Keeper> keeper_;              // null: no authority here
   std::unique_ptr<ca::ExternalSigner> external_;    // null: no signer elsewhere
-  std::unique_ptr<ca::TokenKeySource> token_keys_;  // null: no tokens
+  std::unique_ptr<ca::TokenKeySource> token_keys_;  // null: no tokens of TOKEN_ISSUER
+  std::unique_ptr<ca::TokenKeySource> own_keys_;    // of tokens that are made here; null without --stateDir
   ca::Authenticators authenticators_;
   std::unique_ptr<MeshPods> pods_;
   std::unique_ptr<ca::CertificateService> service_;

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +19,11 @@
 #include "app/istiod_variables.h"
 #include "app/mesh_folder.h"
 #include "app/status_command.h"
+#include "app/token_command.h"
 #include "app/version.h"
 #include "base/closest_name.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -66,18 +70,21 @@ int WrongCall(const absl::Status& status) {
 int Serve(const DiscoveryOptions& options, const sigset_t& signals) {
   PrepareMemory();
   DiscoveryServer server(options);
-  if (absl::Status status = server.Start(); !status.ok()) return Fail(status);
+  if (absl::Status status = server.Start(); !status.ok())
+    return absl::IsInvalidArgument(status) ? WrongCall(status) : Fail(status);
   // A listener that cannot be opened ends the program; so that it is seen, the wait is in a thread of its
   // own.
   absl::Status serving;
+  std::atomic<bool> failed{false};
   std::thread watcher = RequireThread([&] {
     serving = server.WaitUntilServing();
-    if (!serving.ok()) kill(getpid(), SIGTERM);
+    failed = !serving.ok();
+    if (failed) kill(getpid(), SIGTERM);
   });
   int received = 0;
   for (sigwait(&signals, &received); received == SIGHUP || received == SIGUSR1; sigwait(&signals, &received))
     app_log.Info("signal {}: nothing to do, files are watched", received);
-  app_log.Info("signal {}: stopping", received);
+  if (!failed) app_log.Info("signal {}: stopping", received);
   FlushLogs();
   server.Stop();
   watcher.join();
@@ -155,8 +162,21 @@ bool TellsMeaning(const Arguments& arguments, std::string_view usage) {
   return true;
 }
 
+// Of a command that takes no more words.
+int UnexpectedWord(std::string_view command, std::string_view word) {
+  std::cerr << "fairlead " << command << ": \"" << word << "\" is not expected\n";
+  return kWrongCall;
+}
+
 int RunVersion(const Arguments& arguments) {
-  if (TellsMeaning(arguments, "usage: fairlead version; prints the version")) return 0;
+  if (TellsMeaning(arguments, "usage: fairlead version [-o json]; prints the version")) return 0;
+  const bool named = arguments.size() == 2 && (arguments[0] == "-o" || arguments[0] == "--output");
+  const std::string format = named ? arguments[1] : arguments.empty() ? "text" : arguments[0];
+  if (named ? format == "json" : format == "-ojson" || format == "--output=json") {
+    std::cout << JsonText(nlohmann::ordered_json{{"name", "fairlead"}, {"version", kVersion}}) << std::endl;
+    return 0;
+  }
+  if (format != "text") return UnexpectedWord("version", format);
   std::cout << VersionText() << std::endl;
   return 0;
 }
@@ -164,6 +184,7 @@ int RunVersion(const Arguments& arguments) {
 int RunEnvironment(const Arguments& arguments) {
   if (TellsMeaning(arguments, "usage: fairlead environment; lists the variables that discovery reads"))
     return 0;
+  if (!arguments.empty()) return UnexpectedWord("environment", arguments.front());
   for (const EnvironmentVariable& variable : EnvironmentTable()) {
     std::cout << variable.name << "=" << variable.fallback << "\n    " << variable.meaning << "\n";
   }
@@ -190,6 +211,7 @@ constexpr Command kCommands[] = {
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
     {"status", RunStatus, "print the status of Gateway API objects, as Istio would write it"},
+    {"token", RunToken, "print a token by which an agent proves who it is, for small fleets"},
     {"validate", validate::RunValidate, "say whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };

@@ -120,12 +120,12 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("-n,--namespace", o->ns, "Namespace that this instance resides in")
       ->capture_default_str();
 
-  o->state_dir = kDefaultStateDir;
+  o->state_dir = o->environment.default_state_dir;
   command
       ->add_option("--stateDir", o->state_dir,
-                   "Folder that keeps the last good version of each file, for starts that find one broken; "
-                   "never Secrets; empty: none")
-      ->capture_default_str();
+                   "Folder that keeps the last good version of each file, for starts that find one broken (never "
+                   "Secrets), the root of our own and keys of tokens; empty: none of the versions")
+      ->default_str(kStateDirText);
   command
       ->add_option("--onInvalid", o->on_invalid,
                    "What to do at the start where a manifest or a file of the mesh's settings has mistakes: "

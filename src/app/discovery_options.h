@@ -62,8 +62,8 @@ struct DiscoveryOptions {
   std::string ctrlz_address = "localhost";  // "*": all
 };
 
-// The default of --stateDir, which is gone without where it cannot be written.
-inline constexpr char kDefaultStateDir[] = "./var/lib/fairlead/state";
+// The default of --stateDir, for people (app/state_folder.h).
+inline constexpr char kStateDirText[] = "/var/lib/fairlead, of other users ~/.local/state/fairlead";
 
 // Adds the flags to a command. The options must outlive the parsing. Flags that it does not know are
 // left to the caller (CLI::App::remaining) and to CheckExtras.

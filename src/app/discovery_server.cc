@@ -260,7 +260,7 @@ absl::Status DiscoveryServer::OpenState() {
   auto kept = source::LastGood::Open(StrCat(options_.state_dir, "/", name.substr(0, 16)));
   if (kept.ok()) {
     kept_ = *std::move(kept);
-  } else if (options_.state_dir == kDefaultStateDir) {
+  } else if (options_.state_dir == options_.environment.default_state_dir) {
     app_log.Warn("--stateDir: {}; last good versions end with the process",
                  FromAbsl(kept.status().message()));
   } else {
@@ -492,7 +492,7 @@ void DiscoveryServer::Stop() {
   http_.Stop();
   monitoring_.Stop();
   control_.Stop();
-  app_log.Info("stopped");
+  if (pusher_ != nullptr) app_log.Info("stopped");
   FlushLogs();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/feature_variables.h"
+#include "app/state_folder.h"
 #include "base/duration.h"
 #include "base/strings.h"
 #include "config/check/names.h"
@@ -96,6 +97,9 @@ bool SetWatchedNamespace(std::string_view text, Environment* environment) {
   environment->only_namespace = std::string(text);
   return text.empty() || config::check::IsDns1123Label(text);
 }
+
+// Read elsewhere.
+bool IsText(std::string_view /*text*/, Environment* /*environment*/) { return true; }
 
 bool SetIngressNamespace(std::string_view text, Environment* environment) {
   environment->ingress_namespace = std::string(text);
@@ -222,8 +226,10 @@ const std::vector<Row>& Rows() {
         "Folder of an authority's ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or of tls.crt, "
         "tls.key and ca.crt; without them there is a root of our own."},
        SetText<&Environment::root_ca_dir>},
-      {{"FAIRLEAD_CA_DIR", "./var/lib/fairlead/ca",
-        "Folder of the root of our own, which is made at the first start and kept; for its owner alone."},
+      {{"STATE_DIRECTORY", "", "The default of --stateDir; systemd sets it."}, IsText},
+      {{"FAIRLEAD_CA_DIR", "",
+        "Folder of the root of our own, which is made at the first start and kept; for its owner alone. Empty: "
+        "\"ca\" in --stateDir."},
        SetText<&Environment::ca_dir>},
       {{"DEFAULT_WORKLOAD_CERT_TTL", "24h",
         "The lifetime of a certificate whose request says none, and of the TLS listener's own."},
@@ -258,6 +264,8 @@ const std::vector<Row>& Rows() {
       {{"ISTIOD_CUSTOM_HOST", "",
         "More names for the TLS listener's certificate, with commas, besides those of istiod's services."},
        SetText<&Environment::custom_host>},
+      {{"ISTIOD_SAN", "", "One more such name, by which agents are told to know the control plane."},
+       SetText<&Environment::server_name>},
       {{"TOKEN_ISSUER", "",
         "Whose tokens prove who a caller is; its keys are found by OpenID discovery. Empty: no tokens."},
        SetText<&Environment::token_issuer>},
@@ -320,6 +328,7 @@ const std::vector<EnvironmentVariable>& EnvironmentTable() {
 
 absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(const char*)>& get) {
   Environment environment;
+  environment.default_state_dir = DefaultStateFolder(get);
   const auto unreadable = [](const EnvironmentVariable& variable, std::string_view value) {
     return absl::InvalidArgumentError(
         StrCat(variable.name, "=", value, " cannot be read: ", variable.meaning));

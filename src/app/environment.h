@@ -38,14 +38,15 @@ struct Environment {
   bool plaintext_identity = false;
   // Certificates: the authority, its root, and who callers are.
   bool ca_server = true;
-  std::string root_ca_dir = "./etc/cacerts", ca_dir = "./var/lib/fairlead/ca";
+  std::string root_ca_dir = "./etc/cacerts", ca_dir;  // the latter empty: in the state folder
+  std::string default_state_dir;  // absolute
   std::chrono::nanoseconds default_certificate_lifetime = std::chrono::hours(24);
   std::chrono::nanoseconds max_certificate_lifetime = std::chrono::hours(24 * 90);
   std::chrono::nanoseconds root_lifetime = std::chrono::hours(24 * 3650);
   std::chrono::nanoseconds root_check_interval = std::chrono::hours(1);
   int root_grace_percent = 20;
   int root_rsa_bits = 0;  // 0: ECDSA
-  std::string custom_host, token_issuer, token_audience = "istio-ca", token_keys;
+  std::string custom_host, server_name, token_issuer, token_audience = "istio-ca", token_keys;
   std::string signer_url, signer_profile, signer_token, signer_tls_roots;  // of a signer elsewhere
   std::string trusted_node_accounts, trusted_gateways;                     // lists with commas
   bool multi_root = false;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "ca/bundle_folder.h"
 #include "ca/issue.h"
@@ -271,6 +272,18 @@ TEST_F(KeeperTest, AnOperatorsAuthorityGoesBeforeOurOwnAndItsChainIsSent) {
   ASSERT_EQ(made.chain.size(), 2u);
   EXPECT_TRUE(VerifyChain(First(made.chain[0]), {First(made.chain[1])}, root->roots, "", kNow).ok());
   EXPECT_EQ(NotAfter(First(made.chain[0])), kNow + 10'000) << "not beyond its signer";
+}
+
+TEST_F(KeeperTest, ANewRootIsAWarning) {
+  const auto logged = [this] {
+    testing::internal::CaptureStdout();
+    EXPECT_TRUE(NewKeeper()->Start().ok());
+    FlushLogs();
+    return testing::internal::GetCapturedStdout();
+  };
+  const std::string expected = StrCat("the root is new: there was none in ", own_.path(), "/ca");
+  EXPECT_THAT(logged(), testing::HasSubstr(expected));
+  EXPECT_THAT(logged(), testing::Not(testing::HasSubstr(expected))) << "it was kept";
 }
 
 TEST_F(KeeperTest, ChangedFilesAreTakenAndBrokenOnesNot) {

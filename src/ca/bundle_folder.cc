@@ -68,8 +68,10 @@ absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& fold
 
 std::string SelfSignedFolder::Path(const char* name) const { return StrCat(options_.folder, "/", name); }
 
+bool SelfSignedFolder::HasRoot() const { return Exists(Path(kKey)); }
+
 absl::StatusOr<BundlePtr> SelfSignedFolder::Load(int64_t now) const {
-  if (!Exists(Path(kKey))) return Make(now);
+  if (!HasRoot()) return Make(now);
   for (const std::string& path : {options_.folder, Path(kKey)}) {
     if (absl::Status status = CheckPrivate(path); !status.ok()) return status;
   }

@@ -34,6 +34,8 @@ class SelfSignedFolder {
  public:
   explicit SelfSignedFolder(SelfSignedOptions options) : options_(std::move(options)) {}
 
+  // Whether a root is kept there.
+  bool HasRoot() const;
   // What is kept; made and kept where there is none. FailedPrecondition where others may read the folder or
   // the key; else as ReadBundle, or Unavailable where files cannot be read or written.
   absl::StatusOr<BundlePtr> Load(int64_t now) const;

@@ -31,12 +31,19 @@ absl::Status Keeper::Start() {
   auto texts = ReadPluggedIn(options_.plugged_in, options_.revocations);
   if (!texts.ok()) return texts.status();
   const int64_t now = options_.now();
+  const bool is_new = !*texts && !folder_.HasRoot();
   auto bundle = *texts ? ReadBundle(**texts, now) : folder_.Load(now);
   if (!bundle.ok()) return bundle.status();
   if (*texts) texts_ = **std::move(texts);
   pki_log.Info("signing with {}", (*bundle)->self_signed
                                       ? StrCat("a root of our own, kept in ", options_.self_signed.folder)
                                       : StrCat("the authority in ", options_.plugged_in));
+  if (is_new) {
+    pki_log.Warn(
+        "the root is new: there was none in {} (FAIRLEAD_CA_DIR). What an earlier root of another folder signed "
+        "is not trusted, and agents need the new one",
+        options_.self_signed.folder);
+  }
   age_seen_ = now;
   NoteExpiry(**bundle, now);
   authority_->Replace(*std::move(bundle));

@@ -140,13 +140,6 @@ absl::StatusOr<TokenClaims> ReadClaims(const json& payload, int64_t now) {
   return claims;
 }
 
-// What is a part of a SPIFFE id: names of Kubernetes.
-bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-  });
-}
-
 class TokenAuthenticator : public Authenticator {
  public:
   TokenAuthenticator(TokenOptions options, TrustDomains trust_domains)
@@ -169,7 +162,7 @@ class TokenAuthenticator : public Authenticator {
  private:
   absl::StatusOr<TokenClaims> Verify(std::string_view token, bool unknown) const {
     const TokenKeysPtr keys = options_.keys(unknown);
-    if (keys == nullptr) return absl::UnauthenticatedError("the issuer's keys are not known yet");
+    if (keys == nullptr) return absl::UnauthenticatedError(StrCat("keys of the issuer ", options_.issuer, " are not known"));
     return VerifyToken(token, *keys, options_.now());
   }
 
@@ -182,8 +175,8 @@ class TokenAuthenticator : public Authenticator {
         });
     if (!for_us) return Refused("is for another audience");
     const std::vector<std::string_view> parts = Split(claims.subject, ':');
-    if (parts.size() != 4 || parts[0] != "system" || parts[1] != "serviceaccount" || !IsName(parts[2]) ||
-        !IsName(parts[3]))
+    if (parts.size() != 4 || parts[0] != "system" || parts[1] != "serviceaccount" || !IsAccountPart(parts[2]) ||
+        !IsAccountPart(parts[3]))
       return Refused("is not of a service account");
     Caller caller;
     caller.identities = {model::SpiffeId(trust_domains_().front(), parts[2], parts[3])};
@@ -201,6 +194,12 @@ class TokenAuthenticator : public Authenticator {
 };
 
 }  // namespace
+
+bool IsAccountPart(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
 
 absl::StatusOr<TokenClaims> VerifyToken(std::string_view token, const TokenKeys& keys, int64_t now) {
   if (token.size() > kMostToken) return Refused("is too long");

@@ -50,6 +50,9 @@ struct TokenOptions {
   std::function<int64_t()> now;
 };
 
+// Whether a text can be the namespace or the name in an account's SPIFFE id: names of Kubernetes.
+bool IsAccountPart(std::string_view text);
+
 // By "authorization: Bearer …": a token of the issuer for one of the audiences, whose subject is
 // "system:serviceaccount:NAMESPACE:ACCOUNT". Source: Istio's JwtAuthenticator.
 std::unique_ptr<Authenticator> NewTokenAuthenticator(TokenOptions options, TrustDomains trust_domains);

@@ -1,6 +1,9 @@
 #include "ca/token_key_source.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <random>
 
 #include "base/json.h"
@@ -73,7 +76,22 @@ absl::StatusOr<std::string> TokenKeySource::Read() const {
   return options_.fetch(JsonString(*parsed, "jwks_uri"));
 }
 
+// Of keys that are made here none may be there yet.
+bool TokenKeySource::IsMissing() const {
+  return options_.own && access(options_.file.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
 absl::Status TokenKeySource::Refresh() {
+  if (IsMissing()) {
+    text_.clear();
+    std::lock_guard lock(mutex_);
+    keys_ = nullptr;
+    return absl::OkStatus();
+  }
+  if (options_.own) {
+    const absl::Status status = CheckPrivate(options_.file.substr(0, options_.file.rfind('/')));
+    if (!status.ok()) return status;
+  }
   auto text = Read();
   if (!text.ok()) return text.status();
   if (*text == text_) return absl::OkStatus();

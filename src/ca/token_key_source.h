@@ -21,6 +21,9 @@ absl::StatusOr<std::string> FetchDocument(const std::string& url);
 
 struct TokenKeySourceOptions {
   std::string file;    // of keys, watched; "": they are the issuer's
+  // The file is of keys that are made here (token_issuer.h): it may come later and go again, and counts only in
+  // a folder that is for its owner alone.
+  bool own = false;
   std::string issuer;  // whose keys are found by discovery: ISSUER/.well-known/openid-configuration
   std::chrono::milliseconds poll = std::chrono::seconds(1);        // of the file
   std::chrono::milliseconds refresh = std::chrono::minutes(20);    // of the issuer's, a tenth more or less
@@ -44,6 +47,7 @@ class TokenKeySource {
  private:
   void Run();
   absl::StatusOr<std::string> Read() const;
+  bool IsMissing() const;
 
   const TokenKeySourceOptions options_;
   std::mutex mutex_;

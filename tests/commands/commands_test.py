@@ -3,6 +3,7 @@
   commands_test.py FAIRLEAD
 """
 
+import base64
 import json
 import pathlib
 import signal
@@ -44,8 +45,36 @@ class CommandsTest(unittest.TestCase):
             done = call(*words)
             self.assertEqual((done.returncode, done.stdout[:9]), (0, "fairlead "), words)
 
+    def test_the_version_as_json(self):
+        text = call("version").stdout.split()[1]
+        for words in (("-o", "json"), ("--output=json",), ("--output", "json")):
+            self.assertEqual(json.loads(call("version", *words).stdout), {"name": "fairlead", "version": text}, words)
+
+    def test_words_that_mean_nothing_are_refused(self):
+        for words in (("version", "-o", "yaml"), ("version", "--junk"), ("version", "--junk", "json"), ("environment", "--junk")):
+            done = call(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("is not expected", done.stderr)
+
+    def test_a_token_is_made_with_a_key_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = call("token", "shop/web", "--stateDir", folder)
+            self.assertEqual((first.returncode, first.stderr), (0, ""))
+            claims = first.stdout.split(".")[1]
+            claims = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+            self.assertEqual((claims["iss"], claims["sub"], claims["aud"]), ("fairlead", "system:serviceaccount:shop:web", ["istio-ca"]))
+            self.assertEqual(claims["exp"] - claims["iat"], 24 * 3600)
+            keys = pathlib.Path(folder, "tokens")
+            self.assertEqual([oct(path.stat().st_mode & 0o777) for path in (keys, keys / "issuer-key.pem")], ["0o700", "0o600"])
+            for words, message in ((("web",), "is not NAMESPACE/ACCOUNT"), (("shop/web", "--expires", "soon"), "is no duration"),
+                                   (("shop/web", "--expires", "400h", "--expires", "9000h"), ""), (("shop/a:b",), "is no name"),
+                                   (("shop/web", "--expires", "9000h"), "366 days"), ((), "ACCOUNT is required")):
+                done = call("token", *words, "--stateDir", folder)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+                self.assertIn(message, done.stderr)
+
     def test_each_command_has_help(self):
-        for command in ("agent", "discovery", "environment", "simulate", "validate", "version"):
+        for command in ("agent", "discovery", "environment", "simulate", "token", "validate", "version"):
             done = call("help", command)
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
             self.assertTrue(command in done.stdout or "discovery" in done.stdout, command)
@@ -69,6 +98,7 @@ class DiscoveryTest(unittest.TestCase):
         done = call("discovery", *(word for word in ADDRESSES if word[:-1] not in flags), *words)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(message, done.stderr)
+        return done.stdout + done.stderr
 
     def test_wrong_calls(self):
         folder = self.folder.name
@@ -76,17 +106,19 @@ class DiscoveryTest(unittest.TestCase):
         self.refused(2, '"stray" is not expected', "--configDir", folder, "stray")
         self.refused(2, "--keepaliveTimeout", "--configDir", folder, "--keepaliveTimeout=soon")
         self.refused(2, "there is no source", "--kubeconfig", "x")
+        self.refused(2, '"nowhere" is no host:port', "--configDir", folder, "--grpcAddr=nowhere", "--httpAddr=", "--monitoringAddr=")
+        self.refused(2, '"edge=10.0.0.9" is not GATEWAY.NAMESPACE=ADDRESS', "--configDir", folder, "--gatewayAddress", "edge=10.0.0.9")
 
     def test_what_cannot_be_had(self):
         folder = self.folder.name
         self.refused(1, f"cannot read the folder {folder}/none", "--configDir", folder + "/none")
-        self.refused(1, '"nowhere" is no host:port', "--configDir", folder, "--grpcAddr=nowhere", "--httpAddr=", "--monitoringAddr=")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             for flag in ("--grpcAddr", "--httpAddr", "--monitoringAddr"):
                 addresses = {"--grpcAddr": "", "--httpAddr": "", "--monitoringAddr": "", flag: address}
-                self.refused(1, f"cannot listen on {address}: Address already in use", "--configDir", folder,
-                             *(f"{name}={value}" for name, value in addresses.items()))
+                output = self.refused(1, f"cannot listen on {address}: Address already in use", "--configDir", folder,
+                                      *(f"{name}={value}" for name, value in addresses.items()))
+                self.assertNotIn("signal", output, "none was sent")
 
     def test_signals(self):
         log = pathlib.Path(self.folder.name) / "log"
