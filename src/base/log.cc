@@ -14,6 +14,7 @@ namespace {
 constexpr std::pair<std::string_view, LogLevel> kLevels[] = {
     {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn},
     {"error", LogLevel::kError}, {"none", LogLevel::kNone}, {"fatal", LogLevel::kError},
+    {"warning", LogLevel::kWarn},
 };
 
 // What a specification says: by scope, and for all others.

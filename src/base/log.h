@@ -20,7 +20,7 @@ namespace fairlead {
 
 enum class LogLevel : int { kDebug, kInfo, kWarn, kError, kNone };
 
-// "debug", "info", "warn", "error", "none"; "fatal", which istiod has, too, is "error".
+// "debug", "info", "warn", "error", "none"; "fatal", which istiod has, too, is "error", "warning" is "warn".
 std::optional<LogLevel> ParseLogLevel(std::string_view text);
 std::string_view NameOf(LogLevel level);
 // What ParseLogLevel takes, for messages: "debug, info, warn, error or none".

@@ -1,8 +1,26 @@
 #include "debug/access.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/own_addresses.h"
 #include "base/strings.h"
 
 namespace fairlead::debug {
+namespace {
+
+// Without brackets and port: "10.0.0.1" of "10.0.0.1:80", "fd00::1" of "fd00::1%5D:80" and of itself.
+std::string HostOf(std::string_view address) {
+  for (std::string_view end : {"%5D", "]"}) {
+    const size_t at = address.find(end);
+    if (at != std::string_view::npos) return std::string(address.substr(0, at));
+  }
+  const bool with_port = std::count(address.begin(), address.end(), ':') == 1;
+  return std::string(with_port ? address.substr(0, address.find(':')) : address);
+}
+
+}  // namespace
 
 bool IsLocal(std::string_view address) {
   if (address.starts_with("unix:")) return true;
@@ -11,7 +29,11 @@ bool IsLocal(std::string_view address) {
   }
   if (address.starts_with("::ffff:")) address.remove_prefix(7);
   const bool loopback6 = address == "::1" || address.starts_with("::1%5D") || address.starts_with("::1]");
-  return loopback6 || address.starts_with("127.");
+  if (loopback6 || address.starts_with("127.")) return true;
+  // A process of this machine that asks it by another address than the loopback's has that address itself.
+  const std::string host = HostOf(address);
+  const std::vector<std::string> own = OwnAddresses();
+  return !host.empty() && std::find(own.begin(), own.end(), host) != own.end();
 }
 
 absl::StatusOr<std::string> MayInspect(std::string_view address,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/own_addresses.h"
+
 namespace fairlead::debug {
 namespace {
 
@@ -16,6 +18,15 @@ TEST(DebugAccess, OnlyAddressesOfThisMachineAreLocal) {
   for (const char* address :
        {"ipv4:10.0.0.1:127", "ipv6:%5B2001:db8::1%5D:1", "ipv6:%5B::1:1%5D:1", "::12", "0.0.0.0", ""})
     EXPECT_FALSE(IsLocal(address)) << address;
+}
+
+TEST(DebugAccess, ThisMachinesOtherAddressesAreLocalToo) {
+  for (const std::string& own : OwnAddresses()) {
+    const bool v6 = own.find(':') != std::string::npos;
+    EXPECT_TRUE(IsLocal(own)) << own;
+    EXPECT_TRUE(IsLocal(v6 ? "ipv6:%5B" + own + "%5D:1234" : "ipv4:" + own + ":1234")) << own;
+    if (!v6 && !own.starts_with("127.")) EXPECT_FALSE(IsLocal(own + "1:80")) << own;
+  }
 }
 
 TEST(DebugAccess, WhoProvesNothingFromElsewhereSeesNothing) {

@@ -100,7 +100,7 @@ Json TypesDump(const StreamReport& report, std::string_view types) {
 }
 
 Page Dump(const Sources& sources, const Query& query, const std::string& types) {
-  if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
+  if (Value(query, "proxyID").empty()) return WithoutProxy(sources, query);
   const auto report = FindConnection(sources, query);
   if (!report) {
     return NotConnected();

@@ -1,6 +1,7 @@
 #include "debug/pages.h"
 
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -117,6 +118,25 @@ std::optional<push::StreamReport> FindConnection(const Sources& sources, const Q
     if (ns.empty() || report.scope->proxy->ns == ns) return std::move(report);
   }
   return std::nullopt;
+}
+
+Page WithoutProxy(const Sources& sources, const Query& query) {
+  constexpr size_t kMost = 100;
+  const std::string ns = Value(query, "namespace");
+  std::set<std::string> names;
+  for (const push::StreamReport& report : sources.pusher->Report()) {
+    if (ns.empty() || report.scope->proxy->ns == ns)
+      names.insert(report.connection.substr(0, report.connection.rfind('-')));
+  }
+  std::string text = "A proxyID must be given in the query\n";
+  StrAppend(&text, names.empty() ? "No proxy is connected" : "Connected are", "\n");
+  size_t left = kMost;
+  for (const std::string& name : names) {
+    if (left-- == 0) break;
+    StrAppend(&text, "  ", name, "\n");
+  }
+  if (names.size() > kMost) StrAppend(&text, "  and ", names.size() - kMost, " more\n");
+  return TextPage(400, std::move(text));
 }
 
 }  // namespace fairlead::debug

@@ -94,13 +94,13 @@ Json TargetJson(const mesh::ServiceTarget& target) {
 }  // namespace
 
 Page SidecarPage(const Sources& sources, const Query& query) {
-  if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
+  if (Value(query, "proxyID").empty()) return WithoutProxy(sources, query);
   const auto report = FindConnection(sources, query);
   return report ? JsonPage(ScopeJson(*report->scope->sidecar), query) : NotConnected();
 }
 
 Page OriginsPage(const Sources& sources, const Query& query) {
-  if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
+  if (Value(query, "proxyID").empty()) return WithoutProxy(sources, query);
   const auto report = FindConnection(sources, query);
   if (!report) return NotConnected();
   Json out = Json::object();
@@ -162,7 +162,7 @@ Page CachePage(const Sources& sources, const Query& query) {
 }
 
 Page DisconnectPage(const Sources& sources, const Query& query) {
-  if (Value(query, "proxyID").empty()) return TextPage(400, "A proxyID must be given in the query\n");
+  if (Value(query, "proxyID").empty()) return WithoutProxy(sources, query);
   const auto report = FindConnection(sources, query);
   if (!report) return NotConnected();
   sources.pusher->Disconnect(report->number);

@@ -108,6 +108,29 @@ class PackagingTest(unittest.TestCase):
         self.assertEqual(environment["FAIRLEAD_CA_DIR"], "/var/lib/fairlead/ca")
         self.assertIn("/elsewhere", self.start_of("fairlead", FAIRLEAD_CONFIG_DIR="/elsewhere")[0])
 
+    def completed(self, *words):
+        quoted = " ".join(f"'{word}'" for word in ("fairlead", *words))
+        script = (f"PATH={self.root}/usr/bin:$PATH; . {self.root}/usr/share/bash-completion/completions/fairlead; "
+                  f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _fairlead; echo ${{COMPREPLY[@]}}")
+        return run("bash", "-c", script).split()
+
+    def test_completion_offers_flags_that_exist_each_once(self):
+        self.assertEqual(self.completed("discovery", "--ctrlz"), ["--ctrlz_address", "--ctrlz_port"])
+        self.assertEqual(self.completed("discovery", "--log"),
+                         ["--log_as_json", "--log_caller", "--log_output_level", "--log_target"])
+        for command in ("discovery", "simulate", "status", "token", "validate"):
+            offered = self.completed(command, "--")
+            self.assertEqual(len(offered), len(set(offered)), command)
+            for flag in offered:
+                known = subprocess.run([self.root / "usr/bin/fairlead", command, flag], capture_output=True, text=True, input="",
+                                       cwd=self.folder.name)
+                self.assertNotRegex(known.stderr, f"unknown flag {flag}|not expected: {flag}", command)
+
+    def test_completion_offers_the_agents_roles(self):
+        self.assertEqual(self.completed("agent", "s"), ["sidecar"])
+        self.assertEqual(self.completed("agent", ""), ["bootstrap", "grpc-bootstrap", "router", "sidecar"])
+        self.assertEqual(self.completed("agent", "bootstrap", ""), ["router", "sidecar"])
+
     def test_the_unit_starts_what_was_installed(self):
         words, environment = self.start_of("fairlead", FAIRLEAD_ARGS="--log_as_json --grpcAddr=127.0.0.1:0 --httpAddr= --monitoringAddr= "
                                                                     "--secureGRPCAddr= --httpsAddr= --ctrlz_port=0")
