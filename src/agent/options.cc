@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/module_sources.h"
 #include "agent/proxy_config.h"
 #include "base/closest_name.h"
 #include "base/json.h"
@@ -374,7 +375,7 @@ absl::Status ReadModules(const Environment& environment, Options* options) {
   }
   if (const std::string folder = Value(environment, "DOCKER_CONFIG"); !folder.empty())
     download.docker_config = StrCat(folder, "/config.json");
-  std::vector<IpPrefix> blocked;
+  ModuleSources sources;
   const std::string ranges = Value(environment, "BLOCKED_CIDRS_IN_WASM_FETCH");
   for (const std::string_view text : Split(ranges, ',')) {
     if (Trim(text).empty()) continue;
@@ -382,9 +383,11 @@ absl::Status ReadModules(const Environment& environment, Options* options) {
     if (!range)
       return InvalidArgumentError(
           StrCat("BLOCKED_CIDRS_IN_WASM_FETCH: '", text, "' is no range of addresses"));
-    blocked.push_back(*range);
+    sources.blocked.push_back(*range);
   }
-  download.blocked = fetch::BlockedAddresses(std::move(blocked));
+  sources.own_ports = {options->admin_port, options->prometheus_port, 15020, 15021};
+  sources.planes = {options->discovery_address, options->ca_address};
+  download.blocked = BlockedSources(sources);
   return ReadLimits(environment, &options->modules);
 }
 

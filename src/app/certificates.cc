@@ -17,7 +17,6 @@
 #include "ca/metrics.h"
 #include "ca/token.h"
 #include "ca/token_issuer.h"
-#include "config/kubernetes_types.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 
 namespace fairlead::app {
@@ -64,35 +63,11 @@ ca::AuthorityOptions AuthorityOptionsOf(const Environment& environment) {
 
 }  // namespace
 
-// Pods as node agents are concerned; a look at all of them, for requests that are few.
-class Certificates::MeshPods : public ca::Pods {
- public:
-  explicit MeshPods(std::function<std::vector<config::ConfigPtr>()> all) : all_(std::move(all)) {}
-
-  std::string NodeOf(const std::string& ns, const std::string& pod) const override {
-    for (const config::ConfigPtr& object : all_()) {
-      if (object->ns() == ns && object->name() == pod) return object->Spec<config::PodSpec>().node_name;
-    }
-    return "";
-  }
-  bool Runs(const std::string& ns, const std::string& service_account,
-            const std::string& node) const override {
-    const std::vector<config::ConfigPtr> all = all_();
-    return std::any_of(all.begin(), all.end(), [&](const config::ConfigPtr& object) {
-      const auto& pod = object->Spec<config::PodSpec>();
-      return object->ns() == ns && pod.service_account == service_account && pod.node_name == node;
-    });
-  }
-
- private:
-  const std::function<std::vector<config::ConfigPtr>()> all_;
-};
-
 Certificates::Certificates(const DiscoveryOptions& options, Sources sources)
     : options_(options),
       sources_(std::move(sources)),
       authority_(AuthorityOptionsOf(options.environment)),
-      pods_(std::make_unique<MeshPods>(sources_.pods)),
+      pods_(sources_.snapshot),
       signing_("certificates", ThreadsOf(options.environment), kNicenessOfSigning) {}
 
 Certificates::~Certificates() { Stop(); }
@@ -113,7 +88,8 @@ absl::Status Certificates::Start() {
   if (absl::Status status = AddAuthenticators(); !status.ok()) return status;
   service_ = std::make_unique<ca::CertificateService>(
       external_ != nullptr ? static_cast<ca::Signer*>(external_.get()) : &authority_, &authenticators_,
-      ca::NodeAgents(List(options_.environment.trusted_node_accounts), pods_.get()));
+      ca::NodeAgents(List(options_.environment.trusted_node_accounts), &pods_),
+      ca::IssueRate::Limits{options_.environment.certificate_rate, options_.environment.certificate_burst});
   return StartListenerCertificate();
 }
 
@@ -232,8 +208,10 @@ void Certificates::Stop() {
 
 std::vector<rpc::GrpcMethod> Certificates::Methods() {
   std::vector<rpc::GrpcMethod> methods;
-  if (keeper_ != nullptr || external_ != nullptr)
-    methods.push_back(ca::CertificateMethod(service_.get(), &signing_));
+  if (keeper_ == nullptr && external_ == nullptr) return methods;
+  ca::Turns::Limits limits;
+  limits.most_of_one = static_cast<size_t>(options_.environment.certificate_queue);
+  methods.push_back(ca::CertificateMethod(service_.get(), std::make_shared<ca::Turns>(&signing_, limits)));
   return methods;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "app/discovery_options.h"
+#include "app/node_pods.h"
 #include "base/executor.h"
 #include "ca/authority.h"
 #include "ca/caller.h"
@@ -28,8 +29,7 @@ namespace fairlead::app {
 class Certificates {
  public:
   struct Sources {
-    std::function<mesh::SnapshotPtr()> snapshot;           // the newest; never null once Start was called
-    std::function<std::vector<config::ConfigPtr>()> pods;  // all of them
+    std::function<mesh::SnapshotPtr()> snapshot;  // the newest; never null once Start was called
     // Hears of the authority's roots, whenever they change; null: nobody wants to.
     std::function<void(const ca::Certificates&)> roots;
   };
@@ -50,7 +50,6 @@ class Certificates {
   absl::StatusOr<std::vector<std::string>> Prove(const rpc::ServerStream& stream) const;
 
  private:
-  class MeshPods;
   absl::Status StartAuthority();
   absl::Status StartRegistration();
   absl::Status AddAuthenticators();
@@ -65,7 +64,7 @@ class Certificates {
   std::unique_ptr<ca::TokenKeySource> token_keys_;  // null: no tokens of TOKEN_ISSUER
   std::unique_ptr<ca::TokenKeySource> own_keys_;    // of tokens that are made here; null without --stateDir
   ca::Authenticators authenticators_;
-  std::unique_ptr<MeshPods> pods_;
+  NodePods pods_;
   std::unique_ptr<ca::CertificateService> service_;
   Executor signing_;
   std::shared_ptr<rpc::TlsCredentials> credentials_;

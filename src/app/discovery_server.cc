@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/ignored_objects.h"
+#include "app/key_servers.h"
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
@@ -158,7 +159,9 @@ void DiscoveryServer::MakeKeyFetcher() {
   options.schedule.refresh = std::chrono::duration_cast<Clock::duration>(environment.key_refresh);
   options.downloads.insecure = environment.believe_key_servers;
   options.downloads.extra_roots = kExtraRoots;
-  options.downloads.blocked = fetch::BlockedAddresses(environment.blocked_key_servers);
+  options.downloads.blocked = BlockedKeyServers(environment, [this] {
+    return std::vector<int>{grpc_port(), secure_grpc_port(), http_port(), monitoring_port(), control_port()};
+  });
   keys_ = std::make_unique<jwks::Fetcher>(
       std::move(options), [this](model::KeySetsPtr known) { mesh_thread_->SetKeySets(std::move(known)); },
       [this] { mesh_thread_->PushAll(); });
@@ -362,13 +365,6 @@ absl::Status DiscoveryServer::StartCertificates() {
   if (options_.secure_grpc_addr.empty()) return absl::OkStatus();
   Certificates::Sources sources;
   sources.snapshot = [this] { return pusher_->Snapshot(); };
-  sources.pods = [this] {
-    std::vector<config::ConfigPtr> pods;
-    for (config::ConfigPtr& object : debug_sources_.objects()) {
-      if (object->kind() == config::Kind::kPod) pods.push_back(std::move(object));
-    }
-    return pods;
-  };
   if (trust_bundle_ != nullptr)
     sources.roots = [this](const ca::Certificates& roots) { trust_bundle_->SetRoots(roots); };
   certificates_ = std::make_unique<Certificates>(options_, std::move(sources));

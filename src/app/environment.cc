@@ -278,6 +278,16 @@ const std::vector<Row>& Rows() {
         "Service accounts, NAMESPACE/NAME with commas, of node agents that may ask for certificates of the "
         "workloads on their node."},
        SetText<&Environment::trusted_node_accounts>},
+      {{"FAIRLEAD_CERTIFICATE_QUEUE", "8",
+        "Requests for certificates of one peer that wait at a time; one more is refused. A peer is the "
+        "identity of a client certificate, else an address."},
+       SetSize<&Environment::certificate_queue>},
+      {{"FAIRLEAD_CERTIFICATE_RATE", "1",
+        "Certificates a second that one identity at one address may have, after FAIRLEAD_CERTIFICATE_BURST; "
+        "0: no limit."},
+       SetRate<&Environment::certificate_rate>},
+      {{"FAIRLEAD_CERTIFICATE_BURST", "20", "Certificates that one identity at one address may have at once."},
+       SetSize<&Environment::certificate_burst>},
       {{"TRUSTED_GATEWAY_CIDR", "",
         "Networks, with commas, of gateways whose header x-forwarded-client-cert is believed; with any, this "
         "machine is, too."},

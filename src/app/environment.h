@@ -49,6 +49,9 @@ struct Environment {
   std::string custom_host, server_name, token_issuer, token_audience = "istio-ca", token_keys;
   std::string signer_url, signer_profile, signer_token, signer_tls_roots;  // of a signer elsewhere
   std::string trusted_node_accounts, trusted_gateways;                     // lists with commas
+  int certificate_queue = 8;    // requests of one peer that wait at a time
+  double certificate_rate = 1;  // certificates a second, of one identity at one address; 0: no limit
+  int certificate_burst = 20;   // of those at once
   bool multi_root = false;
   bool authenticate_xds = true, check_identity = true;
   model::GatewayFeatures gateways;

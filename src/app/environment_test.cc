@@ -42,6 +42,9 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_EQ(documented->key_refresh, defaults.key_refresh);
   EXPECT_EQ(documented->believe_key_servers, defaults.believe_key_servers);
   EXPECT_TRUE(documented->blocked_key_servers.empty());
+  EXPECT_EQ(documented->certificate_queue, defaults.certificate_queue);
+  EXPECT_EQ(documented->certificate_rate, defaults.certificate_rate);
+  EXPECT_EQ(documented->certificate_burst, defaults.certificate_burst);
 }
 
 TEST(EnvironmentTest, RangesThatKeysDoNotComeFrom) {

@@ -257,7 +257,11 @@ TEST_F(InspectionTest, AnOperatorMayPushEverythingAgain) {
   };
   const double before = counted();
   httplib::Client http("127.0.0.1", server_->http_port());
-  const auto answer = http.Get("/debug/adsz?push=true");
+  const auto shown = http.Get("/debug/adsz?push=true");
+  ASSERT_EQ(shown->status, 405);
+  EXPECT_THAT(shown->body, HasSubstr("by POST"));
+  EXPECT_EQ(counted(), before);
+  const auto answer = http.Post("/debug/adsz?push=true");
   ASSERT_EQ(answer->status, 200);
   EXPECT_EQ(answer->body, "Pushed to 1 servers\n");
   const DiscoveryResponse clusters = Next();

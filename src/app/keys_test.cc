@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/server_fixture.h"
+#include "base/log_output.h"
 #include "jwks/key_server_fake.h"
 
 // The keys of tokens on their way from a key server to a proxy.
@@ -51,6 +52,31 @@ TEST_F(Keys, AreThereWhenTheServerIsAndFollowTheirServer) {
   const std::string rotated = Listeners(&version);
   EXPECT_THAT(rotated, HasSubstr("second"));
   EXPECT_THAT(rotated, Not(HasSubstr("first")));
+}
+
+// Whoever may write a RequestAuthentication may not have the server ask its own pages, by no name or redirect.
+TEST_F(Keys, AreNotFetchedFromTheServerItself) {
+  const std::string log = folder_ + ".log";
+  ASSERT_TRUE(SetLogOutput({.targets = {log}}).ok());
+  StartServer();
+  const std::string own = StrCat(":", server_->http_port(), "/version");
+  key_server_.Redirect("/away", "http://0.0.0.0" + own);
+  for (const std::string& uri : {"http://127.0.0.1" + own, "http://localhost" + own, key_server_.Url("/away"),
+                                 StrCat("http://127.0.0.1:", server_->grpc_port(), "/")}) {
+    WriteRule(uri);
+    const std::string wanted = StrCat("the keys of ", uri, " cannot be fetched: nothing may be fetched from");
+    std::string logged;
+    for (int i = 0; i < 1000 && logged.find(wanted) == std::string::npos; ++i) {
+      usleep(10'000);
+      FlushLogs();
+      std::ifstream in(log);
+      logged.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    EXPECT_THAT(logged, HasSubstr(wanted));
+  }
+  server_.reset();
+  EXPECT_TRUE(SetLogOutput({}).ok());
+  std::filesystem::remove(log);
 }
 
 TEST_F(Keys, AKeyServerThatFailsDoesNotKeepTheServerFromServing) {

@@ -255,8 +255,11 @@ TEST_F(PagesTest, WhatThisVersionHasNotSaysSo) {
 
 TEST_F(PagesTest, AnOperatorMayEndAStream) {
   Begin();
-  EXPECT_EQ(Get("force_disconnect")->status, 400);
-  EXPECT_EQ(Get("force_disconnect?proxyID=client.shop")->status, 200);
+  httplib::Client http("127.0.0.1", server_->http_port());
+  EXPECT_EQ(http.Post("/debug/force_disconnect")->status, 400);
+  EXPECT_EQ(Get("force_disconnect?proxyID=client.shop")->status, 405) << "a link may have led there";
+  EXPECT_EQ(Page("connections")["totalClients"], 2);
+  EXPECT_EQ(http.Post("/debug/force_disconnect?proxyID=client.shop")->status, 200);
   DiscoveryResponse response;
   EXPECT_FALSE(sidecar_->Read(&response));
   EXPECT_EQ(sidecar_->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);

@@ -42,6 +42,11 @@ apiVersion: v1
 kind: Secret
 metadata: {name: cert, namespace: shop}
 stringData: {cert: "C", key: "K"}
+---
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: shop}
+spec: {selector: {app: gw}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ["*"]}]}
 )";
 
 std::string Base64Url(std::string_view bytes) {
@@ -131,7 +136,9 @@ class SecureTest : public ServerTest {
     auto stream = stub->StreamAggregatedResources(&context);
     DiscoveryRequest request;
     request.mutable_node()->set_id(StrCat("router~10.0.0.1~gw.", ns, "~", ns, ".svc.cluster.local"));
-    (*request.mutable_node()->mutable_metadata()->mutable_fields())["NAMESPACE"].set_string_value(ns);
+    auto& metadata = *request.mutable_node()->mutable_metadata()->mutable_fields();
+    metadata["NAMESPACE"].set_string_value(ns);
+    (*metadata["LABELS"].mutable_struct_value()->mutable_fields())["app"].set_string_value("gw");
     request.set_type_url(Url(xds::TypeId::kSecret));
     request.add_resource_names("kubernetes://shop/cert");
     stream->Write(request);
@@ -218,6 +225,39 @@ TEST_F(SecureTest, SlowHandshakesByTheThousandKeepNobodyOut) {
   ASSERT_TRUE(certificate.ok()) << certificate.status();
   EXPECT_THAT(AskForSecret(*certificate, "shop").names, ElementsAre("kubernetes://shop/cert"));
   for (const int socket : silent) close(socket);
+}
+
+// A workload that asks without end, thousands at a time, with a certificate of its own.
+TEST_F(SecureTest, AFloodOfRequestsForCertificatesKeepsNobodyOut) {
+  const auto stub = istio::v1::auth::IstioCertificateService::NewStub(Channel(*Certificate("shop:flood")));
+  istio::v1::auth::IstioCertificateRequest request;
+  request.set_csr(*ca::MakeSigningRequest(*ca::MakeKey(ca::KeyType::kEcdsaP256), ""));
+  struct Call {
+    grpc::ClientContext context;
+    grpc::Status status;
+    istio::v1::auth::IstioCertificateResponse response;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<istio::v1::auth::IstioCertificateResponse>> reader;
+  };
+  grpc::CompletionQueue queue;
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 12'000; ++i) {
+    calls.push_back(std::make_unique<Call>());
+    calls.back()->reader = stub->AsyncCreateCertificate(&calls.back()->context, request, &queue);
+    calls.back()->reader->Finish(&calls.back()->response, &calls.back()->status, calls.back().get());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto other = Certificate("shop:other");
+  EXPECT_TRUE(other.ok()) << other.status();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  int issued = 0, refused = 0;
+  void* tag = nullptr;
+  bool ok = false;
+  for (size_t i = 0; i < calls.size() && queue.Next(&tag, &ok); ++i) {
+    const grpc::StatusCode code = static_cast<Call*>(tag)->status.error_code();
+    ++(code == grpc::StatusCode::RESOURCE_EXHAUSTED ? refused : issued);
+  }
+  EXPECT_LT(issued, 40) << "twenty at once, and one a second";
+  EXPECT_GT(refused, 11'900);
 }
 
 TEST_F(SecureTest, CertificatesAreNotGivenInPlaintext) {

@@ -27,6 +27,11 @@ class CertificateAuthenticator : public Authenticator {
 
 }  // namespace
 
+std::string AddressWithoutPort(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  return colon == std::string::npos || address.starts_with("unix:") ? address : address.substr(0, colon);
+}
+
 std::vector<std::string> OwnIdentities(const std::vector<std::string>& uris,
                                        const std::vector<std::string>& trust_domains) {
   std::vector<std::string> own;

@@ -22,6 +22,9 @@ struct Credentials {
   std::string forwarded_certificate;          // header "x-forwarded-client-cert"; "": none
 };
 
+// Of a transport's address, "ipv4:10.0.0.1:43210", all but the port.
+std::string AddressWithoutPort(const std::string& address);
+
 // Who it is.
 struct Caller {
   std::vector<std::string> identities;  // SPIFFE ids, at least one

@@ -315,15 +315,18 @@ class CertificateServiceTest : public testing::Test {
     authority_.Replace(bundle);
     authenticators_.Add(std::make_unique<FakeAuthenticator>());
   }
-  absl::StatusOr<std::string> Ask(const std::string& who, const std::string& impersonated = "") {
+  static std::string Request(const std::string& impersonated) {
     istio::v1::auth::IstioCertificateRequest request;
     request.set_csr(*MakeSigningRequest(*MakeKey(KeyType::kEcdsaP256),
                                         "spiffe://cluster.local/ns/istio-system/sa/istiod"));
     if (!impersonated.empty())
       (*request.mutable_metadata()->mutable_fields())["ImpersonatedIdentity"].set_string_value(impersonated);
+    return request.SerializeAsString();
+  }
+  absl::StatusOr<std::string> Ask(const std::string& who, const std::string& impersonated = "") {
     Credentials credentials;
     credentials.authorization = who;
-    return service_.CreateCertificate(request.SerializeAsString(), credentials);
+    return service_.CreateCertificate(Request(impersonated), credentials);
   }
   static std::vector<std::string> NamesIn(const absl::StatusOr<std::string>& answer) {
     istio::v1::auth::IstioCertificateResponse response;
@@ -354,6 +357,24 @@ TEST_F(CertificateServiceTest, ANodeAgentMayAskForTheWorkloadsOfItsNodeAlone) {
   }
   EXPECT_EQ(Ask("web", "spiffe://cluster.local/ns/kube-system/sa/ztunnel").status().code(),
             absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(CertificateServiceTest, ARateIsOfAnIdentityAtAnAddress) {
+  const CertificateService slow{&authority_, &authenticators_, NodeAgents({"kube-system/ztunnel"}, &pods_),
+                                IssueRate::Limits{.per_second = 0.001, .burst = 2}};
+  const auto ask = [&](const char* who, const char* address, const char* impersonated = "") {
+    Credentials credentials;
+    credentials.address = address;
+    credentials.authorization = who;
+    return slow.CreateCertificate(Request(impersonated), credentials).status().code();
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ask("web", "ipv4:10.0.0.1:1000"), absl::StatusCode::kOk);
+  EXPECT_EQ(ask("web", "ipv4:10.0.0.1:1001"), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ask("web", "ipv4:10.0.0.2:1000"), absl::StatusCode::kOk) << "another replica";
+  EXPECT_EQ(ask("agent", "ipv4:10.0.0.1:1002", kWeb), absl::StatusCode::kResourceExhausted)
+      << "the identity is what counts";
+  EXPECT_EQ(ask("agent", "ipv4:10.0.0.1:1002"), absl::StatusCode::kOk);
+  EXPECT_EQ(ask("nobody", "ipv4:10.0.0.1:1000"), absl::StatusCode::kUnauthenticated);
 }
 
 TEST_F(CertificateServiceTest, WhatCannotBeReadIsTheCallersMistake) {

@@ -59,6 +59,18 @@ absl::Status NodeAgents::MayImpersonate(const Caller& caller, const std::string&
   return absl::PermissionDeniedError(StrCat("no workload of ", identity, " runs on the agent's node"));
 }
 
+absl::Status CertificateService::KeepRate(const std::string& identity, const Credentials& credentials) const {
+  const IssueRate::Verdict verdict =
+      rate_->Take(StrCat(identity, " ", AddressWithoutPort(credentials.address)), Clock::now());
+  if (verdict == IssueRate::Verdict::kGranted) return absl::OkStatus();
+  RefusedRequests(Refusal::kRate).Add();
+  if (verdict == IssueRate::Verdict::kFirstRefused) {
+    ca_log.Warn("{}: {} asks for certificates faster than {} a second, {} at once: some are refused",
+                credentials.address, identity, rate_->limits().per_second, rate_->limits().burst);
+  }
+  return absl::ResourceExhaustedError("certificates are asked for too fast; come again in a second");
+}
+
 absl::StatusOr<std::string> CertificateService::CreateCertificate(const std::string& message,
                                                                   const Credentials& credentials) const {
   Metrics().requests.Add();
@@ -78,6 +90,7 @@ absl::StatusOr<std::string> CertificateService::CreateCertificate(const std::str
     if (!may.ok()) return Refuse(credentials, "request impersonation authentication failure", may);
     wanted.identities = {identity};
   }
+  if (absl::Status kept = KeepRate(wanted.identities.front(), credentials); !kept.ok()) return kept;
   const Signed made = signer_->Sign(wanted);
   if (made.error != Signed::Error::kNone) {
     SignErrors(made.error).Add();

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ca/caller.h"
+#include "ca/issue_rate.h"
 #include "ca/signer.h"
 
 namespace fairlead::ca {
@@ -41,21 +42,31 @@ class NodeAgents {
 };
 
 // Answers istio.v1.auth.IstioCertificateService: a certificate for whom the caller has proven to be, whatever
-// its request says. Counts citadel_server_*. Thread-safe.
+// its request says, and no faster than the rate. Counts citadel_server_*. Thread-safe.
+//
+// The rate is of an identity at an address: replicas of an account are many, a workload is one, and a node
+// agent is each workload that it asks for.
 class CertificateService {
  public:
   // What is pointed to must outlive it.
-  CertificateService(Signer* signer, const Authenticators* authenticators, NodeAgents node_agents)
-      : signer_(signer), authenticators_(authenticators), node_agents_(std::move(node_agents)) {}
-  // An encoded IstioCertificateRequest; the encoded response, or the call's status. Why a caller was refused
-  // is logged and not told.
+  CertificateService(Signer* signer, const Authenticators* authenticators, NodeAgents node_agents,
+                     IssueRate::Limits rate = {})
+      : signer_(signer),
+        authenticators_(authenticators),
+        node_agents_(std::move(node_agents)),
+        rate_(std::make_unique<IssueRate>(rate)) {}
+  // An encoded IstioCertificateRequest; the encoded response, or the call's status: ResourceExhausted for
+  // more than the rate. Why a caller was refused is logged and not told.
   absl::StatusOr<std::string> CreateCertificate(const std::string& message,
                                                 const Credentials& credentials) const;
 
  private:
+  absl::Status KeepRate(const std::string& identity, const Credentials& credentials) const;
+
   Signer* const signer_;
   const Authenticators* const authenticators_;
   const NodeAgents node_agents_;
+  const std::unique_ptr<IssueRate> rate_;
 };
 
 }  // namespace fairlead::ca

@@ -15,6 +15,10 @@ struct ServerMetrics {
   metrics::Counter& issued;                   // citadel_server_success_cert_issuance_count
 };
 ServerMetrics& Metrics();
+// Why a request is refused before anything is signed: too many wait of one peer or of all, or the requester
+// asks for more than its rate.
+enum class Refusal { kWaiting, kRate };
+metrics::Counter& RefusedRequests(Refusal refusal);  // fairlead_certificate_requests_refused_total
 metrics::Counter& SignErrors(Signed::Error error);  // citadel_server_csr_sign_err_count
 
 // When the first root and the chain end: citadel_server_root_cert_expiry_timestamp and the like. To be called

@@ -19,6 +19,9 @@ Page ListPage(const Sources&, const Query& query) {
   return JsonPage(names, query);
 }
 
+bool Always(const Query&) { return true; }
+bool WherePushed(const Query& query) { return !Value(query, "push").empty(); }
+
 std::string Unescape(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -38,8 +41,9 @@ std::string Unescape(std::string_view text) {
 
 const std::vector<PageInfo>& Pages() {
   static const auto* pages = new std::vector<PageInfo>{
-      {"adsz", "Connected proxies, what they are and what they watch; ?push=true sends them everything again",
-       AdsPage},
+      {"adsz",
+       "Connected proxies, what they are and what they watch; a POST of ?push=true sends them everything again",
+       AdsPage, false, WherePushed},
       {"ambientz", "Not in this version: workloads of ztunnels", AmbientPage},
       {"authorizationz", "AuthorizationPolicies by namespace", AuthorizationPage},
       {"cachez", "Resources that proxies were sent, by type; ?sizes for their bytes", CachePage},
@@ -53,7 +57,8 @@ const std::vector<PageInfo>& Pages() {
       {"edsz", "Endpoints that the proxy of ?proxyID= was sent", EndpointDumpPage},
       {"endpointShardz", "Endpoints by service, namespace and registry", EndpointsPage},
       {"endpointz", "As endpointShardz", EndpointsPage},
-      {"force_disconnect", "Ends the stream of the proxy of ?proxyID=, which connects again", DisconnectPage},
+      {"force_disconnect", "By POST: ends the stream of the proxy of ?proxyID=, which connects again",
+       DisconnectPage, false, Always},
       {"gatewayapi", "Statuses of Gateway API objects, Ingresses and ServiceEntries", StatusPage},
       {"inject", "Not in this version: the injector's template", InjectPage},
       {"instancesz", "What connected proxies serve: services and ports", InstancesPage},
@@ -106,7 +111,10 @@ Page MakePage(const Sources& sources, std::string_view name_and_query, std::stri
     query.emplace("namespace", ns);
   }
   for (const PageInfo& page : Pages()) {
-    if (page.name == name && !page.http_only) return page.make(sources, query);
+    if (page.name != name || page.http_only) continue;
+    if (!ns.empty() && page.acts != nullptr && page.acts(query))
+      return TextPage(403, StrCat(name, " is for operators: workloads may look at their own namespace\n"));
+    return page.make(sources, query);
   }
   return TextPage(404, StrCat("there is no page ", name, "; \"list\" names them\n"));
 }

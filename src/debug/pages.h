@@ -49,12 +49,15 @@ struct PageInfo {
   std::string_view help;
   Page (*make)(const Sources& sources, const Query& query);
   bool http_only = false;  // takes its time, and is not served over xDS
+  // Whether the query makes it do something; null: it only shows. Over HTTP that takes a POST, which nobody
+  // sends by following a link or a redirect; over xDS an operator.
+  bool (*acts)(const Query& query) = nullptr;
 };
 
 const std::vector<PageInfo>& Pages();
 
 // The page of a name and query, "config_dump?proxyID=a.default", for xDS; 404 where there is none. `ns`
-// restricts what is shown to the proxies of a namespace; "": no restriction.
+// restricts what is shown to the proxies of a namespace, to which nothing is done (403); "": no restriction.
 Page MakePage(const Sources& sources, std::string_view name_and_query, std::string_view ns = "");
 
 // The value of a query's first entry of that name; "" where there is none.

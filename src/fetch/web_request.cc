@@ -45,11 +45,8 @@ struct Exchange {
   static curl_socket_t Open(void* self, curlsocktype, curl_sockaddr* address) {
     auto& exchange = *static_cast<Exchange*>(self);
     if (exchange.request.blocked != nullptr) {
-      const std::optional<IpAddress> ip = AddressOf(address->addr);
-      if (!ip || exchange.request.blocked->Contain(*ip)) {
-        exchange.blocked_address = ip ? ip->ToString() : "no IP address";
-        return CURL_SOCKET_BAD;
-      }
+      exchange.blocked_address = exchange.request.blocked->Blocks(address->addr);
+      if (!exchange.blocked_address.empty()) return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   }
@@ -103,6 +100,9 @@ absl::StatusOr<WebAnswer> Exchange::Outcome(CURL* curl, CURLcode code) {
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   answer.status = static_cast<int>(status);
+  const char* address = nullptr;
+  curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &address);
+  if (address != nullptr) answer.address = address;
   return std::move(answer);
 }
 

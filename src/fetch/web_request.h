@@ -35,6 +35,7 @@ struct WebRequest {
 struct WebAnswer {
   int status = 0;
   std::string body;
+  std::string address = {};  // whose answer it is: an IP address, of a proxy where there is one
   // The headers of the last answer, names in lower case; 64 KiB at most, the rest is left out.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };

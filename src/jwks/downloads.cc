@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -50,11 +49,8 @@ struct Downloads::Transfer {
   }
   static curl_socket_t Open(void* self, curlsocktype, curl_sockaddr* address) {
     auto& transfer = *static_cast<Transfer*>(self);
-    const std::optional<IpAddress> ip = fetch::AddressOf(address->addr);
-    if (!ip || transfer.options.blocked.Contain(*ip)) {
-      transfer.blocked = ip ? ip->ToString() : "no IP address";
-      return CURL_SOCKET_BAD;
-    }
+    transfer.blocked = transfer.options.blocked.Blocks(address->addr);
+    if (!transfer.blocked.empty()) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   }
   void Configure(CURL* handle);

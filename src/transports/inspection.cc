@@ -22,6 +22,11 @@ rpc::HttpResponse Index() {
   return {200, html + "</table>\n", "text/html; charset=utf-8"};
 }
 
+// A GET may be somebody's whom a link, a redirect or an address in an object led here.
+rpc::HttpResponse ByPostAlone(std::string_view page) {
+  return {405, StrCat("/debug/", page, " does something here: ask by POST (curl -X POST …)\n")};
+}
+
 // Like istiod, which wants everybody else to be authenticated.
 rpc::HttpServer::Handler ForThisMachine(rpc::HttpServer::Handler handler) {
   return [handler = std::move(handler)](const rpc::HttpRequest& request) -> rpc::HttpResponse {
@@ -34,10 +39,15 @@ rpc::HttpServer::Handler ForThisMachine(rpc::HttpServer::Handler handler) {
 
 void AddDebugPaths(const debug::Sources* sources, rpc::HttpServer* server) {
   for (const debug::PageInfo& page : debug::Pages()) {
-    server->Get(StrCat("/debug/", page.name),
-                ForThisMachine([sources, make = page.make](const rpc::HttpRequest& request) {
-                  return ToHttp(make(*sources, request.query));
+    const std::string path = StrCat("/debug/", page.name);
+    const auto make = [sources, &page](const rpc::HttpRequest& request) {
+      return ToHttp(page.make(*sources, request.query));
+    };
+    server->Get(path, ForThisMachine([make, &page](const rpc::HttpRequest& request) {
+                  const bool acts = page.acts != nullptr && page.acts(request.query);
+                  return acts ? ByPostAlone(page.name) : make(request);
                 }));
+    if (page.acts != nullptr) server->Post(path, ForThisMachine(make));
   }
   for (const char* path : {"/debug", "/debug/"})
     server->Get(path, ForThisMachine([](const rpc::HttpRequest&) { return Index(); }));
