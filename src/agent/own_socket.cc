@@ -10,7 +10,7 @@ namespace fairlead::agent {
 absl::StatusOr<std::unique_ptr<rpc::GrpcServer>> ServeOnOwnSocket(const std::string& path,
                                                                   std::vector<rpc::GrpcMethod> methods) {
   if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
-    if (absl::Status status = CreateFolders(path.substr(0, slash)); !status.ok()) return status;
+    if (absl::Status status = CreatePrivateFolder(path.substr(0, slash)); !status.ok()) return status;
   }
   if (absl::Status status = RemoveFile(path); !status.ok()) return status;
   rpc::GrpcServerOptions options;

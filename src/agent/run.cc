@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <tuple>
 
@@ -29,12 +28,11 @@ namespace {
 std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
 
 absl::StatusOr<std::string> WriteBootstrap(const Options& options) {
-  if (absl::Status status = CreateFolders(options.config_folder); !status.ok()) return status;
+  if (absl::Status status = CreatePrivateFolder(options.config_folder); !status.ok()) return status;
   const std::string file = StrCat(options.config_folder, "/envoy-rev.json");
-  std::ofstream out(file, std::ios::trunc);
-  out << JsonText(BuildBootstrap(options), 2) << "\n";
-  out.close();
-  if (!out) return absl::UnavailableError(StrCat(file, ": cannot be written"));
+  // It may name files of keys, and whoever may write it decides what Envoy runs.
+  absl::Status status = WritePrivateFile(file, JsonText(BuildBootstrap(options), 2) + "\n");
+  if (!status.ok()) return status;
   return file;
 }
 

@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,21 @@ void SyncFolderOf(const std::string& path) {
   close(descriptor);
 }
 
+// Those above the last are for all to look into. Whatever the umask says, nobody else may write to any.
+absl::Status MakeFolders(const std::string& path, mode_t mode_of_last) {
+  const fs::path whole = (fs::path(path) / "").parent_path();  // without slashes at the end
+  fs::path folder;
+  std::error_code error;
+  for (const fs::path& part : whole) {
+    folder /= part;
+    const int made = mkdir(folder.c_str(), folder == whole ? mode_of_last : 0755);
+    if (made != 0 && errno != EEXIST) error = std::error_code(errno, std::generic_category());
+    if (error) break;
+  }
+  if (!error && !path.empty() && !IsFolder(path)) error = std::make_error_code(std::errc::not_a_directory);
+  return StatusOf(error, "create the folder", path);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {
@@ -64,11 +80,9 @@ bool IsFolder(const std::string& path) {
   return fs::is_directory(path, error);
 }
 
-absl::Status CreateFolders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  return StatusOf(error, "create the folder", path);
-}
+absl::Status CreateFolders(const std::string& path) { return MakeFolders(path, 0755); }
+
+absl::Status CreatePrivateFolder(const std::string& path) { return MakeFolders(path, 0700); }
 
 absl::Status RenameFile(const std::string& from, const std::string& to) {
   std::error_code error;

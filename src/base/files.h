@@ -16,8 +16,11 @@ namespace fairlead {
 // The names in a folder, sorted.
 absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
 bool IsFolder(const std::string& path);
-// The folder and those above it; no error where they exist.
+// The folder and those above it; no error where they exist. What is made nobody but its owner may write to,
+// whatever the umask.
 absl::Status CreateFolders(const std::string& path);
+// The same; the folder itself, where it is made, is for its owner alone (0700).
+absl::Status CreatePrivateFolder(const std::string& path);
 // Takes the place of a file that has the new name.
 absl::Status RenameFile(const std::string& from, const std::string& to);
 // Writes a file beside its place, then puts it there: readers see the old text or the new one, whole.

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,6 +73,24 @@ TEST_F(Files, FoldersAreCreatedWhereTheyCan) {
   EXPECT_TRUE(CreateFolders(Path("x/y")).ok());
   Write("file");
   EXPECT_FALSE(CreateFolders(Path("file/y")).ok());
+}
+
+// A careless umask opens nothing to others.
+TEST_F(Files, NobodyElseMayWriteToFoldersThatAreMade) {
+  const mode_t before = umask(0);
+  EXPECT_TRUE(CreateFolders(Path("open/x")).ok());
+  EXPECT_TRUE(CreatePrivateFolder(Path("p/q/")).ok());
+  EXPECT_TRUE(CreatePrivateFolder(Path("open")).ok()) << "it is there";
+  umask(before);
+  const auto mode = [this](const char* name) {
+    struct stat found {};
+    EXPECT_EQ(stat(Path(name).c_str(), &found), 0) << name;
+    return found.st_mode & 0777;
+  };
+  EXPECT_EQ(mode("open"), 0755u);
+  EXPECT_EQ(mode("open/x"), 0755u);
+  EXPECT_EQ(mode("p"), 0755u);
+  EXPECT_EQ(mode("p/q"), 0700u);
 }
 
 TEST_F(Files, AbsolutePathsAreNormal) {

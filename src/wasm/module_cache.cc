@@ -237,7 +237,7 @@ absl::StatusOr<std::string> ModuleCache::Add(const ModuleOrder& order, const Pla
   Entry* entry = Find(key);
   if (entry == nullptr) {
     if (!fetched.module) return absl::UnavailableError(StrCat(order.url, " was removed meanwhile"));
-    if (absl::Status status = CreateFolders(options_.folder); !status.ok()) return status;
+    if (absl::Status status = CreatePrivateFolder(options_.folder); !status.ok()) return status;
     MakeRoom(fetched.module->size());
     const std::string path = PathOf(key);
     if (absl::Status status = WriteFileAtomically(path, *fetched.module); !status.ok()) return status;
