@@ -27,7 +27,7 @@ ALLOWED = {
     "gen": "cache mesh model proto",
     "cache": "base",
     "xds": "cache proto",
-    "simulate": "gen source xds",
+    "simulate": "gateway_api gen source xds",
     "validate": "model source",
     "fetch": "base",
     "jwks": "fetch mesh",

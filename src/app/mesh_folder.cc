@@ -6,6 +6,7 @@
 
 #include "app/mesh_model.h"
 #include "app/settings_files.h"
+#include "simulate/gateway_pods.h"
 #include "simulate/made_up.h"
 #include "simulate/rule_lines.h"
 #include "source/file/file_source.h"
@@ -87,7 +88,9 @@ std::vector<simulate::WorkloadTemplate> ReadTemplates(const std::string& folder)
 // Adds what a cluster would make of the manifests.
 void Complete(const std::string& folder, simulate::LoadedMesh* mesh) {
   for (auto& [key, object] : mesh->objects) object = simulate::WithNamedRoutes(object);
-  simulate::MadeUp made = simulate::MakeUp(ReadTemplates(folder), mesh->objects);
+  std::vector<simulate::WorkloadTemplate> templates = ReadTemplates(folder);
+  for (auto& router : simulate::MissingRouters(templates, mesh->objects)) templates.push_back(std::move(router));
+  simulate::MadeUp made = simulate::MakeUp(templates, mesh->objects);
   for (config::ObjectChange& change : made.objects) mesh->objects[change.key] = std::move(change.object);
   mesh->made_up_pods = std::move(made.pods);
   mesh->made_up_addresses = std::move(made.addresses);

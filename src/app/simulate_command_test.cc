@@ -222,6 +222,39 @@ TEST(SimulateCommand, AGatewayByItsNameOrItsPods) {
   EXPECT_THAT(nobody.error, HasSubstr("Gateway with a Pod, or template of a workload"));
 }
 
+constexpr char kOnlyTheGateway[] = R"(
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: only-front, namespace: shop}
+spec:
+  rules:
+  - from: [{source: {principals: [cluster.local/ns/edge/sa/front]}}]
+)";
+
+// The server sees the router's certificate, not that of whoever called the router.
+TEST(SimulateCommand, ARouterShowsItsOwnIdentityToServers) {
+  const auto folder = std::filesystem::temp_directory_path() / StrCat("fairlead-second-hop-", getpid());
+  std::filesystem::create_directories(folder);
+  std::string gateway = kGateway;
+  gateway.replace(gateway.rfind("status:"), 0, "spec: {serviceAccountName: front}\n");
+  std::ofstream(folder / "mesh.yaml") << kStrictServer;
+  std::ofstream(folder / "gateway.yaml") << gateway;
+  std::ofstream(folder / "policy.yaml") << kOnlyTheGateway;
+  const auto ask = [&](const std::vector<std::string>& call) {
+    std::vector<std::string> words = {"--configDir", folder.string(), "--follow"};
+    words.insert(words.end(), call.begin(), call.end());
+    return Simulate(words);
+  };
+  const Printed anonymous = ask({"--proxy", "front.edge", "https://a.example.com/"});
+  const Printed named = ask({"--proxy", "front.edge", "--as", "other/somebody", "https://a.example.com/"});
+  const Printed sidecar = ask({"--proxy", "client.shop", "http://api/"});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(anonymous.status, 0) << anonymous.error << anonymous.out;
+  EXPECT_THAT(anonymous.out, HasSubstr("  10.0.0.2:8080  api-1.shop: inbound|8080||\n"));
+  EXPECT_EQ(named.status, 0) << named.out;
+  EXPECT_EQ(sidecar.status, 1) << sidecar.out;
+}
+
 TEST(SimulateCommand, SaysThatThereIsNobodyToFollowTo) {
   const Printed printed =
       Simulate({"--proxy", "client.bookshop", "--follow", "http://publisher.example.com/"});

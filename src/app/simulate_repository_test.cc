@@ -113,6 +113,88 @@ class SimulateRepository : public testing::Test {
   const std::string folder_ = StrCat(testing::TempDir(), "/repository-", getpid());
 };
 
+constexpr char kDeployedGateway[] = R"(apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: istio
+  listeners: [{name: http, port: 80, protocol: HTTP, hostname: shop.example.com}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: site, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  rules: [{backendRefs: [{name: reviews, port: 9080}]}]
+)";
+
+TEST_F(SimulateRepository, TheRouterOfAGatewayIsMadeUp) {
+  std::ofstream(folder_ + "/gateway.yaml") << kDeployedGateway;
+  const Printed printed = Call({"--proxy", "edge.shop", "--follow", "http://shop.example.com/"});
+  EXPECT_THAT(printed.out, HasSubstr(" at the gateway to 198.18."));
+  EXPECT_THAT(printed.out, HasSubstr(StrCat("made up from Gateway shop/edge, ", folder_, "/gateway.yaml:1\n")));
+  EXPECT_THAT(printed.out, HasSubstr("outbound|9080||reviews.shop.svc.cluster.local\n"));
+  EXPECT_EQ(printed.status, 0) << printed.error << printed.out;
+  const Printed nobody = Call({"--proxy", "edge.shop", "http://other.example.com/"});
+  EXPECT_EQ(nobody.status, 1) << nobody.out;
+}
+
+// Istio's own Gateways select pods of another chart, which a repository does not have.
+TEST_F(SimulateRepository, TheRouterOfASelectorIsMadeUp) {
+  std::ofstream(folder_ + "/gateway.yaml") << R"(apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: front, namespace: shop}
+spec:
+  selector: {istio: ingressgateway}
+  servers: [{port: {number: 8080, name: http, protocol: HTTP}, hosts: ["*"]}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: front, namespace: shop}
+spec: {hosts: ["*"], gateways: [front], http: [{route: [{destination: {host: reviews}}]}]}
+)";
+  const Printed printed = Call({"--proxy", "front.shop", "http://shop.example.com:8080/"});
+  EXPECT_THAT(printed.out, HasSubstr("made up from Gateway shop/front, "));
+  EXPECT_THAT(printed.out, HasSubstr("outbound|9080||reviews.shop.svc.cluster.local\n"));
+  EXPECT_EQ(printed.status, 0) << printed.error << printed.out;
+}
+
+// A Service of the Gateway's selects its pods, whatever their labels.
+TEST_F(SimulateRepository, ADeploymentIsAGatewaysBySelector) {
+  std::string gateway = kDeployedGateway;
+  gateway.replace(gateway.find("  listeners:"), 0, "  addresses: [{type: Hostname, value: entry}]\n");
+  std::ofstream(folder_ + "/gateway.yaml") << gateway << R"(---
+apiVersion: v1
+kind: Service
+metadata: {name: entry, namespace: shop}
+spec: {selector: {app: entry}, ports: [{name: http, port: 80}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: entry, namespace: shop}
+spec:
+  selector: {matchLabels: {app: entry}}
+  template: {metadata: {labels: {app: entry}}, spec: {containers: [{name: a, image: a}]}}
+)";
+  const Printed by_gateway = Call({"--proxy", "edge.shop", "http://shop.example.com/"});
+  const Printed by_pod = Call({"--proxy", "entry.shop", "http://shop.example.com/"});
+  EXPECT_EQ(by_gateway.status, 0) << by_gateway.error << by_gateway.out;
+  EXPECT_THAT(by_gateway.out, HasSubstr(" at the gateway to 198.18."));
+  EXPECT_EQ(by_gateway.out, by_pod.out);
+}
+
+TEST_F(SimulateRepository, APodWithAGatewaysNameThatIsNoRouter) {
+  std::ofstream(folder_ + "/gateway.yaml") << kDeployedGateway << R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: edge, namespace: shop, labels: {app: edge}}
+spec: {containers: [{name: a, image: a}]}
+status: {phase: Running, podIP: 10.0.0.9, podIPs: [{ip: 10.0.0.9}]}
+)";
+  const Printed printed = Call({"--proxy", "edge.shop", "http://reviews:9080/"});
+  EXPECT_THAT(printed.out, HasSubstr("this is the Pod shop/edge, a sidecar; the Gateway of that name does not"));
+}
+
 TEST_F(SimulateRepository, WorkloadsAreMadeUpFromTemplates) {
   const Printed printed = Call({"--proxy", "nightly.shop", "--follow", "http://reviews:9080/"});
   EXPECT_EQ(printed.status, 0) << printed.error << printed.out;

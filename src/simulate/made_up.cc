@@ -82,9 +82,10 @@ class Maker {
   }
 
   Interned NameFor(const WorkloadTemplate& one) const {
-    const ObjectKey plain{Kind::kPod, Interned(one.ns), Interned(one.name)};
+    const std::string& name = one.pod_name.empty() ? one.name : one.pod_name;
+    const ObjectKey plain{Kind::kPod, Interned(one.ns), Interned(name)};
     if (!objects_.contains(plain) && !made_.pods.contains(plain)) return plain.name;
-    return Interned(StrCat(one.name, "-", AsciiLower(one.kind)));
+    return Interned(StrCat(name, "-", AsciiLower(one.kind)));
   }
 
   // As the injector decides. Source: istio.io/latest/docs/setup/additional-setup/sidecar-injection
@@ -92,6 +93,7 @@ class Maker {
     constexpr std::string_view kInject = "sidecar.istio.io/inject";
     if (Says(one.labels, kInject, "false") || Says(one.annotations, kInject, "false") || one.pod.host_network)
       return false;
+    if (Says(one.annotations, "inject.istio.io/templates", "gateway")) return false;  // a router
     if (Says(one.labels, kInject, "true")) return true;
     const auto found = objects_.find({Kind::kNamespace, Interned(""), Interned(one.ns)});
     if (found == objects_.end()) return false;

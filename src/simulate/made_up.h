@@ -13,9 +13,10 @@
 // Pods nor addresses, which a simulation is about. Pure.
 namespace fairlead::simulate {
 
-// A Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or CronJob.
+// A Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or CronJob; or a Gateway, for its router.
 struct WorkloadTemplate {
   std::string kind, name, ns;
+  std::string pod_name;  // "": the template's
   std::string file;
   int line = 0;
   int replicas = 1;

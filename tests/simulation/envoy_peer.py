@@ -334,6 +334,8 @@ class Caller:
         try:
             if "tls" in request:
                 connection = self.tls(connection, request["tls"])
+                if connection.selected_alpn_protocol() == "h2":  # clients speak the protocol that was chosen
+                    application = "HTTP/2"
             connection.sendall(payload(request, application))
             while block := connection.recv(65536):
                 answer += block

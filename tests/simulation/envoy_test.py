@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The calls of the tables through a real Envoy: it decides as the simulation does.
+"""The calls of the tables through a real Envoy: it decides as the simulation does, at the proxy that sends a call and at
+those that it reaches.
 
   unshare --net python3 -B envoy_test.py [TABLE…]
 
@@ -136,7 +137,7 @@ def check_proxy(table, resources, folder, caller):
 def main(tables):
     feed = os.environ.get("SIMULATION_FEED") or str(ROOT / "build/dev/bin/simulation_feed")
     tables = tables or sorted(p.parent.name for p in pathlib.Path(__file__).parent.glob("*/calls"))
-    done = subprocess.run([feed, *tables], capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run([feed, "--follow", *tables], capture_output=True, text=True, cwd=ROOT, check=True)
     has_ipv6 = envoy_peer.prepare_network()
     backend = envoy_peer.Backend()
     made, problems = 0, []

@@ -4,7 +4,8 @@
   unshare --net python3 -B random_calls.py --cases FOLDER [--filter TEXT] [--seed N] [--calls N]
 
 The calls are made of what a case's text mentions (names, addresses, ports, paths, headers, identities, tokens) and of what it
-does not. Prints each difference with the call. SIMULATION_FEED as for envoy_test.py.
+does not. A call that reaches a sidecar of the mesh is made there, too, as the first proxy sends it on: by routers and
+sidecars alike, with the sender's own identity. Prints each difference with the call. SIMULATION_FEED as for envoy_test.py.
 """
 import argparse
 import ipaddress
@@ -13,7 +14,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -103,6 +103,16 @@ def gateway_call(words, rnd):
     return f"{' '.join(flags)} {kind}://{rnd.choice(words.hosts)}:{rnd.choice(words.ports)}{path}"
 
 
+def with_sidecars(text, rnd):
+    """The manifests with the label of an injected sidecar at some of the Pods: only those have a proxy to follow to."""
+    documents = re.split(r"^(?=---)", text, flags=re.M)
+    for i, document in enumerate(documents):
+        if re.search(r"^kind: Pod$", document, re.M) and "tlsMode" not in document and rnd.random() < 0.6:
+            document = re.sub(r"labels: \{", "labels: {security.istio.io/tlsMode: istio, ", document, count=1)
+            documents[i] = re.sub(r"labels:\n( +)", r"labels:\n\1security.istio.io/tlsMode: istio\n\1", document, count=1)
+    return "".join(documents)
+
+
 def make_table(case, folder, calls, issuer, rnd):
     """A table of the case; false where it has no proxy that this can be tried on."""
     text = (case / "input.yaml").read_text()
@@ -111,7 +121,7 @@ def make_table(case, folder, calls, issuer, rnd):
     if not proxies or OTHER_PORTS.search(mesh):
         return False
     folder.mkdir(parents=True)
-    shutil.copy(case / "input.yaml", folder)
+    (folder / "input.yaml").write_text(with_sidecars(text, rnd))
     if mesh:
         (folder / "meshConfig").write_text(mesh)
     words, identities = Words(text), Identities(text, issuer)
@@ -121,6 +131,18 @@ def make_table(case, folder, calls, issuer, rnd):
         lines += [f"[{proxy}]"] + [one() + " => anywhere" for _ in range(calls)]
     (folder / "calls").write_text("\n".join(lines) + "\n")
     return True
+
+
+def wrong_identities(resources):
+    """Calls between proxies that do not show the identity of the sender: its namespace, and the default account, since the
+    tables' nodes name none."""
+    for call in resources["calls"]:
+        tls = call["outcome"]["request"].get("tls")
+        if "from" not in call or not tls or not tls["identity"]:
+            continue
+        namespace = call["from"].rsplit(".", 1)[1]
+        if not tls["identity"].endswith(f"/ns/{namespace}/sa/default"):
+            yield f"{call['call']}: {call['from']} shows {tls['identity']}"
 
 
 def main():
@@ -135,7 +157,7 @@ def main():
     rnd = random.Random(a.seed)
     has_ipv6 = envoy_peer.prepare_network()
     envoy_peer.Backend()
-    made = differences = 0
+    made = followed = differences = 0
     with tempfile.TemporaryDirectory(prefix="fairlead-random-") as name:
         root = pathlib.Path(name)
         (root / "tests/simulation/base").mkdir(parents=True)
@@ -147,7 +169,7 @@ def main():
             table = f"{case.parent.name}-{case.name}"
             if not make_table(case, root / "tests/simulation" / table, a.calls, issuer, rnd):
                 continue
-            done = subprocess.run([feed, table], capture_output=True, text=True, cwd=root)
+            done = subprocess.run([feed, "--follow", table], capture_output=True, text=True, cwd=root)
             if done.returncode:
                 sys.exit(done.stderr)
             # Logs go before: of what is wrong with a case.
@@ -158,10 +180,12 @@ def main():
                 except envoy_peer.Rejected as e:  # some cases are mistakes on purpose
                     print(f"{table}: passed over: {e}")
                     continue
+                problems += list(wrong_identities(resources))
                 made += calls
+                followed += sum("from" in call for call in resources["calls"])
                 differences += len(problems)
                 print("".join(p + "\n" for p in problems), end="", flush=True)
-    print(f"seed {a.seed}: {made} calls, {differences} differences between Envoy and the simulation")
+    print(f"seed {a.seed}: {made} calls, {followed} of them from proxy to proxy, {differences} differences between Envoy and the simulation")
     return 1 if differences or not made else 0
 
 

@@ -1,10 +1,13 @@
 // Prints a table for a real Envoy: for each proxy what it is sent and what its calls are, with where the
 // simulation says that they end.
 //
-//   simulation_feed TABLE…
+//   simulation_feed [--follow] TABLE…
 //
 // {"TABLE": {"PROXY": {"clusters": [], "endpoints": [], "listeners": [], "routes": [],
 //                      "calls": [{"line", "call", "application", "outcome": fairlead simulate -o json}]}}}
+//
+// With --follow a call that reaches sidecars of the mesh is also a call at the first two of them, as it arrives
+// there; "from" is then the node id of the proxy that sends it.
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver.h>
 #include <google/protobuf/util/type_resolver_util.h>
@@ -15,6 +18,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "proto/descriptors.h"
+#include "simulate/command/server_side.h"
 #include "simulate/command/simulation_report.h"
 #include "tests/simulation/table.h"
 
@@ -67,35 +71,71 @@ std::string_view NameOf(simulate::Application application) {
   return "";
 }
 
-absl::Status AddTable(const std::string& name, json* out) {
+constexpr size_t kFollowed = 2;  // servers of one call
+
+// A table's proxies, each with its resources and calls.
+class Feed {
+ public:
+  Feed(const simulate::LoadedMesh& mesh, json* out) : mesh_(mesh), out_(*out) {}
+
+  absl::Status Add(const Row& row, bool follow) {
+    const auto sidecar = Of(row.proxy);
+    if (!sidecar.ok()) return sidecar.status();
+    const auto sent = Send(mesh_, **sidecar, row.call);
+    if (!sent.ok()) return sent.status();
+    const model::Proxy& client = *(*sidecar)->scope->proxy;
+    out_[row.proxy]["calls"].push_back(CallToJson(row, client, sent->call.request, sent->outcome));
+    if (!follow || !sent->outcome.reached()) return absl::OkStatus();
+    auto servers = simulate::FollowToServers(mesh_, client, sent->call.request, sent->outcome);
+    if (servers.size() > kFollowed) servers.resize(kFollowed);
+    for (const simulate::ServerSide& server : servers) {
+      const auto other = Of(server.proxy);
+      if (!other.ok()) return other.status();
+      json call = CallToJson(row, *(*other)->scope->proxy, server.request, server.outcome);
+      call["from"] = client.id;
+      out_[server.proxy]["calls"].push_back(std::move(call));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<const Sidecar*> Of(const std::string& proxy) {
+    const auto found = sidecars_.find(proxy);
+    if (found != sidecars_.end()) return &found->second;
+    auto sidecar = SidecarOf(mesh_, proxy);
+    if (!sidecar.ok()) return sidecar.status();
+    out_[proxy] = ResourcesToJson(sidecar->resources);
+    return &sidecars_.emplace(proxy, *std::move(sidecar)).first->second;
+  }
+
+  json CallToJson(const Row& row, const model::Proxy& proxy, const simulate::Request& request,
+                  const simulate::Outcome& outcome) const {
+    return {{"line", row.line},
+            {"call", row.call},
+            {"application", NameOf(request.application)},
+            {"outcome", simulate::ToJson({mesh_, proxy, request, outcome, {}})}};
+  }
+
+  const simulate::LoadedMesh& mesh_;
+  json& out_;
+  std::map<std::string, Sidecar> sidecars_;
+};
+
+absl::Status AddTable(const std::string& name, bool follow, json* out) {
   const auto mesh = LoadTable(name);
   if (!mesh.ok()) return mesh.status();
-  std::map<std::string, Sidecar> sidecars;
+  Feed feed(*mesh, out);
   for (const Row& row : ReadTable(name).rows) {
-    json& proxy = (*out)[row.proxy];
-    if (proxy.is_null()) {
-      auto sidecar = SidecarOf(*mesh, row.proxy);
-      if (!sidecar.ok()) return sidecar.status();
-      proxy = ResourcesToJson(sidecar->resources);
-      sidecars[row.proxy] = *std::move(sidecar);
-    }
-    const Sidecar& sidecar = sidecars[row.proxy];
-    const auto sent = Send(*mesh, sidecar, row.call);
-    if (!sent.ok()) return sent.status();
-    proxy["calls"].push_back(
-        {{"line", row.line},
-         {"call", row.call},
-         {"application", NameOf(sent->call.request.application)},
-         {"outcome",
-          simulate::ToJson({*mesh, *sidecar.scope->proxy, sent->call.request, sent->outcome, {}})}});
+    if (absl::Status status = feed.Add(row, follow); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 int Main(int argc, char** argv) {
   json out = json::object();
-  for (int i = 1; i < argc; ++i) {
-    if (absl::Status status = AddTable(argv[i], &out[argv[i]]); !status.ok()) {
+  const bool follow = argc > 1 && argv[1] == std::string_view("--follow");
+  for (int i = follow ? 2 : 1; i < argc; ++i) {
+    if (absl::Status status = AddTable(argv[i], follow, &out[argv[i]]); !status.ok()) {
       std::cerr << argv[i] << ": " << FromAbsl(status.message()) << std::endl;
       return 1;
     }

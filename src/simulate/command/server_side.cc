@@ -27,10 +27,15 @@ void Change(const Outcome& outcome, std::string_view what, std::string* value) {
   if (const std::vector<std::string> now = outcome.Values(what); !now.empty()) *value = now.front();
 }
 
-// What the client's sidecar sends to an endpoint.
-Request Onward(const Request& request, const Outcome& outcome, const Transport& transport) {
+// What the client's proxy sends to an endpoint.
+Request Onward(const LoadedMesh& mesh, const model::Proxy& client, const Request& request,
+               const Outcome& outcome, const Transport& transport) {
   Request onward = request;
   onward.direction = Direction::kInbound;
+  if (request.direction == Direction::kGateway) {
+    onward.identity = OwnIdentity(*mesh.snapshot->settings, client);
+    onward.source_address = client.ip_addresses.empty() ? "" : client.ip_addresses.front();
+  }
   Change(outcome, "path", &onward.path);
   Change(outcome, "host", &onward.authority);
   const bool tcp = outcome.verdict == Verdict::kTcp;
@@ -38,15 +43,15 @@ Request Onward(const Request& request, const Outcome& outcome, const Transport& 
   if (transport.tls && request.tls && tcp) onward.application = Application::kTcp;
   if (!transport.tls) {
     onward.identity.clear();
-    if (!tcp) onward.tls.reset();
+    if (!transport.passes_tls) onward.tls.reset();
     return onward;
   }
-  const bool mesh = transport.certificate == Transport::Certificate::kMesh;
+  const bool of_mesh = transport.certificate == Transport::Certificate::kMesh;
   onward.tls.emplace();
   onward.tls->server_name = transport.server_name;
-  onward.tls->client_certificate = mesh;
-  if (!mesh) onward.identity.clear();
-  if (mesh) onward.tls->alpn = MeshProtocols(tcp ? Application::kTcp : onward.application);
+  onward.tls->client_certificate = of_mesh;
+  if (!of_mesh) onward.identity.clear();
+  if (of_mesh) onward.tls->alpn = MeshProtocols(tcp ? Application::kTcp : onward.application);
   return onward;
 }
 
@@ -70,20 +75,20 @@ absl::StatusOr<Outcome> Arrive(const LoadedMesh& mesh, const std::string& name, 
 
 }  // namespace
 
-std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const Request& request,
-                                        const Outcome& outcome) {
+std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const model::Proxy& client,
+                                        const Request& request, const Outcome& outcome) {
   std::vector<ServerSide> servers;
   std::set<std::string> seen;
   for (const Destination& destination : outcome.destinations) {
     for (const Candidate& candidate : destination.candidates) {
-      Request onward = Onward(request, outcome, candidate.transport);
+      Request onward = Onward(mesh, client, request, outcome, candidate.transport);
       if (!SplitAddress(candidate.address, &onward.destination_address, &onward.destination_port)) continue;
       const std::string proxy = SidecarAt(mesh, onward.destination_address);
       // One transport for all of a cluster's shares, mostly: an endpoint is told once for each.
       const std::string key = StrCat(candidate.address, " ", ToText(candidate.transport));
       if (proxy.empty() || !seen.insert(key).second) continue;
       if (auto arrived = Arrive(mesh, proxy, onward); arrived.ok())
-        servers.push_back({candidate.address, proxy, *std::move(arrived)});
+        servers.push_back({candidate.address, proxy, std::move(onward), *std::move(arrived)});
     }
   }
   return servers;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/proxy.h"
 #include "simulate/loaded_mesh.h"
 #include "simulate/outcome.h"
 #include "simulate/request.h"
@@ -14,14 +15,16 @@ namespace fairlead::simulate {
 struct ServerSide {
   std::string endpoint;  // "10.1.2.3:8080"
   std::string proxy;     // "reviews-v1.default"
+  Request request;       // as it arrives there
   Outcome outcome;
 };
 
 // Follows a request to the sidecars of the endpoints that it may reach, with the path, host and TLS that the
-// client's sidecar gives it: a server that demands mutual TLS refuses a client that was told to speak
-// plaintext. Endpoints that are no workload with a sidecar in the mesh are left out.
-std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const Request& request,
-                                        const Outcome& outcome);
+// client's proxy gives it: a server that demands mutual TLS refuses a client that was told to speak
+// plaintext. A router shows its own identity, whatever its caller showed. Endpoints that are no workload with a
+// sidecar in the mesh are left out.
+std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const model::Proxy& client,
+                                        const Request& request, const Outcome& outcome);
 
 }  // namespace fairlead::simulate
 

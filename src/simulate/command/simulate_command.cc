@@ -15,6 +15,7 @@
 #include "simulate/command/simulated_call.h"
 #include "simulate/command/simulated_proxy.h"
 #include "simulate/command/simulation_report.h"
+#include "simulate/gateway_pods.h"
 #include "simulate/objects.h"
 #include "simulate/simulate.h"
 #include "source/file/read_file.h"
@@ -102,6 +103,13 @@ void TellMadeUp(const LoadedMesh& mesh, Outcome* outcome) {
   }
 }
 
+void TellDoubt(const LoadedMesh& mesh, const std::string& name, Outcome* outcome) {
+  const size_t dot = name.rfind('.');
+  if (dot == name.npos || name.find('~') != name.npos) return;
+  std::string note = DoubtAboutGateway(mesh, Interned(name.substr(dot + 1)), Interned(name.substr(0, dot)));
+  if (!note.empty()) outcome->notes.push_back(std::move(note));
+}
+
 int Run(const Options& options, const MeshLoader& load) {
   if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
   const absl::StatusOr<LoadedMesh> mesh = load(options.files);
@@ -119,8 +127,9 @@ int Run(const Options& options, const MeshLoader& load) {
   outcome->notes.insert(outcome->notes.begin(), call->notes.begin(), call->notes.end());
   TellMissing(*call, &*outcome);
   TellMadeUp(*mesh, &*outcome);
+  TellDoubt(*mesh, options.proxy.name, &*outcome);
   std::vector<ServerSide> servers;
-  if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, call->request, *outcome);
+  if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, **proxy, call->request, *outcome);
   if (options.follow && outcome->reached() && servers.empty()) {
     outcome->notes.emplace_back(
         "no endpoint is a workload with a sidecar, which its label security.istio.io/tlsMode: istio would "

@@ -175,8 +175,7 @@ absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& s
                          const mesh::ProxyScope& scope, Request* request, std::vector<std::string>* notes) {
   const std::string& trust_domain = snapshot.settings->trust_domain;
   if (request->direction == Direction::kOutbound) {
-    const std::string& account = scope.proxy->metadata.service_account;
-    request->identity = model::SpiffeId(trust_domain, scope.proxy->ns, account.empty() ? "default" : account);
+    request->identity = OwnIdentity(*snapshot.settings, *scope.proxy);
   }
   if (options.identity.empty()) {
     if (options.mutual_tls && request->direction != Direction::kOutbound)
@@ -208,6 +207,11 @@ absl::Status SetClaims(const CallOptions& options, Request* request) {
 }
 
 }  // namespace
+
+std::string OwnIdentity(const model::Settings& settings, const model::Proxy& proxy) {
+  const std::string& account = proxy.metadata.service_account;
+  return model::SpiffeId(settings.trust_domain, proxy.ns, account.empty() ? "default" : account);
+}
 
 std::vector<std::string> MeshProtocols(Application application) {
   switch (application) {

@@ -34,6 +34,9 @@ struct CallOptions {
 // Adds the call's flags and its URL to a command. The options must outlive the parsing.
 void AddCallFlags(CallOptions* options, CLI::App* command);
 
+// Who a proxy is by the certificate of its workload: "spiffe://cluster.local/ns/shop/sa/web".
+std::string OwnIdentity(const model::Settings& settings, const model::Proxy& proxy);
+
 // What a sidecar offers by ALPN over mutual TLS, so that the server's sidecar knows what comes: Istio's own
 // names.
 std::vector<std::string> MeshProtocols(Application application);

@@ -1,6 +1,5 @@
 #include "simulate/command/simulated_proxy.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,9 +11,9 @@
 #include "config/report.h"
 #include "config/yaml.h"
 #include "envoy/config/core/v3/base.pb.h"
-#include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/workload_entry.pb.h"
 #include "proto/messages.h"
+#include "simulate/gateway_pods.h"
 #include "source/file/read_file.h"
 
 namespace fairlead::simulate {
@@ -22,9 +21,6 @@ namespace {
 
 using config::Kind;
 using envoy::config::core::v3::Node;
-
-constexpr std::string_view kGatewayLabel = "gateway.networking.k8s.io/gateway-name";
-constexpr std::string_view kTemplates = "inject.istio.io/templates";
 
 // A workload's addresses and labels, by "NAME.NAMESPACE".
 struct Workload {
@@ -34,30 +30,13 @@ struct Workload {
   bool router = false;
 };
 
-bool Selects(const config::ConfigObject& gateway, const LabelMap& labels) {
-  const auto& selector = gateway.Spec<istio::networking::v1alpha3::Gateway>().selector();
-  return !selector.empty() && std::all_of(selector.begin(), selector.end(), [&](const auto& wanted) {
-    return LabelOr(labels, wanted.first) == wanted.second;
-  });
-}
-
-// What injection by the gateway template, a Gateway of the Gateway API, or a Gateway that selects it says of
-// a pod.
-bool IsRouter(const LoadedMesh& mesh, const config::ObjectMeta& pod) {
-  if (LabelOr(pod.annotations, kTemplates) == "gateway" || !LabelOr(pod.labels, kGatewayLabel).empty())
-    return true;
-  const auto gateways = mesh.Of(Kind::kGateway);
-  return std::any_of(gateways.begin(), gateways.end(),
-                     [&](const config::ConfigPtr& one) { return Selects(*one, pod.labels); });
-}
-
 std::optional<Workload> FindWorkload(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
   if (const auto pod = mesh.objects.find({Kind::kPod, ns, name}); pod != mesh.objects.end()) {
     const auto& spec = pod->second->Spec<config::PodSpec>();
     std::vector<std::string> addresses = spec.pod_ips;
     if (addresses.empty() && !spec.pod_ip.empty()) addresses.push_back(spec.pod_ip);
     return Workload{std::move(addresses), pod->second->meta().labels, spec.service_account,
-                    IsRouter(mesh, pod->second->meta())};
+                    IsRouter(mesh, *pod->second)};
   }
   if (const auto entry = mesh.objects.find({Kind::kWorkloadEntry, ns, name}); entry != mesh.objects.end()) {
     const auto& spec = entry->second->Spec<istio::networking::v1alpha3::WorkloadEntry>();
@@ -77,18 +56,6 @@ std::string NoWorkload(const LoadedMesh& mesh, const std::string& name) {
   const std::string meant = ClosestName(name, known);
   return StrCat("the mesh has no Pod, WorkloadEntry, Gateway with a Pod, or template of a workload ", name,
                 meant.empty() ? "" : StrCat("; did you mean ", meant, "?"));
-}
-
-// The first pod that serves a Gateway of either API; null where there is none.
-config::ConfigPtr PodOfGateway(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
-  const auto gateway = mesh.objects.find({Kind::kGateway, ns, name});
-  const bool of_gateway_api = mesh.objects.contains({Kind::kKubernetesGateway, ns, name});
-  for (const config::ConfigPtr& pod : mesh.Of(Kind::kPod)) {
-    const LabelMap& labels = pod->meta().labels;
-    if (of_gateway_api && pod->ns() == ns && LabelOr(labels, kGatewayLabel) == name.str()) return pod;
-    if (gateway != mesh.objects.end() && Selects(*gateway->second, labels)) return pod;
-  }
-  return nullptr;
 }
 
 // What the injector makes of a pod.
