@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -10,7 +9,6 @@
 namespace fairlead::simulate {
 namespace {
 
-using config::ConfigPtr;
 using config::Kind;
 using config::ObjectKey;
 
@@ -52,7 +50,6 @@ class Maker {
       Add(KeyOf(service), service.meta(), service.origin(),
           std::make_shared<const config::ServiceSpec>(spec));
     }
-    if (!spec.selector.empty() && !HasSlice(service)) AddSlice(service, spec);
   }
 
   MadeUp Take() { return std::move(made_); }
@@ -67,10 +64,9 @@ class Maker {
            std::shared_ptr<const Spec> spec) {
     meta.ns = key.ns;
     meta.name = key.name;
-    const auto object = std::make_shared<const config::ConfigObject>(
+    auto object = std::make_shared<const config::ConfigObject>(
         key.kind, std::move(meta), std::move(origin), std::move(spec), ++hash_);
-    if (key.kind == Kind::kPod) pods_.push_back(object);
-    made_.objects.push_back({key, object});
+    made_.objects.push_back({key, std::move(object)});
   }
 
   // A Pod that this template, or another one with its labels, gave.
@@ -101,49 +97,8 @@ class Maker {
     return Says(labels, "istio-injection", "enabled") || labels.contains("istio.io/rev");
   }
 
-  bool HasSlice(const config::ConfigObject& service) const {
-    return std::any_of(objects_.begin(), objects_.end(), [&](const auto& pair) {
-      return pair.first.kind == Kind::kEndpointSlice && pair.first.ns == service.ns() &&
-             Says(pair.second->meta().labels, "kubernetes.io/service-name", service.name().str());
-    });
-  }
-
-  static std::optional<int> TargetPort(const config::ServicePortSpec& port, const config::PodSpec& pod) {
-    if (port.target_port.name.empty())
-      return port.target_port.number != 0 ? port.target_port.number : port.port;
-    for (const config::ContainerPortSpec& one : pod.ports) {
-      if (one.name == port.target_port.name) return one.container_port;
-    }
-    return std::nullopt;
-  }
-
-  // One for each made-up pod: named ports may differ from pod to pod.
-  void AddSlice(const config::ConfigObject& service, const config::ServiceSpec& spec) {
-    for (const ConfigPtr& pod : pods_) {
-      if (pod->ns() != service.ns() || !SelectorMatches(spec.selector, pod->meta().labels)) continue;
-      const auto& pod_spec = pod->Spec<config::PodSpec>();
-      config::EndpointSliceSpec slice;
-      for (const config::ServicePortSpec& port : spec.ports) {
-        if (const auto number = TargetPort(port, pod_spec))
-          slice.ports.push_back({port.name, port.protocol, number, port.app_protocol});
-      }
-      config::SliceEndpoint endpoint;
-      endpoint.addresses = {Interned(pod_spec.pod_ip)};
-      endpoint.ready = true;
-      endpoint.target = config::TargetReference{"Pod", pod->ns().str(), pod->name().str()};
-      slice.endpoints.push_back(std::move(endpoint));
-      config::ObjectMeta meta;
-      meta.labels["kubernetes.io/service-name"] = service.name().str();
-      Add({Kind::kEndpointSlice, service.ns(),
-           Interned(StrCat(service.name().str(), "-", pod->name().str()))},
-          std::move(meta), service.origin(),
-          std::make_shared<const config::EndpointSliceSpec>(std::move(slice)));
-    }
-  }
-
   const Objects& objects_;
   MadeUp made_;
-  std::vector<ConfigPtr> pods_;
   unsigned last_pod_ = 0, last_service_ = 0;
   uint64_t hash_ = 0;  // each made-up object is another
 };

@@ -37,9 +37,8 @@ struct MadeUp {
 };
 
 // For each template of at least one replica that no Pod of its namespace has the labels of, one ready Pod by
-// its name with an address of 198.18.0.0/16 (RFC 2544); for Services without one an address of 198.19.0.0/16;
-// for those that select made-up Pods and have no EndpointSlice one of these. A Pod has a sidecar where its
-// namespace or its own labels ask for one.
+// its name with an address of 198.18.0.0/16 (RFC 2544); for Services without one an address of 198.19.0.0/16.
+// A Pod has a sidecar where its namespace or its own labels ask for one.
 using Objects = std::map<config::ObjectKey, config::ConfigPtr>;
 MadeUp MakeUp(const std::vector<WorkloadTemplate>& templates, const Objects& objects);
 
