@@ -122,9 +122,10 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
 
   o->state_dir = o->environment.default_state_dir;
   command
-      ->add_option("--stateDir", o->state_dir,
-                   "Folder that keeps the last good version of each file, for starts that find one broken (never "
-                   "Secrets), the root of our own and keys of tokens; empty: none of the versions")
+      ->add_option(
+          "--stateDir", o->state_dir,
+          "Folder that keeps the last good version of each file, for starts that find one broken (never "
+          "Secrets), the root of our own and keys of tokens; empty: none of the versions")
       ->default_str(kStateDirText);
   command
       ->add_option("--onInvalid", o->on_invalid,
@@ -142,9 +143,10 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--statusDir", o->status_dir,
                       "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
   command
-      ->add_option("--gatewayAddress", o->gateway_addresses,
-                   "GATEWAY.NAMESPACE=ADDRESS: where the proxy of a Gateway of the Gateway API runs that has no "
-                   "Pod in the manifests; may be given often")
+      ->add_option(
+          "--gatewayAddress", o->gateway_addresses,
+          "GATEWAY.NAMESPACE=ADDRESS: where the proxy of a Gateway of the Gateway API runs that has no "
+          "Pod in the manifests; may be given often")
       ->allow_extra_args(false)
       ->check(CLI::Validator(CheckGatewayAddress, ""));
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,

@@ -228,7 +228,8 @@ const std::vector<Row>& Rows() {
        SetText<&Environment::root_ca_dir>},
       {{"STATE_DIRECTORY", "", "The default of --stateDir; systemd sets it."}, IsText},
       {{"FAIRLEAD_CA_DIR", "",
-        "Folder of the root of our own, which is made at the first start and kept; for its owner alone. Empty: "
+        "Folder of the root of our own, which is made at the first start and kept; for its owner alone. "
+        "Empty: "
         "\"ca\" in --stateDir."},
        SetText<&Environment::ca_dir>},
       {{"DEFAULT_WORKLOAD_CERT_TTL", "24h",

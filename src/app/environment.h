@@ -39,7 +39,7 @@ struct Environment {
   // Certificates: the authority, its root, and who callers are.
   bool ca_server = true;
   std::string root_ca_dir = "./etc/cacerts", ca_dir;  // the latter empty: in the state folder
-  std::string default_state_dir;  // absolute
+  std::string default_state_dir;                      // absolute
   std::chrono::nanoseconds default_certificate_lifetime = std::chrono::hours(24);
   std::chrono::nanoseconds max_certificate_lifetime = std::chrono::hours(24 * 90);
   std::chrono::nanoseconds root_lifetime = std::chrono::hours(24 * 3650);

@@ -203,6 +203,13 @@ TEST_F(PagesTest, EndpointsThatAreNotReadyAreNamed) {
   EXPECT_TRUE(Metrics().find("\npilot_endpoint_not_ready 1\n") != std::string::npos);
 }
 
+TEST_F(PagesTest, TheAddressAloneSaysWhichPagesThereAre) {
+  Begin();
+  EXPECT_THAT(httplib::Client("127.0.0.1", server_->http_port()).Get("/")->body, HasSubstr("/ready "));
+  EXPECT_THAT(httplib::Client("127.0.0.1", server_->monitoring_port()).Get("/")->body,
+              HasSubstr("/metrics "));
+}
+
 TEST_F(PagesTest, AProxysViewOfTheMesh) {
   Write("pod.yaml", kPod);
   Write("rules.yaml", kRules);
@@ -219,6 +226,11 @@ TEST_F(PagesTest, AProxysViewOfTheMesh) {
   EXPECT_EQ(origins["CDS"]["PassthroughCluster"], json::array());
   EXPECT_EQ(Get("originz")->status, 400);
   EXPECT_EQ(Get("sidecarz")->status, 400);
+  for (const char* page : {"originz", "sidecarz", "config_dump", "force_disconnect"}) {
+    const auto without = Get(page);
+    EXPECT_EQ(without->status, 400) << page;
+    EXPECT_THAT(without->body, HasSubstr("Connected are\n  client.shop\n  edge.shop\n")) << page;
+  }
   EXPECT_EQ(Get("sidecarz?proxyID=nobody")->status, 404);
   const json instances = Page("instancesz");
   EXPECT_EQ(instances["client.shop"].size(), 2u);

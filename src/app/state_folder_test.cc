@@ -29,7 +29,8 @@ TEST(StateFolder, IsOfTheUnitTheUserOrTheMachine) {
   EXPECT_EQ(Default({{"STATE_DIRECTORY", "/var/lib/private/fairlead:/var/lib/more"}, {"HOME", "/home/me"}}),
             "/var/lib/private/fairlead");
   const bool superuser = geteuid() == 0;
-  EXPECT_EQ(Default({{"HOME", "/home/me"}}), superuser ? "/var/lib/fairlead" : "/home/me/.local/state/fairlead");
+  EXPECT_EQ(Default({{"HOME", "/home/me"}}),
+            superuser ? "/var/lib/fairlead" : "/home/me/.local/state/fairlead");
   EXPECT_TRUE(Default({}).starts_with('/'));
 }
 
@@ -95,7 +96,8 @@ TEST(ListenerNames, OfAFolderAreThoseOfTheMachine) {
   options.config_dir = "mesh";
   EXPECT_THAT(ListenerNames(options), AllOf(Contains("localhost"), Contains("127.0.0.1")));
   options.secure_grpc_addr = "[fd00::1]:15012";
-  EXPECT_THAT(ListenerNames(options), AllOf(Contains("localhost"), Contains("fd00::1"), Not(Contains("127.0.0.1"))));
+  EXPECT_THAT(ListenerNames(options),
+              AllOf(Contains("localhost"), Contains("fd00::1"), Not(Contains("127.0.0.1"))));
 }
 
 }  // namespace

@@ -30,10 +30,13 @@ void AddFlags(Options* o, CLI::App* command) {
       ->capture_default_str();
   command->add_option("--expires", o->expires, "How long it holds: 10m, 24h; 366 days at most")
       ->capture_default_str();
-  command->add_option("--issuer", o->request.issuer, "Who says so; another name needs discovery's TOKEN_ISSUER")
+  command
+      ->add_option("--issuer", o->request.issuer, "Who says so; another name needs discovery's TOKEN_ISSUER")
       ->capture_default_str();
-  command->add_option("--stateDir", o->state_dir, "Folder that discovery keeps its state in; the key is in its "
-                                                  "sub-folder tokens")
+  command
+      ->add_option("--stateDir", o->state_dir,
+                   "Folder that discovery keeps its state in; the key is in its "
+                   "sub-folder tokens")
       ->default_str(kStateDirText);
   command->add_option("--keyDir", o->folder, "Folder of the key in place of that one; made at first use");
 }
@@ -42,11 +45,13 @@ void AddFlags(Options* o, CLI::App* command) {
 absl::Status Read(Options* o) {
   const size_t slash = o->account.find('/');
   if (slash == std::string::npos)
-    return absl::InvalidArgumentError(ToAbsl(StrCat("\"", o->account, "\" is not NAMESPACE/ACCOUNT, like shop/web")));
+    return absl::InvalidArgumentError(
+        ToAbsl(StrCat("\"", o->account, "\" is not NAMESPACE/ACCOUNT, like shop/web")));
   o->request.ns = o->account.substr(0, slash);
   o->request.service_account = o->account.substr(slash + 1);
   const auto expires = ParseGoDuration(o->expires);
-  if (!expires) return absl::InvalidArgumentError(ToAbsl(StrCat("--expires: \"", o->expires, "\" is no duration (24h)")));
+  if (!expires)
+    return absl::InvalidArgumentError(ToAbsl(StrCat("--expires: \"", o->expires, "\" is no duration (24h)")));
   o->request.lifetime = std::chrono::duration_cast<std::chrono::seconds>(*expires);
   if (o->folder.empty()) o->folder = TokenFolder(o->state_dir);
   if (o->folder.empty()) return absl::InvalidArgumentError("--stateDir or --keyDir says where the key is");
@@ -63,7 +68,8 @@ int Fail(const absl::Status& status, int code) {
 int RunToken(const std::vector<std::string>& arguments) {
   Options options;
   CLI::App command(
-      "Prints a token by which an agent proves which service account it is, for tests and small fleets. The key "
+      "Prints a token by which an agent proves which service account it is, for tests and small fleets. The "
+      "key "
       "is made at first use; discovery believes its tokens while the key is in the state folder",
       "fairlead token");
   AddFlags(&options, &command);

@@ -12,8 +12,8 @@ namespace fairlead {
 namespace {
 
 constexpr std::pair<std::string_view, LogLevel> kLevels[] = {
-    {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn},
-    {"error", LogLevel::kError}, {"none", LogLevel::kNone}, {"fatal", LogLevel::kError},
+    {"debug", LogLevel::kDebug},  {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn},
+    {"error", LogLevel::kError},  {"none", LogLevel::kNone}, {"fatal", LogLevel::kError},
     {"warning", LogLevel::kWarn},
 };
 

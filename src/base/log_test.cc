@@ -70,6 +70,7 @@ TEST_F(LogTest, AFileThatCannotBeOpenedChangesNothing) {
 }
 
 TEST_F(LogTest, ScopesOfANameHaveOneLevel) {
+  ASSERT_TRUE(SetLogLevels("default:warning,log-test:debug").ok()) << "as Envoy spells it";
   ASSERT_TRUE(SetLogLevels("warn,log-test:debug").ok());
   EXPECT_TRUE(first.Enabled(LogLevel::kDebug));
   EXPECT_TRUE(second.Enabled(LogLevel::kDebug));

@@ -6,8 +6,9 @@
 
 namespace fairlead {
 
-// The IP addresses of this machine's interfaces that are up, as text, without those of a link alone: the first
-// hundred, as a machine of many containers has more than anybody asks for. Empty where they cannot be read.
+// The IP addresses of this machine's interfaces that are up, as text, without those of a link alone: the
+// first hundred, as a machine of many containers has more than anybody asks for. Empty where they cannot be
+// read.
 std::vector<std::string> OwnAddresses();
 
 }  // namespace fairlead

@@ -40,7 +40,8 @@ absl::Status Keeper::Start() {
                                       : StrCat("the authority in ", options_.plugged_in));
   if (is_new) {
     pki_log.Warn(
-        "the root is new: there was none in {} (FAIRLEAD_CA_DIR). What an earlier root of another folder signed "
+        "the root is new: there was none in {} (FAIRLEAD_CA_DIR). What an earlier root of another folder "
+        "signed "
         "is not trusted, and agents need the new one",
         options_.self_signed.folder);
   }

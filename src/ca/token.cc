@@ -162,7 +162,8 @@ class TokenAuthenticator : public Authenticator {
  private:
   absl::StatusOr<TokenClaims> Verify(std::string_view token, bool unknown) const {
     const TokenKeysPtr keys = options_.keys(unknown);
-    if (keys == nullptr) return absl::UnauthenticatedError(StrCat("keys of the issuer ", options_.issuer, " are not known"));
+    if (keys == nullptr)
+      return absl::UnauthenticatedError(StrCat("keys of the issuer ", options_.issuer, " are not known"));
     return VerifyToken(token, *keys, options_.now());
   }
 
@@ -175,8 +176,8 @@ class TokenAuthenticator : public Authenticator {
         });
     if (!for_us) return Refused("is for another audience");
     const std::vector<std::string_view> parts = Split(claims.subject, ':');
-    if (parts.size() != 4 || parts[0] != "system" || parts[1] != "serviceaccount" || !IsAccountPart(parts[2]) ||
-        !IsAccountPart(parts[3]))
+    if (parts.size() != 4 || parts[0] != "system" || parts[1] != "serviceaccount" ||
+        !IsAccountPart(parts[2]) || !IsAccountPart(parts[3]))
       return Refused("is not of a service account");
     Caller caller;
     caller.identities = {model::SpiffeId(trust_domains_().front(), parts[2], parts[3])};

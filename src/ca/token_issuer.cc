@@ -51,9 +51,9 @@ absl::Status KeepKey(const std::string& path) {
 
 std::string Base64Url(std::string_view bytes) {
   std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
   out.resize(static_cast<size_t>(size));
   std::replace(out.begin(), out.end(), '+', '-');
   std::replace(out.begin(), out.end(), '/', '_');
@@ -70,7 +70,8 @@ std::string Sign(const KeyPtr& key, std::string_view text) {
       EVP_DigestSign(context.get(), nullptr, &size, bytes, text.size()) != 1)
     return "";
   std::string der(size, '\0');
-  if (EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(der.data()), &size, bytes, text.size()) != 1)
+  if (EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(der.data()), &size, bytes,
+                     text.size()) != 1)
     return "";
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
   const Owned<ECDSA_SIG, ECDSA_SIG_free> signature(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(size)));
@@ -85,7 +86,8 @@ std::string Sign(const KeyPtr& key, std::string_view text) {
 absl::Status CheckRequest(const TokenRequest& request) {
   for (const std::string* name : {&request.ns, &request.service_account}) {
     if (!IsAccountPart(*name))
-      return absl::InvalidArgumentError(ToAbsl(StrCat("\"", *name, "\" is no name of a namespace or service account")));
+      return absl::InvalidArgumentError(
+          ToAbsl(StrCat("\"", *name, "\" is no name of a namespace or service account")));
   }
   if (request.issuer.empty()) return absl::InvalidArgumentError("an issuer has a name");
   if (request.audiences.empty()) return absl::InvalidArgumentError("a token is for some audience");
@@ -128,7 +130,8 @@ absl::StatusOr<std::string> MakeToken(const KeyPtr& key, const TokenRequest& req
       {"iat", now},
       {"nbf", now},
       {"exp", now + request.lifetime.count()},
-      {"kubernetes.io", {{"namespace", request.ns}, {"serviceaccount", {{"name", request.service_account}}}}}};
+      {"kubernetes.io",
+       {{"namespace", request.ns}, {"serviceaccount", {{"name", request.service_account}}}}}};
   const std::string text = StrCat(Base64Url(JsonText(header)), ".", Base64Url(JsonText(claims)));
   const std::string signature = Sign(key, text);
   if (signature.empty()) return absl::InternalError(StrCat("cannot sign: ", Reason()));

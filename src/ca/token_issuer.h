@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "ca/key.h"
 
-// An issuer of service accounts' tokens of our own, where there is no cluster that has one: for tests and small
-// fleets. JSON Web Tokens (RFC 7519), signed with ES256 (RFC 7518, 3.4).
+// An issuer of service accounts' tokens of our own, where there is no cluster that has one: for tests and
+// small fleets. JSON Web Tokens (RFC 7519), signed with ES256 (RFC 7518, 3.4).
 namespace fairlead::ca {
 
 // Its name in tokens ("iss").
@@ -22,9 +22,9 @@ inline constexpr std::chrono::hours kLongestToken{24 * 366};
 // The file of the key that verifies its tokens, in the folder of its keys: a public key in PEM.
 std::string IssuerKeyFile(std::string_view folder);
 
-// The private key in `folder`, which is made with mode 0700, as the key is with 0600, where there is none; the
-// file of the public one beside it. FailedPrecondition where others than the owner may read the folder or the
-// key; Unavailable where files cannot be read or written; InvalidArgument for a file that is no key.
+// The private key in `folder`, which is made with mode 0700, as the key is with 0600, where there is none;
+// the file of the public one beside it. FailedPrecondition where others than the owner may read the folder or
+// the key; Unavailable where files cannot be read or written; InvalidArgument for a file that is no key.
 absl::StatusOr<KeyPtr> LoadIssuerKey(const std::string& folder);
 
 struct TokenRequest {

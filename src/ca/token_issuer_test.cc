@@ -27,7 +27,8 @@ int ModeOf(const std::string& path) {
 
 class TokenIssuerTest : public testing::Test {
  protected:
-  TokenIssuerTest() : root_(testing::TempDir() + "/token-issuer-" + std::to_string(getpid())), folder_(root_ + "/tokens") {
+  TokenIssuerTest()
+      : root_(testing::TempDir() + "/token-issuer-" + std::to_string(getpid())), folder_(root_ + "/tokens") {
     std::filesystem::remove_all(root_);
   }
   ~TokenIssuerTest() override { std::filesystem::remove_all(root_); }
@@ -89,8 +90,10 @@ TEST_F(TokenIssuerTest, WhatNoTokenCanSayIsRefused) {
   EXPECT_THAT(refused([](TokenRequest& r) { r.service_account = ""; }), HasSubstr("\"\" is no name"));
   EXPECT_THAT(refused([](TokenRequest& r) { r.audiences.clear(); }), HasSubstr("audience"));
   EXPECT_THAT(refused([](TokenRequest& r) { r.issuer.clear(); }), HasSubstr("issuer"));
-  EXPECT_THAT(refused([](TokenRequest& r) { r.lifetime = std::chrono::hours(24 * 367); }), HasSubstr("366 days"));
-  EXPECT_THAT(refused([](TokenRequest& r) { r.lifetime = std::chrono::seconds(0); }), HasSubstr("a second at least"));
+  EXPECT_THAT(refused([](TokenRequest& r) { r.lifetime = std::chrono::hours(24 * 367); }),
+              HasSubstr("366 days"));
+  EXPECT_THAT(refused([](TokenRequest& r) { r.lifetime = std::chrono::seconds(0); }),
+              HasSubstr("a second at least"));
 }
 
 TEST_F(TokenIssuerTest, TheKeyIsKnownWhileItIsThereAndItsFolderIsPrivate) {

@@ -20,9 +20,9 @@ using Fetch = std::function<absl::StatusOr<std::string>(const std::string& url)>
 absl::StatusOr<std::string> FetchDocument(const std::string& url);
 
 struct TokenKeySourceOptions {
-  std::string file;    // of keys, watched; "": they are the issuer's
-  // The file is of keys that are made here (token_issuer.h): it may come later and go again, and counts only in
-  // a folder that is for its owner alone.
+  std::string file;  // of keys, watched; "": they are the issuer's
+  // The file is of keys that are made here (token_issuer.h): it may come later and go again, and counts only
+  // in a folder that is for its owner alone.
   bool own = false;
   std::string issuer;  // whose keys are found by discovery: ISSUER/.well-known/openid-configuration
   std::chrono::milliseconds poll = std::chrono::seconds(1);        // of the file

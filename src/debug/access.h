@@ -13,8 +13,8 @@
 // ENABLE_DEBUG_ENDPOINT_AUTH; that the machine itself may, too, is its rule for HTTP.
 namespace fairlead::debug {
 
-// "ipv4:127.0.0.1:1234", "ipv6:%5B::1%5D:1", "unix:…", or an address alone, "::1"; and the same of an address that
-// an interface of this machine has.
+// "ipv4:127.0.0.1:1234", "ipv6:%5B::1%5D:1", "unix:…", or an address alone, "::1"; and the same of an address
+// that an interface of this machine has.
 bool IsLocal(std::string_view address);
 
 // The namespace that the peer is restricted to, "" for none. Unauthenticated where it may see nothing.

@@ -68,7 +68,8 @@ Query ParseQuery(std::string_view text);
 // none.
 std::optional<push::StreamReport> FindConnection(const Sources& sources, const Query& query);
 
-// What a page says that is of one proxy, where the query names none: which there are, the first hundred of them.
+// What a page says that is of one proxy, where the query names none: which there are, the first hundred of
+// them.
 Page WithoutProxy(const Sources& sources, const Query& query);
 
 }  // namespace fairlead::debug

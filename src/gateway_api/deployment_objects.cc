@@ -48,8 +48,8 @@ void AddGatewayLabels(const Deployment& deployment, LabelMap* labels) {
 // What the Gateway says for its infrastructure, else its own labels and annotations.
 LabelMap InfrastructureLabels(const Deployment& deployment) {
   const Node infrastructure = SpecOf(*deployment.gateway).Find("infrastructure");
-  LabelMap labels = infrastructure.IsNull() ? deployment.gateway->meta().labels
-                                            : MapOf(infrastructure.Find("labels"));
+  LabelMap labels =
+      infrastructure.IsNull() ? deployment.gateway->meta().labels : MapOf(infrastructure.Find("labels"));
   AddGatewayLabels(deployment, &labels);
   return labels;
 }

@@ -9,23 +9,24 @@
 #include "config/object.h"
 #include "gateway_api/gateway_class.h"
 
-// The objects that Istio's controller makes of a Gateway, one by one. Pure. Source: Istio's kube-gateway template.
+// The objects that Istio's controller makes of a Gateway, one by one. Pure. Source: Istio's kube-gateway
+// template.
 namespace fairlead::gateway_api {
 
 // A Gateway that is deployed, with the names that its objects have.
 struct Deployment {
   config::ConfigPtr gateway;
   GatewayClass gateway_class;
-  std::string name;                      // of the Service
-  std::string account;                   // of the Pods
-  std::vector<config::ConfigPtr> sets;   // ListenerSets that name the Gateway
+  std::string name;                     // of the Service
+  std::string account;                  // of the Pods
+  std::vector<config::ConfigPtr> sets;  // ListenerSets that name the Gateway
 };
 
 // `addresses`: those of its proxies. REQUIRES: the Gateway is managed.
 config::ConfigPtr MakeGatewayService(const Deployment& deployment, const std::set<std::string>& addresses);
 
-// A ready Pod for the proxy at an address, which the Service's selector picks, and its name for the address of
-// this number, from 0.
+// A ready Pod for the proxy at an address, which the Service's selector picks, and its name for the address
+// of this number, from 0.
 config::ConfigPtr MakeGatewayPod(const Deployment& deployment, const LabelMap& selector, size_t number,
                                  const std::string& address);
 std::string GatewayPodName(std::string_view deployment, size_t number);

@@ -222,19 +222,20 @@ class Deployments final : public state::Derivation {
   }
 
   void AddSliceAddresses(const Name& gateway, Known* now, const Work& work) {
-    ForEachIn(work.objects, Kind::kEndpointSlice, gateway.first, [&](const Name& name, const ConfigPtr& slice) {
-      const auto& spec = slice->Spec<config::EndpointSliceSpec>();
-      if (LabelOr(slice->meta().labels, "kubernetes.io/service-name") != now->deployment.name ||
-          name.second.str().find("~pods") != std::string::npos)  // those are made of Pods
-        return;
-      gateway_of_slice_[name] = gateway;
-      for (const config::SliceEndpoint& endpoint : spec.endpoints) {
-        if (endpoint.target || !endpoint.ready.value_or(true)) continue;
-        for (const Interned& address : endpoint.addresses) {
-          if (IsIpAddress(address.str())) now->addresses.insert(address.str());
-        }
-      }
-    });
+    ForEachIn(work.objects, Kind::kEndpointSlice, gateway.first,
+              [&](const Name& name, const ConfigPtr& slice) {
+                const auto& spec = slice->Spec<config::EndpointSliceSpec>();
+                if (LabelOr(slice->meta().labels, "kubernetes.io/service-name") != now->deployment.name ||
+                    name.second.str().find("~pods") != std::string::npos)  // those are made of Pods
+                  return;
+                gateway_of_slice_[name] = gateway;
+                for (const config::SliceEndpoint& endpoint : spec.endpoints) {
+                  if (endpoint.target || !endpoint.ready.value_or(true)) continue;
+                  for (const Interned& address : endpoint.addresses) {
+                    if (IsIpAddress(address.str())) now->addresses.insert(address.str());
+                  }
+                }
+              });
   }
 
   // All that was made of a Gateway is no more; what is made of it now comes after.
@@ -315,8 +316,8 @@ absl::StatusOr<GatewayAddresses> ParseGatewayAddresses(const std::vector<std::st
     const bool named = dot != std::string::npos && dot > 0 && dot + 1 < gateway.size();
     const std::string address = equals == std::string::npos ? "" : text.substr(equals + 1);
     if (!named || !IsIpAddress(address)) {
-      return absl::InvalidArgumentError(ToAbsl(
-          StrCat("\"", text, "\" is not GATEWAY.NAMESPACE=ADDRESS, like edge.shop=10.0.0.9")));
+      return absl::InvalidArgumentError(
+          ToAbsl(StrCat("\"", text, "\" is not GATEWAY.NAMESPACE=ADDRESS, like edge.shop=10.0.0.9")));
     }
     all[gateway].push_back(address);
   }

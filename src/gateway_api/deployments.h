@@ -21,11 +21,14 @@ using GatewayAddresses = std::map<std::string, std::vector<std::string>>;
 absl::StatusOr<GatewayAddresses> ParseGatewayAddresses(const std::vector<std::string>& texts);
 
 // The step that makes, for each Gateway of Istio's class that is managed:
-// - the Service NAME-CLASS, unless it is written. It has no virtual address. Its external ones are those that the
+// - the Service NAME-CLASS, unless it is written. It has no virtual address. Its external ones are those that
+// the
 //   Gateway asks for, else those of its Pods.
-// - a Pod for each address of `addresses`, and of EndpointSlices that are written for the Service, that no Pod
+// - a Pod for each address of `addresses`, and of EndpointSlices that are written for the Service, that no
+// Pod
 //   has. It runs as the account NAME-CLASS.
-// - the label gateway.networking.k8s.io/gateway-name for Pods without it that run as that account, are picked by
+// - the label gateway.networking.k8s.io/gateway-name for Pods without it that run as that account, are picked
+// by
 //   the written Service, or have such an address.
 std::unique_ptr<state::Derivation> NewDeploymentsDerivation(GatewayAddresses addresses);
 

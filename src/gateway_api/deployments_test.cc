@@ -35,8 +35,9 @@ constexpr char kHost[] = "edge-istio.shop.svc.cluster.local";
 
 std::string Pod(std::string_view name, std::string_view address, std::string_view account = "other",
                 std::string_view labels = "app: x") {
-  return StrCat("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ", name, ", namespace: shop, labels: {", labels,
-                "}}\nspec: {serviceAccountName: ", account, "}\nstatus: {phase: Running, podIP: ", address,
+  return StrCat("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ", name, ", namespace: shop, labels: {",
+                labels, "}}\nspec: {serviceAccountName: ", account,
+                "}\nstatus: {phase: Running, podIP: ", address,
                 ", conditions: [{type: Ready, status: 'True'}]}\n");
 }
 
@@ -100,9 +101,10 @@ TEST_F(DeploymentsTest, APodOfItsAccountIsAllThatAGatewayNeeds) {
   EXPECT_THAT(Status(), HasSubstr("no instances found for hostname"));
   Apply(StrCat(Pod("edge-0", "10.0.0.9", "edge-istio"), Pod("web", "10.0.0.1")));
   EXPECT_THAT(Endpoints(), ElementsAre(Endpoint("10.0.0.9")));
-  EXPECT_THAT(Status(), AllOf(HasSubstr("Resource programmed, assigned to service(s) edge-istio.shop.svc.cluster"
-                                        ".local:80"),
-                              HasSubstr(R"("addresses":[{"type":"IPAddress","value":"10.0.0.9"}])")));
+  EXPECT_THAT(Status(),
+              AllOf(HasSubstr("Resource programmed, assigned to service(s) edge-istio.shop.svc.cluster"
+                              ".local:80"),
+                    HasSubstr(R"("addresses":[{"type":"IPAddress","value":"10.0.0.9"}])")));
   EXPECT_EQ(mesh_.written().size(), 3u) << "what is made is not written";
 }
 
@@ -151,10 +153,11 @@ TEST_F(DeploymentsTest, AServiceThatIsWrittenCountsAndPicksThePods) {
 }
 
 TEST_F(DeploymentsTest, AddressesOfASliceAreProxiesOfTheGateway) {
-  Apply(StrCat(kGateway,
-               "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: edge-1, namespace: "
-               "shop, labels: {kubernetes.io/service-name: edge-istio}}\naddressType: IPv4\nports: [{name: http, "
-               "port: 80}]\nendpoints: [{addresses: [10.0.0.9]}]\n"));
+  Apply(StrCat(
+      kGateway,
+      "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: edge-1, namespace: "
+      "shop, labels: {kubernetes.io/service-name: edge-istio}}\naddressType: IPv4\nports: [{name: http, "
+      "port: 80}]\nendpoints: [{addresses: [10.0.0.9]}]\n"));
   EXPECT_THAT(Endpoints(), ElementsAre(Endpoint("10.0.0.9")));
   EXPECT_THAT(Status(), HasSubstr(R"("value":"10.0.0.9")"));
 }
@@ -167,22 +170,28 @@ TEST_F(DeploymentsTest, TheAddressThatAGatewayAsksForIsItsOwn) {
 }
 
 TEST_F(DeploymentsTest, PortsAreThoseOfListenersEachOnce) {
-  Apply("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge, namespace: shop}, spec: "
-        "{gatewayClassName: istio, listeners: [{name: a.b, port: 80, protocol: HTTP, hostname: a.example}, "
-        "{name: a-b, port: 81, protocol: HTTP}, {name: again, port: 80, protocol: HTTP, hostname: b.example}, "
-        "{name: dns, port: 53, protocol: UDP}, {name: dns-tcp, port: 53, protocol: TCP}]}}");
+  Apply(
+      "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge, namespace: shop}, "
+      "spec: "
+      "{gatewayClassName: istio, listeners: [{name: a.b, port: 80, protocol: HTTP, hostname: a.example}, "
+      "{name: a-b, port: 81, protocol: HTTP}, {name: again, port: 80, protocol: HTTP, hostname: b.example}, "
+      "{name: dns, port: 53, protocol: UDP}, {name: dns-tcp, port: 53, protocol: TCP}]}}");
   std::vector<std::string> ports;
   for (const model::ServicePort& port : mesh_.snapshot()->services->Find(kHost, "shop")->ports)
     ports.push_back(StrCat(port.name, " ", port.port, " ", port.target_port));
-  EXPECT_THAT(ports, ElementsAre("status-port 15021 15021", "a-b 80 80", "a-b-81 81 81", "dns 53 53", "dns-tcp 53 53"));
+  EXPECT_THAT(ports, ElementsAre("status-port 15021 15021", "a-b 80 80", "a-b-81 81 81", "dns 53 53",
+                                 "dns-tcp 53 53"));
 }
 
 TEST_F(DeploymentsTest, GatewaysOfOthersAreLeftAlone) {
-  Apply("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge, namespace: shop}, spec: "
-        "{gatewayClassName: other, listeners: [{name: http, port: 80, protocol: HTTP}]}}");
+  Apply(
+      "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge, namespace: shop}, "
+      "spec: "
+      "{gatewayClassName: other, listeners: [{name: http, port: 80, protocol: HTTP}]}}");
   EXPECT_EQ(mesh_.snapshot()->services->Find(kHost, "shop"), nullptr);
-  Apply("{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: other}, spec: "
-        "{controllerName: istio.io/gateway-controller}}");
+  Apply(
+      "{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: other}, spec: "
+      "{controllerName: istio.io/gateway-controller}}");
   EXPECT_NE(mesh_.snapshot()->services->Find("edge-other.shop.svc.cluster.local", "shop"), nullptr);
 }
 
@@ -195,7 +204,8 @@ TEST_F(GivenAddress, StandsForAPod) {
   EXPECT_THAT(mesh_.Diagnostics(), IsEmpty()) << "nothing was read yet";
   Apply(Pod("web", "10.0.0.1"));
   ASSERT_EQ(mesh_.Diagnostics().size(), 1u);
-  EXPECT_THAT(config::ToText(mesh_.Diagnostics()[0]), HasSubstr("shop/edge: --gatewayAddress names it, and there"));
+  EXPECT_THAT(config::ToText(mesh_.Diagnostics()[0]),
+              HasSubstr("shop/edge: --gatewayAddress names it, and there"));
   Apply(kGateway);
   EXPECT_THAT(mesh_.Diagnostics(), IsEmpty());
   EXPECT_THAT(Endpoints(), ElementsAre(Endpoint("10.0.0.9")));
@@ -211,7 +221,8 @@ TEST(GatewayAddresses, AreReadByGateway) {
   ASSERT_TRUE(read.ok());
   EXPECT_THAT(read->at("edge.shop"), ElementsAre("10.0.0.9", "10.0.0.10"));
   EXPECT_THAT(read->at("a.b.shop"), ElementsAre("fd00::1"));
-  for (const char* wrong : {"10.0.0.9", "edge=10.0.0.9", ".shop=10.0.0.9", "edge.=10.0.0.9", "edge.shop=host", ""})
+  for (const char* wrong :
+       {"10.0.0.9", "edge=10.0.0.9", ".shop=10.0.0.9", "edge.=10.0.0.9", "edge.shop=host", ""})
     EXPECT_FALSE(ParseGatewayAddresses({wrong}).ok()) << wrong;
 }
 

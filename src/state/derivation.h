@@ -27,8 +27,8 @@ class Derivation {
   struct Outcome {
     std::vector<config::ObjectChange> objects;  // made, made anew or no longer made
     std::vector<StatusWrite> statuses;
-    // In place of objects that are written: with something added, with something else added, or (null) as they
-    // are again. One counts until the object changes where it is written.
+    // In place of objects that are written: with something added, with something else added, or (null) as
+    // they are again. One counts until the object changes where it is written.
     std::vector<config::ObjectChange> amended = {};
   };
 

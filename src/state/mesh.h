@@ -59,8 +59,8 @@ class Mesh {
   std::vector<std::unique_ptr<Derivation>> derivations_;
   config::ObjectStore written_;
   std::vector<config::ObjectStore> derived_;  // by each step
-  config::ObjectStore amended_;               // in place of what is written; by any step, the last one's counts
-  config::ObjectStore objects_;               // what is written, else what the last step made
+  config::ObjectStore amended_;  // in place of what is written; by any step, the last one's counts
+  config::ObjectStore objects_;  // what is written, else what the last step made
   model::SettingsPtr settings_;
   model::KeySetsPtr key_sets_;
   model::TrustBundlePtr trust_bundle_;

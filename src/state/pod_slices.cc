@@ -16,8 +16,8 @@ namespace {
 using config::ConfigPtr;
 using config::Kind;
 using config::ObjectChange;
-using Name = std::pair<Interned, Interned>;   // namespace, name
-using Names = std::vector<Name>;              // sorted
+using Name = std::pair<Interned, Interned>;      // namespace, name
+using Names = std::vector<Name>;                 // sorted
 using Label = std::pair<Interned, std::string>;  // namespace, "key=value"
 
 void Insert(const Name& name, Names* names) {
@@ -63,9 +63,9 @@ class PodSlicesDerivation final : public Derivation {
   // Of an Apply that runs.
   struct Work {
     const config::ObjectStore& objects;
-    std::set<Name> services, pods;   // to look at
-    std::set<Interned> namespaces;   // in which there are new Services: all their Pods are to be looked at
-    std::set<Name> dirty;            // Services whose slices are to be made
+    std::set<Name> services, pods;  // to look at
+    std::set<Interned> namespaces;  // in which there are new Services: all their Pods are to be looked at
+    std::set<Name> dirty;           // Services whose slices are to be made
     std::vector<ObjectChange> made;
   };
   // A Service that wants slices and has none.
@@ -209,8 +209,7 @@ class PodSlicesDerivation final : public Derivation {
   static void Emit(const Name& name, size_t before, const std::vector<ConfigPtr>& slices, Work* work) {
     for (const ConfigPtr& slice : slices) work->made.push_back({KeyOf(*slice), slice});
     for (size_t i = slices.size(); i < before; ++i) {
-      work->made.push_back(
-          {{Kind::kEndpointSlice, name.first, PodSliceName(name.second.str(), i)}, nullptr});
+      work->made.push_back({{Kind::kEndpointSlice, name.first, PodSliceName(name.second.str(), i)}, nullptr});
     }
   }
 
@@ -219,7 +218,7 @@ class PodSlicesDerivation final : public Derivation {
   ShardedMap<Name, Names> services_of_pod_;
   ShardedMap<Name, Names> slices_;           // those that are written, by their Service
   ShardedMap<Name, Name> service_of_slice_;  // the same the other way round
-  ShardedMap<Name, size_t> stale_;           // within an Apply: how many slices a Service had whose record went
+  ShardedMap<Name, size_t> stale_;  // within an Apply: how many slices a Service had whose record went
   SortedMap<Name, config::Diagnostic> problems_;
 };
 

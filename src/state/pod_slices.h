@@ -12,12 +12,12 @@
 #include "state/derivation.h"
 
 // EndpointSlices of Services whose selector picks Pods, where none is written: a folder of manifests has no
-// controller that would make them. Source: Kubernetes documentation, "EndpointSlices"; discovery/v1; the rules
-// by which its endpoint slice controller picks Pods, addresses and ports.
+// controller that would make them. Source: Kubernetes documentation, "EndpointSlices"; discovery/v1; the
+// rules by which its endpoint slice controller picks Pods, addresses and ports.
 namespace fairlead::state {
 
-// Whether a cluster's controller would make slices for the Service: it has a selector, and is no other name of
-// something else.
+// Whether a cluster's controller would make slices for the Service: it has a selector, and is no other name
+// of something else.
 bool WantsSlices(const config::ConfigObject& service);
 
 // The name of the Service's slice of this number, from 0. Kubernetes lets no object have one like it.
@@ -33,8 +33,9 @@ struct PodSlices {
 // is not ready or about to go is marked so. Pure. REQUIRES: WantsSlices(service).
 PodSlices MakePodSlices(const config::ConfigObject& service, const std::vector<config::ConfigPtr>& pods);
 
-// The step that makes them: of each Service that wants slices and has none written, or made by an earlier step.
-// A change costs what it touches: a Pod the Services that pick it, a new Service the Pods of its namespace.
+// The step that makes them: of each Service that wants slices and has none written, or made by an earlier
+// step. A change costs what it touches: a Pod the Services that pick it, a new Service the Pods of its
+// namespace.
 std::unique_ptr<Derivation> NewPodSlicesDerivation();
 
 }  // namespace fairlead::state

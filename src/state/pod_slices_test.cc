@@ -11,8 +11,8 @@
 #include "model/mesh_config.h"
 #include "state/mesh.h"
 
-// Services of a folder get endpoints from its Pods where no EndpointSlice is written, as Kubernetes' controller
-// would make them.
+// Services of a folder get endpoints from its Pods where no EndpointSlice is written, as Kubernetes'
+// controller would make them.
 namespace fairlead::state {
 namespace {
 
@@ -110,11 +110,13 @@ TEST_F(PodSlicesTest, TheyFollowServicesAndPods) {
   Apply(Pod("b", Running("10.8.0.2")));
   Apply(Pod("a", Running("10.8.0.1"), "", "labels: {app: other}"));
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.2:8080"));
-  Apply("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: 10.9.0.1, "
-        "selector: {app: other}, ports: [{name: http, port: 80}]}}");
+  Apply(
+      "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: 10.9.0.1, "
+      "selector: {app: other}, ports: [{name: http, port: 80}]}}");
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.1:80"));
-  Apply("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: 10.9.0.1, "
-        "ports: [{name: http, port: 80}]}}");
+  Apply(
+      "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: 10.9.0.1, "
+      "ports: [{name: http, port: 80}]}}");
   EXPECT_THAT(Endpoints(), IsEmpty()) << "whose it is, is said by nobody";
   Apply(kService);
   Apply(Pod("b", ""), /*gone=*/true);
@@ -128,19 +130,21 @@ TEST_F(PodSlicesTest, WhatIsWrittenIsAllThatCounts) {
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.1:8080"));
   Apply(kSlice);
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.9:81"));
-  Apply("{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: "
-        "[{ip: 10.8.0.7}], ports: [{name: http, port: 82}]}]}");
+  Apply(
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: "
+      "[{ip: 10.8.0.7}], ports: [{name: http, port: 82}]}]}");
   Apply(kSlice, /*gone=*/true);
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.7:82")) << "Endpoints are as good";
 }
 
 TEST_F(PodSlicesTest, PodsThatAreNotReadyEndedOrGoingAreNotCalled) {
-  Apply(StrCat(kService, Pod("ended", "phase: Succeeded, podIP: 10.8.0.1"),
-               Pod("failed", "phase: Failed, podIP: 10.8.0.2"), Pod("starts", Running("10.8.0.3", "False")),
-               Pod("goes", Running("10.8.0.4"), "",
-                   "deletionTimestamp: '2026-01-01T00:00:00Z', labels: {app: web}"),
-               Pod("serves", Running("10.8.0.5"))));
-  EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.4:8080 terminating", "10.8.0.5:8080", "10.8.0.3:8080 unhealthy"))
+  Apply(StrCat(
+      kService, Pod("ended", "phase: Succeeded, podIP: 10.8.0.1"),
+      Pod("failed", "phase: Failed, podIP: 10.8.0.2"), Pod("starts", Running("10.8.0.3", "False")),
+      Pod("goes", Running("10.8.0.4"), "", "deletionTimestamp: '2026-01-01T00:00:00Z', labels: {app: web}"),
+      Pod("serves", Running("10.8.0.5"))));
+  EXPECT_THAT(Endpoints(),
+              ElementsAre("10.8.0.4:8080 terminating", "10.8.0.5:8080", "10.8.0.3:8080 unhealthy"))
       << "health is said as a controller would, and decides";
   EXPECT_THAT(Problems(), IsEmpty()) << "some can be called";
 }
@@ -153,63 +157,69 @@ TEST_F(PodSlicesTest, NotReadyOnesAreCalledWhereTheServiceSaysSo) {
 }
 
 TEST_F(PodSlicesTest, APortsNameIsEachPodsOwnNumber) {
-  Apply(StrCat("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: "
-               "10.9.0.1, selector: {app: web}, ports: [{name: http, port: 80, targetPort: main}, "
-               "{name: dns, port: 53, protocol: UDP, targetPort: names}]}}\n",
-               Pod("a", Running("10.8.0.1"),
-                   ", containers: [{name: c, ports: [{name: main, containerPort: 8080}, "
-                   "{name: names, containerPort: 5353, protocol: UDP}]}]"),
-               Pod("b", Running("10.8.0.2"),
-                   ", containers: [{name: c, ports: [{name: main, containerPort: 9090}, "
-                   "{name: names, containerPort: 5354}]}]")));
+  Apply(
+      StrCat("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: "
+             "10.9.0.1, selector: {app: web}, ports: [{name: http, port: 80, targetPort: main}, "
+             "{name: dns, port: 53, protocol: UDP, targetPort: names}]}}\n",
+             Pod("a", Running("10.8.0.1"),
+                 ", containers: [{name: c, ports: [{name: main, containerPort: 8080}, "
+                 "{name: names, containerPort: 5353, protocol: UDP}]}]"),
+             Pod("b", Running("10.8.0.2"),
+                 ", containers: [{name: c, ports: [{name: main, containerPort: 9090}, "
+                 "{name: names, containerPort: 5354}]}]")));
   EXPECT_THAT(Endpoints(), testing::UnorderedElementsAre("10.8.0.1:8080", "10.8.0.1:5353", "10.8.0.2:9090"))
       << "a port of TCP is none of UDP";
   EXPECT_THAT(Problems(), IsEmpty());
   Apply(Pod("a", ""), /*gone=*/true);
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.2:9090"));
-  EXPECT_THAT(Problems(), ElementsAre(HasSubstr("spec.ports[1].targetPort: no container of the Pods that match "
-                                                "the selector has a port \"names\" of UDP (no-endpoints)")));
+  EXPECT_THAT(Problems(),
+              ElementsAre(HasSubstr("spec.ports[1].targetPort: no container of the Pods that match "
+                                    "the selector has a port \"names\" of UDP (no-endpoints)")));
 }
 
 TEST_F(PodSlicesTest, PodsThatCannotBeCalledAreAWarning) {
   Apply(StrCat(kService, Pod("a", ""), Pod("b", Running("10.8.0.2", "False"))));
-  EXPECT_THAT(Problems(),
-              ElementsAre("mesh/web.yaml:2: warning: Service shop/web: spec.selector: 2 Pods match the selector "
-                          "and none can be called: a (no address), b (not ready) (no-endpoints)"));
+  EXPECT_THAT(
+      Problems(),
+      ElementsAre("mesh/web.yaml:2: warning: Service shop/web: spec.selector: 2 Pods match the selector "
+                  "and none can be called: a (no address), b (not ready) (no-endpoints)"));
   Apply(Pod("b", Running("10.8.0.2")));
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
 TEST_F(PodSlicesTest, OfWhatFamilyAnAddressIsTheServiceSays) {
   const std::string both = "podIPs: [{ip: 10.8.0.1}, {ip: 'fd00::1'}], ";
-  Apply(StrCat("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: "
-               "'fd00::9', ipFamilies: [IPv6], selector: {app: web}, ports: [{name: http, port: 80}]}}\n",
-               Pod("a", both + Running("10.8.0.1")), Pod("b", Running("10.8.0.2"))));
+  Apply(
+      StrCat("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: "
+             "'fd00::9', ipFamilies: [IPv6], selector: {app: web}, ports: [{name: http, port: 80}]}}\n",
+             Pod("a", both + Running("10.8.0.1")), Pod("b", Running("10.8.0.2"))));
   EXPECT_THAT(Endpoints(), ElementsAre("fd00::1:80"));
   Apply(Pod("a", ""), /*gone=*/true);
   EXPECT_THAT(Problems(), ElementsAre(HasSubstr("b (no address of the Service's family)")));
 }
 
 TEST_F(PodSlicesTest, HeadlessServicesHaveThemAndOtherNamesHaveNot) {
-  Apply(StrCat("{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: None, "
-               "selector: {app: web}, ports: [{name: http, port: 80}]}}\n---\n"
-               "{apiVersion: v1, kind: Service, metadata: {name: alias, namespace: shop}, spec: {type: "
-               "ExternalName, externalName: example.com, selector: {app: web}, ports: [{port: 80}]}}\n",
-               Pod("a", Running("10.8.0.1"))));
+  Apply(StrCat(
+      "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {clusterIP: None, "
+      "selector: {app: web}, ports: [{name: http, port: 80}]}}\n---\n"
+      "{apiVersion: v1, kind: Service, metadata: {name: alias, namespace: shop}, spec: {type: "
+      "ExternalName, externalName: example.com, selector: {app: web}, ports: [{port: 80}]}}\n",
+      Pod("a", Running("10.8.0.1"))));
   EXPECT_THAT(Endpoints(), ElementsAre("10.8.0.1:80"));
   EXPECT_THAT(Endpoints("alias.shop.svc.cluster.local"), testing::Not(testing::Contains("10.8.0.1:80")));
 }
 
-// A change costs its own size: 500 Services of one namespace, each with five Pods, all with a label in common.
+// A change costs its own size: 500 Services of one namespace, each with five Pods, all with a label in
+// common.
 TEST_F(PodSlicesTest, AChangeOfOnePodIsCheap) {
   std::string all;
   for (int i = 0; i < 500; ++i) {
     StrAppend(&all, "---\n{apiVersion: v1, kind: Service, metadata: {name: s", i,
-              ", namespace: shop}, spec: {clusterIP: 10.9.", i / 250, ".", i % 250 + 1, ", selector: {all: x, app: s",
-              i, "}, ports: [{name: http, port: 80}]}}\n");
+              ", namespace: shop}, spec: {clusterIP: 10.9.", i / 250, ".", i % 250 + 1,
+              ", selector: {all: x, app: s", i, "}, ports: [{name: http, port: 80}]}}\n");
     for (int j = 0; j < 5; ++j) {
-      StrAppend(&all, Pod(StrCat("p", i, "-", j), Running(StrCat("10.", 20 + j, ".", i / 250, ".", i % 250)), "",
-                          StrCat("labels: {all: x, app: s", i, "}")));
+      StrAppend(&all, Pod(StrCat("p", i, "-", j), Running(StrCat("10.", 20 + j, ".", i / 250, ".", i % 250)),
+                          "", StrCat("labels: {all: x, app: s", i, "}")));
     }
   }
   Apply(all);
@@ -223,7 +233,8 @@ TEST_F(PodSlicesTest, AChangeOfOnePodIsCheap) {
   const config::ConfigPtr pod = mesh_.written().Find(config::Kind::kPod, "shop", "p7-3");
   const std::vector<config::ObjectChange> one = {{KeyOf(*pod), pod}};
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(derivation->Apply(mesh_.written(), one, nullptr).objects.size(), 1u);
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(derivation->Apply(mesh_.written(), one, nullptr).objects.size(), 1u);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1)) << "a hundred changes";
 }
 

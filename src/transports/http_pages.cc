@@ -12,16 +12,19 @@ namespace {
 
 // What there is, for people who try the address.
 void AddIndex(std::string text, rpc::HttpServer* server) {
-  server->Get("/", [text = std::move(text)](const rpc::HttpRequest&) { return rpc::HttpResponse{200, text}; });
+  server->Get("/", [text = std::move(text)](const rpc::HttpRequest&) {
+    return rpc::HttpResponse{200, text};
+  });
 }
 
 }  // namespace
 
 void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsynced,
                   rpc::HttpServer* server) {
-  AddIndex("/ready    whether the mesh is served\n/debug/   what this process knows, for clients on this machine\n"
-           "/v3/      xDS over REST, for proxies\n",
-           server);
+  AddIndex(
+      "/ready    whether the mesh is served\n/debug/   what this process knows, for clients on this machine\n"
+      "/v3/      xDS over REST, for proxies\n",
+      server);
   server->Get("/ready", [unsynced = std::move(unsynced)](const rpc::HttpRequest&) -> rpc::HttpResponse {
     const auto names = unsynced();
     if (!names) return {200, ""};
@@ -35,9 +38,10 @@ void AddMonitoringPages(const std::string& program, const std::string& version,
   metrics::GetGauge("pilot_info", "Version of this control plane.", {{"version", version}}).Set(1);
   metrics::GetGauge("istio_build", "Version of this component.", {{"component", "pilot"}, {"tag", version}})
       .Set(1);
-  AddIndex("/metrics  for Prometheus\n/version  of this program\n"
-           "/debug/   what this process knows, for clients on this machine\n",
-           server);
+  AddIndex(
+      "/metrics  for Prometheus\n/version  of this program\n"
+      "/debug/   what this process knows, for clients on this machine\n",
+      server);
   server->Get("/metrics", [start, update = std::move(update)](const rpc::HttpRequest&) {
     metrics::UpdateProcessMetrics();
     update();

@@ -31,7 +31,9 @@ rpc::HttpResponse ByPostAlone(std::string_view page) {
 rpc::HttpServer::Handler ForThisMachine(rpc::HttpServer::Handler handler) {
   return [handler = std::move(handler)](const rpc::HttpRequest& request) -> rpc::HttpResponse {
     if (debug::IsLocal(request.peer)) return handler(request);
-    return {401, "This is shown to clients on the same machine (http://127.0.0.1:…), and over xDS to those with an identity.\n"};
+    return {401,
+            "This is shown to clients on the same machine (http://127.0.0.1:…), and over xDS to those with "
+            "an identity.\n"};
   };
 }
 

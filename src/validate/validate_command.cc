@@ -1,6 +1,7 @@
 #include "validate/validate_command.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errno_text.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "source/file/file_source.h"
@@ -53,8 +55,9 @@ Outcome ValidateAll(const std::vector<std::string>& paths) {
     const std::vector<std::string> found = FilesOf(path);
     if (found.empty()) return {{}, 0, StrCat("no manifests in ", path)};
     for (const std::string& file : found) {
+      errno = 0;
       const std::optional<std::string> text = ReadText(file);
-      if (!text) return {{}, 0, StrCat("cannot read ", file)};
+      if (!text) return {{}, 0, StrCat("cannot read ", file, ": ", ErrnoText(errno == 0 ? EIO : errno))};
       ++outcome.files;
       std::vector<Verdict> more = Validate(*text, file);
       std::move(more.begin(), more.end(), std::back_inserter(outcome.verdicts));

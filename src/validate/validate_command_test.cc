@@ -94,7 +94,8 @@ TEST(ValidateCommandTest, ExitStatus) {
   EXPECT_EQ(Validate({"-f", folder / "empty"}).status, 2);
   EXPECT_EQ(Validate({"-f", folder / "good.yaml", "-o", "xml"}).status, 2);
   EXPECT_EQ(Validate({"--nope"}).status, 2);
-  EXPECT_THAT(Validate({"-f", folder / "none.yaml"}).error, HasSubstr("cannot read"));
+  EXPECT_THAT(Validate({"-f", folder / "none.yaml"}).error,
+              HasSubstr("none.yaml: No such file or directory"));
   EXPECT_EQ(Validate({"--help"}).status, 0);
 }
 
