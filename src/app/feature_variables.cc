@@ -54,6 +54,17 @@ bool SetCount(std::string_view text, Features* out) {
   return true;
 }
 
+bool SetSecretReaders(std::string_view text, Features* out) {
+  for (const std::string_view written : Split(text, ',')) {
+    const std::string_view reader = Trim(written);
+    const size_t slash = reader.find('/');
+    const bool account = slash != std::string_view::npos && slash > 0 && slash + 1 < reader.size();
+    if (!reader.empty() && reader != "*" && !account) return false;
+    if (!reader.empty()) out->secret_readers.emplace_back(reader);
+  }
+  return true;
+}
+
 bool SetTraceSampling(std::string_view text, Features* out) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -223,6 +234,10 @@ constexpr FeatureVariable kVariables[] = {
     {{"ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY", "true",
       "Whether policies without targetRefs hold for gateways of the Gateway API, too."},
      Set<&Features::selectors_of_gateways>},
+    {{"FAIRLEAD_SECRET_READERS", "",
+      "Service accounts, NAMESPACE/ACCOUNT or NAMESPACE/* with commas, whose proxies may have the TLS Secrets of "
+      "their namespace besides those of gateways; \"*\": all."},
+     SetSecretReaders},
     {{"PILOT_ENABLE_GATEWAY_API", "true", "Whether the kinds of the Gateway API have an effect."},
      Set<&Features::gateway_api>},
     {{"FAIRLEAD_ENABLE_UDP_ROUTES", "true",

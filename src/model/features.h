@@ -78,6 +78,9 @@ struct Features {
   bool several_authorizers = false;      // PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS
   bool selectors_of_gateways = true;     // ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY
 
+  // --- Secrets
+  std::vector<std::string> secret_readers;  // FAIRLEAD_SECRET_READERS: "namespace/account", "namespace/*", "*"
+
   // --- Gateway API
   bool gateway_api = true;              // PILOT_ENABLE_GATEWAY_API
   bool udp_routes = true;               // FAIRLEAD_ENABLE_UDP_ROUTES

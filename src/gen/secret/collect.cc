@@ -3,6 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/strings.h"
+#include "gen/secret/gateway_account.h"
 #include "gen/secret/gateway_references.h"
 #include "gen/secret/inputs.h"
 #include "gen/secret/secret_name.h"
@@ -26,7 +27,8 @@ class Collector {
     if (parsed->scheme == Scheme::kInvalid) return std::nullopt;
     if (!MayHave(name, *parsed)) {
       return absl::PermissionDeniedError(StrCat("'", name.substr(0, 100), "': ", identity_.ns, "/",
-                                                identity_.service_account, " may not have it"));
+                                                identity_.service_account, " may not have it, ",
+                                                WhoseItIs(*parsed)));
     }
     Inputs inputs;
     inputs.name = name;
@@ -44,14 +46,29 @@ class Collector {
       case Scheme::kConfigMap:
         return true;
       case Scheme::kKubernetes:
-        return parsed.ns == identity_.ns;
+        if (parsed.ns != identity_.ns) return false;
+        if (!reads_) reads_ = ReadsSecrets(view_, identity_);
+        return *reads_;
       case Scheme::kKubernetesGateway:
         if (!of_gateways_) of_gateways_ = GatewayReferences(view_, identity_);
-        return of_gateways_->contains(name);
+        return of_gateways_->contains(name) && OwnsItsLabels(view_, identity_);
       case Scheme::kInvalid:
         return false;
     }
     return false;
+  }
+
+  // For an operator, who is to find out what is missing.
+  std::string WhoseItIs(const SecretName& parsed) {
+    constexpr int kMost = 3;  // as many refusals are told; clients choose the number of names
+    if (explained_++ >= kMost) return "as others before it";
+    if (parsed.scheme == Scheme::kKubernetes && parsed.ns != identity_.ns)
+      return StrCat("as it is for proxies of namespace ", parsed.ns.substr(0, 100));
+    if (parsed.scheme == Scheme::kKubernetes)
+      return "as it is for the accounts of this namespace's gateways, and those of FAIRLEAD_SECRET_READERS";
+    const std::set<std::string> accounts = AccountsOf(view_, parsed);
+    if (accounts.empty()) return "as no Gateway of its proxies refers to it, or may";
+    return StrCat("as it is for the account ", Join(accounts, " or "));
   }
 
   // Roots may have a Secret of their own, "cert-cacert", or lie beside the pair, in "cert".
@@ -77,6 +94,8 @@ class Collector {
   mesh::View& view_;
   const model::PeerIdentity& identity_;
   std::optional<std::set<std::string, std::less<>>> of_gateways_;
+  std::optional<bool> reads_;
+  int explained_ = 0;
   std::optional<Interned> key_provider_;
 };
 

@@ -115,4 +115,27 @@ std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const mod
   return out;
 }
 
+std::set<std::string> AccountsOf(mesh::View& view, const SecretName& secret) {
+  const auto refers = [&](const std::string& credential) {
+    const auto parsed = ParseSecretName(ResourceNameOf(credential), secret.ns);
+    if (credential.empty() || !parsed.ok() || parsed->ns != secret.ns) return false;
+    return parsed->name == secret.name || StrCat(parsed->name, kRootSuffix) == secret.name;
+  };
+  std::set<std::string> accounts;
+  for (const config::ConfigPtr& object : view.AllObjects(config::Kind::kGateway)) {
+    const LabelMap& annotations = object->meta().annotations;
+    const std::string_view account = LabelOr(annotations, config::kServiceAccountAnnotation);
+    if (account.empty()) continue;
+    const std::string_view parent = LabelOr(annotations, config::kParentNamespaceAnnotation);
+    for (const auto& server : object->Spec<Gateway>().servers()) {
+      const auto& tls = server.tls();
+      if (!refers(tls.credential_name()) &&
+          std::none_of(tls.credential_names().begin(), tls.credential_names().end(), refers))
+        continue;
+      accounts.insert(StrCat(parent.empty() ? std::string_view(object->ns()) : parent, "/", account));
+    }
+  }
+  return accounts;
+}
+
 }  // namespace fairlead::gen::secret

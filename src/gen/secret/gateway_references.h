@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "gen/secret/secret_name.h"
 #include "mesh/view.h"
 #include "model/peer_identity.h"
 
@@ -14,6 +15,9 @@ namespace fairlead::gen::secret {
 // and so is the secret, or a ReferenceGrant of the secret's namespace lets the Gateway have it. Source:
 // Istio's MergedGateway.VerifiedCertificateReferences.
 std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const model::PeerIdentity& identity);
+
+// The accounts, "namespace/account", of Gateways that name theirs and refer to the secret, for messages.
+std::set<std::string> AccountsOf(mesh::View& view, const SecretName& secret);
 
 }  // namespace fairlead::gen::secret
 

@@ -31,6 +31,9 @@ using testing::IsEmpty;
 
 class SecretTest : public mesh::MeshFixture {
  protected:
+  SecretTest() {
+    for (const char* ns : {"shop", "other"}) PutPlainGateway(ns);
+  }
   void PutSecret(std::string_view ns, std::string_view name, Data data) {
     Put(Kind::kSecret, ns, name, config::SecretSpec{"Opaque", std::move(data)});
   }
@@ -45,6 +48,31 @@ class SecretTest : public mesh::MeshFixture {
     server->set_credential_name(std::string(credential));
     Put(Kind::kGateway, ns, "gw", std::move(gateway), 0, std::move(annotations));
   }
+  // A pod as it is written, of a service account; found by its name where it has an address.
+  void PutPod(std::string_view ns, std::string_view name, std::string_view account, const LabelMap& labels,
+              std::string_view ip = "") {
+    config::PodSpec spec;
+    spec.service_account = account;
+    spec.pod_ip = ip;
+    const config::ConfigPtr pod = Put(Kind::kPod, ns, name, std::move(spec), 0, {}, labels);
+    if (!ip.empty()) AddWorkload(pod, ip, labels);
+    const std::vector<config::ObjectChange> changes = {{config::KeyOf(*pod), pod}};
+    builder_.SetWritten(std::make_shared<const mesh::WrittenObjects>(nullptr, store_, changes));
+  }
+  void SetReaders(std::vector<std::string> readers) {
+    settings_.features.secret_readers = std::move(readers);
+    SetSettings();
+  }
+  // An EnvoyFilter's or DestinationRule's secrets are for gateways, too.
+  void PutPlainGateway(std::string_view ns) {
+    istio::networking::v1alpha3::Gateway gateway;
+    (*gateway.mutable_selector())["app"] = "gw";
+    auto* server = gateway.add_servers();
+    server->mutable_port()->set_number(80);
+    server->mutable_port()->set_protocol("HTTP");
+    server->add_hosts("*");
+    Put(Kind::kGateway, ns, "plain", std::move(gateway));
+  }
   void PutGrant(std::string_view ns, const std::string& spec) {
     config::YamlDocument document = config::ParseYamlDocument("spec: " + spec);
     ASSERT_TRUE(document.problems.empty());
@@ -55,7 +83,8 @@ class SecretTest : public mesh::MeshFixture {
   std::map<std::string, tls::Secret> Ask(const Names& names, std::string_view ns = "shop",
                                          bool proven = true) {
     auto proxy = std::make_shared<model::Proxy>(*MakeProxy(ns, "gw", "10.0.0.1"));
-    proxy->metadata.labels = {{"app", "gw"}};
+    proxy->type = type_;
+    proxy->metadata.labels = labels_;
     proxy->metadata.proxy_config = proxy_config_;
     proxy->cls = model::ClassOf(*proxy);
     if (proven) proxy->identity = model::PeerIdentity{trust_domain_, std::string(ns), "gw"};
@@ -79,6 +108,8 @@ class SecretTest : public mesh::MeshFixture {
   }
 
   std::string trust_domain_ = "cluster.local";  // of proven identities
+  model::ProxyType type_ = model::ProxyType::kRouter;
+  LabelMap labels_ = {{"app", "gw"}};
   std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> proxy_config_;
   std::unique_ptr<Generator> generator_ = NewSecretGenerator();
 };
@@ -134,6 +165,53 @@ TEST_F(SecretTest, SecretsOfOtherNamespacesAreRefused) {
   EXPECT_THAT(NamesOf(names), ElementsAre("kubernetes://shop/web", "kubernetes://shop/web-cacert"));
 }
 
+// Istiod asks Kubernetes, whose roles let gateways alone list secrets.
+TEST_F(SecretTest, ANamespacesSecretsAreForItsGateways) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  const Names names = {"kubernetes://web"};
+  EXPECT_EQ(NamesOf(names), names);
+  type_ = model::ProxyType::kSidecar;
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  type_ = model::ProxyType::kRouter;
+  labels_ = {{"app", "another"}};
+  EXPECT_THAT(NamesOf(names), IsEmpty()) << "no Gateway selects it";
+}
+
+TEST_F(SecretTest, AnOptionLetsAccountsHaveTheSecretsOfTheirNamespace) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  type_ = model::ProxyType::kSidecar;
+  const Names names = {"kubernetes://web"};
+  for (const char* reader : {"*", "shop/*", "shop/gw"}) {
+    SetReaders({"other/x", reader});
+    EXPECT_EQ(NamesOf(names), names) << reader;
+    EXPECT_THAT(NamesOf({"kubernetes://shop/web"}, "other"), IsEmpty()) << "its namespace alone";
+  }
+  SetReaders({"shop/web", "other/*"});
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+}
+
+// A workload may say that it is a router with any labels: its account has pods, and that is none of them.
+TEST_F(SecretTest, WhoClaimsToBeAGatewayIsNone) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  PutGateway("shop", "kubernetes-gateway://shop/web");
+  const Names names = {"kubernetes-gateway://shop/web", "kubernetes://web"};
+  EXPECT_EQ(NamesOf(names), names) << "no pod is written: a gateway on a host";
+  PutPod("shop", "gw", "gateways", {{"app", "gw"}});
+  EXPECT_EQ(NamesOf(names), names) << "the account has no pod, and so is a host's, still";
+  PutPod("shop", "app-1", "gw", {{"app", "app"}});
+  EXPECT_THAT(NamesOf(names), IsEmpty()) << "its pod is another";
+}
+
+TEST_F(SecretTest, AGatewaysPodIsOfItsAccount) {
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
+  PutGateway("shop", "kubernetes-gateway://shop/web");
+  const Names names = {"kubernetes-gateway://shop/web", "kubernetes://web"};
+  PutPod("shop", "gw", "another", {{"app", "gw"}}, "10.0.0.1");
+  EXPECT_THAT(NamesOf(names), IsEmpty());
+  PutPod("shop", "gw", "gw", {{"app", "gw"}}, "10.0.0.1");
+  EXPECT_EQ(NamesOf(names), names);
+}
+
 TEST_F(SecretTest, OneBadReferenceDoesNotHoldBackTheOthers) {
   PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
   PutSecret("shop", "half", {{"cert", "C"}});
@@ -170,7 +248,7 @@ TEST_F(SecretTest, AGatewayOfAServiceIsForTheProxiesBehindIt) {
   const Names names = {"kubernetes-gateway://shop/web"};
   PutGateway("shop", names.front(), {{"internal.istio.io/gateway-service", "gw.shop.svc.cluster.local"}});
   EXPECT_THAT(NamesOf(names), IsEmpty());
-  AddPod("shop", "gw", "10.0.0.1", {{"app", "gw"}});
+  PutPod("shop", "gw", "gw", {{"app", "gw"}}, "10.0.0.1");
   AddService("shop", "gw", {443}, {{"app", "gw"}});
   EXPECT_EQ(NamesOf(names), names);
 }
@@ -203,6 +281,9 @@ TEST_F(SecretTest, AnAcceleratorKeepsTheKey) {
 TEST_F(SecretTest, OnlyTheSecretsThatWereReadAreAReasonToMakeThemAnew) {
   PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});
   auto proxy = std::make_shared<model::Proxy>(*MakeProxy("shop", "gw", "10.0.0.1"));
+  proxy->type = model::ProxyType::kRouter;
+  proxy->metadata.labels = labels_;
+  proxy->cls = model::ClassOf(*proxy);
   proxy->identity = model::PeerIdentity{"", "shop", "gw"};
   const Names names = {"kubernetes://web"};
   const mesh::SnapshotPtr snapshot = Build();

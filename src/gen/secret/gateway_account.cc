@@ -1,0 +1,55 @@
+#include "gen/secret/gateway_account.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "config/kubernetes_types.h"
+#include "mesh/service_targets.h"
+#include "model/settings.h"
+
+namespace fairlead::gen::secret {
+namespace {
+
+bool IsOf(const config::ConfigObject& pod, const model::PeerIdentity& identity) {
+  return pod.ns() == identity.ns && pod.Spec<config::PodSpec>().service_account == identity.service_account;
+}
+
+bool AnyPodOf(mesh::View& view, const model::PeerIdentity& identity) {
+  const mesh::WrittenObjects::OfKind pods = view.Written(config::Kind::kPod);
+  if (pods == nullptr) return false;
+  auto pod = pods->LowerBound({Interned(identity.ns), {}});
+  for (; pod != pods->end() && pod->first.first == identity.ns; ++pod) {
+    if (IsOf(*pod->second, identity)) return true;
+  }
+  return false;
+}
+
+bool IsListed(mesh::View& view, const model::PeerIdentity& identity) {
+  const auto& readers = view.settings(model::SettingsPart::kScopes)->features.secret_readers;
+  const std::string account = StrCat(identity.ns, "/", identity.service_account);
+  const std::string all = StrCat(identity.ns, "/*");
+  return std::any_of(readers.begin(), readers.end(), [&](const std::string& reader) {
+    return reader == "*" || reader == account || reader == all;
+  });
+}
+
+}  // namespace
+
+bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity) {
+  if (identity.trust_domain.empty()) return true;
+  const model::Proxy& proxy = view.proxy();
+  if (proxy.metadata.labels.contains(mesh::kTestVmLabel)) return !AnyPodOf(view, identity);
+  if (const model::WorkloadInstance* pod = mesh::FindPodOf(view, proxy))
+    return IsOf(*pod->sources.front(), identity);
+  return !AnyPodOf(view, identity);
+}
+
+bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity) {
+  if (IsListed(view, identity)) return true;
+  return view.proxy_class().type == model::ProxyType::kRouter && !view.gateway_names()->empty() &&
+         OwnsItsLabels(view, identity);
+}
+
+}  // namespace fairlead::gen::secret
