@@ -1,17 +1,15 @@
 #include "config/content_hash.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace fairlead::config {
 
 ContentHash& ContentHash::Add(std::string_view text) {
-  value_ = XXH3_64bits_withSeed(text.data(), text.size(), value_ + 1);
+  AddNumber(text.size());
+  bytes_.append(text);
   return *this;
 }
 
 ContentHash& ContentHash::AddNumber(uint64_t number) {
-  value_ = XXH3_64bits_withSeed(&number, sizeof number, value_);
+  for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(number >> shift));
   return *this;
 }
 

@@ -9,18 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/interned.h"
 #include "config/kubernetes_types.h"
 #include "config/object.h"
 
 namespace fairlead::config {
 
-// A hash of plain values that is the same in every process and on every machine (XXH3), unlike absl::Hash.
+// A hash of plain values that is the same in every process and on every machine (XXH3), unlike absl::Hash,
+// and wide enough to stand for them: each value is told apart by its size.
 class ContentHash {
  public:
-  uint64_t value() const { return value_; }
+  Hash128 value() const { return StableHash(bytes_); }
 
   ContentHash& Add(std::string_view text);
+  ContentHash& Add(const Hash128& hash) { return AddNumber(hash.high).AddNumber(hash.low); }
   ContentHash& Add(const Interned& text) { return Add(std::string_view(text)); }
   ContentHash& Add(const std::string& text) { return Add(std::string_view(text)); }
   ContentHash& Add(std::integral auto number) { return AddNumber(static_cast<uint64_t>(number)); }
@@ -73,7 +76,7 @@ class ContentHash {
     (Add(fields), ...);
     return *this;
   }
-  uint64_t value_ = 0;
+  std::string bytes_;
 };
 
 }  // namespace fairlead::config

@@ -12,7 +12,7 @@ namespace {
 
 template <typename Spec>
 Payload Make(Spec spec) {
-  const uint64_t hash = ContentHash().Add(spec).value();
+  const Hash128 hash = ContentHash().Add(spec).value();
   return {std::make_shared<const Spec>(std::move(spec)), hash};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/hash.h"
 #include "config/kind.h"
 #include "config/kubernetes_types.h"
 #include "config/report.h"
@@ -13,7 +14,7 @@ namespace fairlead::config {
 
 struct Payload {
   std::shared_ptr<const void> value;  // null where the object is broken
-  uint64_t hash = 0;                  // of the value
+  Hash128 hash = {};                  // of the value
 };
 
 // Reads a document of one of the Kubernetes kinds (PayloadType::kStruct) as its struct of kubernetes_types.h,

@@ -307,12 +307,12 @@ TEST(KubernetesConfigMapTest, ReadsTextsAndBytes) {
 TEST(KubernetesHashTest, DependsOnWhatIsRead) {
   const auto hash = [](std::string_view text) {
     const ParseResult result = ParseManifests(text, "f");
-    return result.objects.size() == 1 ? result.objects[0]->content_hash() : 0;
+    return result.objects.size() == 1 ? result.objects[0]->content_hash() : Hash128();
   };
   const std::string pod =
       "{apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '1'}, status: {phase: Running, "
       "conditions: [{type: Ready, status: 'True'}]}}";
-  EXPECT_NE(hash(pod), 0u);
+  EXPECT_NE(hash(pod), Hash128());
   EXPECT_EQ(hash(pod), hash(ReplaceAll(pod, "'1'", "'2'")));
   EXPECT_EQ(hash(pod), hash(ReplaceAll(pod, "phase", "hostIP: 1.2.3.4, phase")));
   EXPECT_NE(hash(pod), hash(ReplaceAll(pod, "'True'", "'False'")));

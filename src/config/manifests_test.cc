@@ -215,7 +215,7 @@ TEST(ManifestsTest, HashesWhatAnObjectSays) {
   const auto hash = [](std::string_view text) {
     return ParseManifests(text, "f").objects.at(0)->content_hash();
   };
-  const uint64_t before = hash(kVirtualService);
+  const Hash128 before = hash(kVirtualService);
   EXPECT_EQ(before, hash(StrCat("# comment\n", ReplaceAll(kVirtualService, "io/v1", "io/v1beta1"),
                                 "status: {x: 1}\n")));
   EXPECT_NE(before, hash(ReplaceAll(kVirtualService, "75", "74")));

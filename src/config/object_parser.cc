@@ -53,7 +53,7 @@ Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
   }
   builder.End();
   auto tree = std::make_shared<const Tree>(builder.Build());
-  const uint64_t hash = tree->root().Hash();
+  const Hash128 hash = tree->root().Hash();
   return {std::move(tree), hash};
 }
 

@@ -32,7 +32,7 @@ class ObjectStoreTest : public testing::Test {
   // 0 where there is none.
   uint64_t Content(Kind kind, std::string_view name, std::string_view cluster = "") const {
     const ConfigPtr object = store_.Find(kind, "shop", name, cluster);
-    return object == nullptr ? 0 : object->content_hash();
+    return object == nullptr ? 0 : object->content_hash().low;
   }
   ObjectStore store_;
 };
@@ -67,7 +67,7 @@ TEST_F(ObjectStoreTest, CopiesGoApartInEveryCluster) {
   const ObjectStore copy = store_;
   Put(Kind::kPod, "web-0", "east", 2);
   Put(Kind::kPod, "web-0", "west", 1);
-  EXPECT_EQ(copy.Find({Kind::kPod, "shop", "web-0", "east"})->content_hash(), 1u);
+  EXPECT_EQ(copy.Find({Kind::kPod, "shop", "web-0", "east"})->content_hash().low, 1u);
   EXPECT_THAT(copy.OtherClusters(), ElementsAre("east"));
 }
 

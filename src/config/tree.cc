@@ -3,10 +3,6 @@
 #include <charconv>
 #include <cmath>
 
-// The one-file form: what a document's text hashes to must not depend on the library that is installed.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace fairlead::config {
 namespace {
 
@@ -25,11 +21,6 @@ std::optional<Integer> ExactInteger(double value, double limit) {
   if (value != std::trunc(value) || value >= limit || value < -limit) return std::nullopt;
   if (value < 0 && !std::is_signed_v<Integer>) return std::nullopt;
   return static_cast<Integer>(value);
-}
-
-uint64_t Mix(uint64_t a, uint64_t b) {
-  const uint64_t both[2] = {a, b};
-  return XXH3_64bits(both, sizeof both);
 }
 
 }  // namespace
@@ -93,22 +84,20 @@ Node Node::At(size_t index) const {
   return Node();
 }
 
-uint64_t Node::Hash() const {
+Hash128 Node::Hash() const {
   switch (type()) {
     case NodeType::kSequence: {
-      uint64_t hash = 1 + size();
-      for (Node element : elements()) hash = Mix(hash, element.Hash());
+      Hash128 hash = {1, size()};
+      for (Node element : elements()) hash = StableHash(hash, element.Hash());
       return hash;
     }
     case NodeType::kMapping: {
-      uint64_t sum = 0;  // of the entries: their order has no meaning
-      for (const Entry& entry : entries()) {
-        sum += Mix(XXH3_64bits(entry.key.data(), entry.key.size()), entry.value.Hash());
-      }
-      return Mix(sum, ~size());
+      Hash128 sum;  // of the entries: their order has no meaning
+      for (const Entry& entry : entries()) sum += StableHash(StableHash(entry.key), entry.value.Hash());
+      return StableHash(sum, {2, size()});
     }
     default:
-      return XXH3_64bits_withSeed(text().data(), text().size(), 1 + static_cast<uint64_t>(type()));
+      return StableHash(StableHash(text()), {3, static_cast<uint64_t>(type())});
   }
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace fairlead::config {
 
 enum class NodeType : uint8_t { kNull, kBool, kInt, kFloat, kString, kSequence, kMapping };
@@ -68,7 +70,7 @@ class Node {
   Entries entries() const;
 
   // Stable over processes and machines, and independent of the order of mapping keys and of positions.
-  uint64_t Hash() const;
+  Hash128 Hash() const;
 
   const Data* data() const { return at_; }
 

@@ -89,7 +89,7 @@ class Script {
   std::mt19937 random_;
 };
 
-using Derived = std::map<config::ObjectKey, uint64_t>;
+using Derived = std::map<config::ObjectKey, Hash128>;
 
 Derived TextOf(const config::ObjectStore& store) {
   Derived derived;

@@ -74,7 +74,7 @@ inline std::string Text(const MeshSnapshot& snapshot, std::span<const char* cons
   for (const VirtualServicePtr& v : snapshot.virtual_services->All()) text += Text(v);
   for (config::Kind kind : ObjectIndexBuilder::Kinds()) {
     for (const config::ConfigPtr& object : snapshot.objects->Of(kind))
-      StrAppend(&text, config::Describe(config::KeyOf(*object)), " ", object->content_hash(), "\n");
+      StrAppend(&text, config::Describe(config::KeyOf(*object)), " ", ToHex(object->content_hash()), "\n");
   }
   for (const model::NetworkGateway& gateway : snapshot.networks->All())
     StrAppend(&text, "gateway ", gateway.network.str(), " ", gateway.address, ":", gateway.port, "\n");

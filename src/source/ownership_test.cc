@@ -37,7 +37,7 @@ class OwnershipTest : public testing::Test {
     all.reserve(changes.size());
     for (const auto& [key, object] : changes)
       all.push_back(object == nullptr ? StrCat("-", key.name.str())
-                                      : StrCat(key.name.str(), "=", object->content_hash()));
+                                      : StrCat(key.name.str(), "=", object->content_hash().low));
     return all;
   }
   std::vector<std::string> Change(size_t source, std::vector<config::ObjectChange> batch) {
