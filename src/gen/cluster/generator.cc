@@ -15,6 +15,7 @@
 #include "gen/cluster/collect.h"
 #include "gen/naming/cluster_name.h"
 #include "gen/patch/apply.h"
+#include "gen/patch/outcome.h"
 #include "gen/patch/pool.h"
 
 namespace fairlead::gen {
@@ -123,6 +124,7 @@ class ClusterGenerator final : public Generator {
     fixed_.Sweep(now);
     added_.Sweep(now);
     patches_.Sweep(now);
+    patch::ForgetGoneFailures();
   }
 
  private:

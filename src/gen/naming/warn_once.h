@@ -1,15 +1,43 @@
 #ifndef FAIRLEAD_GEN_NAMING_WARN_ONCE_H_
 #define FAIRLEAD_GEN_NAMING_WARN_ONCE_H_
 
+#include <cstddef>
+#include <list>
+#include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace fairlead::gen {
 
-// Writes a warning to the log of a scope, unless it was written before: what is wrong with an
-// object is found by every generator, and again whenever it is read. At most 2000 different ones are written.
-// Thread-safe.
+// Lines that were written lately. One that is found again and again stays known; one that was not found for
+// an hour is forgotten, and of too many the one that was found longest ago. Of new ones so many count at once,
+// and one a second from then on: the others are news when they are found later. Thread-safe.
+class WrittenLines {
+ public:
+  explicit WrittenLines(size_t most = 2000) : most_(most), left_(static_cast<double>(most)) {}
+  // Whether the line is to be written now; then it was.
+  bool IsNews(const std::string& line, Clock::time_point now);
+
+ private:
+  struct Written {
+    std::string line;
+    Clock::time_point found;
+  };
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::list<Written> lines_;  // the one that was found last comes first
+  std::map<std::string_view, std::list<Written>::iterator> known_;
+  double left_;  // lines that may be new at `counted_`
+  Clock::time_point counted_{};
+};
+
+// Writes a warning to the log of a scope, unless it was written lately (see WrittenLines): what is wrong with
+// an object is found by every generator, and again whenever it is read. Thread-safe.
 void WarnOnce(LogScope& scope, const std::string& line);
 
 }  // namespace fairlead::gen

@@ -1,6 +1,9 @@
 #include "gen/patch/outcome.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
 
 #include "base/label_values.h"
 #include "base/metrics.h"
@@ -54,6 +57,68 @@ metrics::Gauge& Status(const config::ConfigObject& object, ApplyTo apply_to, con
       {{"name", names->Of(NameOf(object))}, {"patch", std::string(TypeLabel(apply_to))}, {"result", result}});
 }
 
+// The objects whose patches of a kind failed, by name and kind, as the metric tells them apart: each is an
+// error until it is mended or gone. Several objects may share a name that stands for all further ones.
+class Failures {
+ public:
+  void Add(const config::ConfigPtr& object, ApplyTo apply_to) {
+    metrics::Gauge& gauge = Status(*object, apply_to, "error");
+    std::lock_guard lock(mutex_);
+    Failed& failed = failed_[&gauge];
+    failed.gauge = &gauge;
+    if (std::none_of(failed.objects.begin(), failed.objects.end(),
+                     [&](const auto& known) { return known.object.lock() == object; }))
+      failed.objects.push_back({NameOf(*object), object});
+    any_ = true;
+    gauge.Set(1);
+  }
+  // A later version of an object was applied without a failure.
+  void Mended(const config::ConfigPtr& object, ApplyTo apply_to) {
+    if (!any_) return;
+    const std::string name = NameOf(*object);
+    metrics::Gauge& gauge = Status(*object, apply_to, "error");
+    std::lock_guard lock(mutex_);
+    const auto failed = failed_.find(&gauge);
+    if (failed == failed_.end()) return;
+    Drop(failed, [&](const Known& known) { return known.name == name && known.object.lock() != object; });
+  }
+  void ForgetGone() {
+    if (!any_) return;
+    std::lock_guard lock(mutex_);
+    for (auto failed = failed_.begin(); failed != failed_.end();)
+      Drop(failed++, [](const Known& known) { return known.object.expired(); });
+  }
+
+ private:
+  struct Known {
+    std::string name;
+    std::weak_ptr<const config::ConfigObject> object;
+  };
+  struct Failed {
+    metrics::Gauge* gauge = nullptr;
+    std::vector<Known> objects;
+  };
+  using Map = std::map<const metrics::Gauge*, Failed>;
+
+  template <typename Which>
+  void Drop(Map::iterator failed, Which&& which) {
+    std::erase_if(failed->second.objects, which);
+    if (!failed->second.objects.empty()) return;
+    failed->second.gauge->Set(0);
+    failed_.erase(failed);
+    any_ = !failed_.empty();
+  }
+
+  std::mutex mutex_;
+  Map failed_;
+  std::atomic<bool> any_{false};  // most meshes have none, and no proxy waits for the lock
+};
+
+Failures& AllFailures() {
+  static auto* const failures = new Failures;
+  return *failures;
+}
+
 }  // namespace
 
 bool Outcome::Skips(const Patch& patch) const {
@@ -75,13 +140,19 @@ void Outcome::Report() const {
   for (const auto& [what, applied] : seen_) {
     metrics::Gauge& gauge = Status(*what.first, what.second, "applied");
     if (applied) gauge.Set(1);
+    const auto is_it = [&what = what](const Failure& failure) {
+      return failure.object == what.first && failure.apply_to == what.second;
+    };
+    if (std::none_of(failures_.begin(), failures_.end(), is_it)) AllFailures().Mended(what.first, what.second);
   }
   for (const Failure& failure : failures_) {
-    Status(*failure.object, failure.apply_to, "error").Set(1);
+    AllFailures().Add(failure.object, failure.apply_to);
     WarnOnce(patch_log,
              StrCat("EnvoyFilter ", NameOf(*failure.object), ": a patch for ",
                     EnvoyFilter::ApplyTo_Name(failure.apply_to), " is left out: ", failure.reason));
   }
 }
+
+void ForgetGoneFailures() { AllFailures().ForgetGone(); }
 
 }  // namespace fairlead::gen::patch

@@ -25,6 +25,7 @@ class Outcome {
   const std::vector<config::ConfigPtr>& failed() const { return failed_; }
   void AddFailed(const std::vector<config::ConfigPtr>& failed);
   // Tells the metric pilot_envoy_filter_status, and the log of what failed (once for an object and a reason).
+  // What failed before and is another object by now is no error any more.
   void Report() const;
 
  private:
@@ -37,6 +38,10 @@ class Outcome {
   std::vector<config::ConfigPtr> failed_;
   std::vector<Failure> failures_;
 };
+
+// Takes back the errors in pilot_envoy_filter_status of objects that nobody has any more. To be called every
+// now and then. Thread-safe.
+void ForgetGoneFailures();
 
 }  // namespace fairlead::gen::patch
 
