@@ -55,13 +55,6 @@ model::KeySetPtr FindKeySet(const MeshSnapshot& snapshot, const model::KeySource
   return found == snapshot.key_sets->end() ? nullptr : found->second;
 }
 
-// Labels as one text, unlike that of other labels.
-std::string TextOf(const LabelMap& labels) {
-  std::string text;
-  for (const auto& [key, value] : labels) StrAppend(&text, key, "=", value, "\n");
-  return text;
-}
-
 std::string TextOf(const LabelMap& labels, const Interned& key) {
   const auto it = labels.find(std::string_view(key));
   return it == labels.end() ? "" : StrCat("=", it->second);
@@ -216,8 +209,6 @@ auto ReadClient(const ProxyScope& client, const Question& q, const Reader& reade
       return reader.Text(proxy.ns);
     case Part::kSlot:
       return reader.Text(client.slot);
-    case Part::kLabels:
-      return reader.Text(TextOf(client.labels));
     case Part::kLabel:
       return reader.Text(TextOf(client.labels, q.a));
     case Part::kIsLabelled:

@@ -78,7 +78,6 @@ enum class Part : uint8_t {
   kClass,
   kNamespace,
   kSlot,        // see ProxyScope
-  kLabels,      // all
   kLabel,       // a: key
   kIsLabelled,  // whether it has any
   kLocality,

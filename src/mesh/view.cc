@@ -269,11 +269,6 @@ std::vector<config::ConfigPtr> View::Policies(config::Kind kind) {
                         {.ns = ns, .labels = world_.client->labels, .selectors_of_gateways = selectors});
 }
 
-const LabelMap& View::labels() {
-  NoteAnswer({Part::kLabels});
-  return world_.client->labels;
-}
-
 std::string_view View::Label(const Interned& key) {
   NoteAnswer({Part::kLabel, {}, key});
   return LabelOr(world_.client->labels, key);

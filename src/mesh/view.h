@@ -119,7 +119,6 @@ class View {
   const Interned& slot();  // see ProxyScope
   // The policies of a kind that hold for it, see SelectPolicies.
   std::vector<config::ConfigPtr> Policies(config::Kind kind);
-  const LabelMap& labels();
   std::string_view Label(const Interned& key);  // "" where it is absent
   std::optional<std::string_view> FindLabel(const Interned& key);
   bool IsLabelled();  // has any

@@ -20,6 +20,7 @@ namespace fairlead::push {
 namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
+constexpr auto kGrace = std::chrono::minutes(1);  // of tracks that are dropped
 constexpr int kTidyEvery = 4, kLookForQuietEvery = 20, kSweepEvery = 12;  // rounds of housekeeping
 // So much that was freed goes back to the system at once.
 constexpr size_t kReturnFrom = 8 << 20;
@@ -92,6 +93,19 @@ absl::Status Pusher::Move(uint64_t number, std::string_view name) {
   return absl::NotFoundError(StrCat("there is no stream ", number));
 }
 
+absl::Status Pusher::Drop(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  const auto at = tracks_.find(name);
+  if (at == tracks_.end()) return absl::NotFoundError(StrCat("there is no track ", name, " to drop"));
+  const Track* const track = at->second.get();
+  if (std::any_of(streams_.begin(), streams_.end(),
+                  [track](const StreamPtr& stream) { return stream->Follows(track); }))
+    return absl::FailedPreconditionError(StrCat("a stream follows the track ", name));
+  dropped_.emplace_back(Clock::now(), std::move(at->second));
+  tracks_.erase(at);
+  return absl::OkStatus();
+}
+
 // What shadow mode found is an internal error.
 void Pusher::CountMismatches() {
   const uint64_t now = mesh::MismatchCount();
@@ -107,10 +121,24 @@ void Pusher::Disconnect(uint64_t number) {
 
 void Pusher::SweepCaches(Clock::time_point now) {
   maker_.Sweep(now);
-  if (const mesh::SnapshotPtr snapshot = Snapshot(); snapshot != nullptr && snapshot->scopes != nullptr) {
+  for (const mesh::SnapshotPtr& snapshot : NewestOfTracks(now)) {
+    if (snapshot->scopes == nullptr) continue;
     snapshot->scopes->Sweep(now);
     snapshot->gateway_scopes->Sweep(now);
   }
+}
+
+// Also lets go what was dropped a while ago.
+std::vector<mesh::SnapshotPtr> Pusher::NewestOfTracks(Clock::time_point now) {
+  std::vector<mesh::SnapshotPtr> all;
+  const auto add = [&all](const Track& track) {
+    if (const EpochPtr newest = track.Newest(); newest != nullptr) all.push_back(newest->snapshot);
+  };
+  add(live_);
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, track] : tracks_) add(*track);
+  std::erase_if(dropped_, [now](const auto& dropped) { return now - dropped.first > kGrace; });
+  return all;
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {

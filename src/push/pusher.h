@@ -61,6 +61,10 @@ class Pusher {
   // Lets a stream follow another track from now on. NotFound where there is no such stream, or nothing was
   // published on the track yet.
   absl::Status Move(uint64_t stream, std::string_view track);
+  // Lets a track and its newest snapshot go, some time later. FailedPrecondition while a stream follows it;
+  // NotFound where there is none, and for the live one. REQUIRES: nobody publishes on it or moves a stream to
+  // it meanwhile.
+  absl::Status Drop(std::string_view track);
   // A new stream. The caller keeps it until it has called OnClosed.
   StreamPtr Open(StreamOptions options);
   StreamPtr Open(xds::Framing framing, std::string peer) {
@@ -96,6 +100,7 @@ class Pusher {
   void SweepCaches(Clock::time_point now);
   void CountMismatches();
   Track* FindTrack(std::string_view name);  // null: none
+  std::vector<mesh::SnapshotPtr> NewestOfTracks(Clock::time_point now);
   std::vector<StreamPtr> Streams() const;
   std::vector<StreamPtr> StreamsToCheck() const;
 
@@ -107,7 +112,9 @@ class Pusher {
 
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Track>, std::less<>> tracks_;  // but live_; guarded by mutex_
-  absl::flat_hash_set<StreamPtr> streams_;                             // guarded by mutex_
+  // A stream that was about to enter one may still look at it. Guarded by mutex_.
+  std::vector<std::pair<Clock::time_point, std::unique_ptr<Track>>> dropped_;
+  absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
   Traffic traffic_;
   std::atomic<uint64_t> mismatches_{mesh::MismatchCount()};      // as counted last
   std::atomic<uint64_t> last_stream_{0};                         // the number of streams so far

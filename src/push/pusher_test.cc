@@ -114,6 +114,28 @@ TEST_F(PusherTest, AStreamFollowsTheTrackThatItIsMovedTo) {
   proxy->HangUp();
 }
 
+TEST_F(PusherTest, ATrackThatNoStreamFollowsMayGo) {
+  auto pusher = Make();
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  mesh.Put(TypeId::kCluster, "a", "2");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig), "preview");
+  ASSERT_TRUE(pusher->Move(1, "preview").ok());
+  proxy->Await(1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(pusher->Drop("preview")));
+  mesh.Put(TypeId::kCluster, "a", "3");
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  ASSERT_TRUE(pusher->Move(1, kLiveTrack).ok());
+  EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=3"));
+  EXPECT_TRUE(pusher->Drop("preview").ok());
+  EXPECT_TRUE(absl::IsNotFound(pusher->Drop("preview")));
+  EXPECT_TRUE(absl::IsNotFound(pusher->Drop(kLiveTrack)));
+  EXPECT_TRUE(absl::IsNotFound(pusher->Move(1, "preview")));
+  proxy->HangUp();
+}
+
 envoy::service::discovery::v3::DiscoveryRequest RequestOf(const std::string& generator) {
   envoy::service::discovery::v3::DiscoveryRequest request;
   request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");

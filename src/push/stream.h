@@ -82,6 +82,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void OnPublished();
   // Goes over to another track, which must outlive the stream.
   void Follow(Track* track);
+  bool Follows(const Track* track) const { return position_.Follows(track); }
   // The client is gone.
   void ForgetInterests();
   // Whether Check may have something to do.
