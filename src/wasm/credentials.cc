@@ -6,6 +6,7 @@
 #include "base/ip_address.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "fetch/blocked_addresses.h"
 #include "wasm/image_reference.h"
 
 namespace fairlead::wasm {
@@ -63,14 +64,8 @@ std::optional<Challenge> ReadChallenge(std::string_view text) {
 }
 
 bool IsPrivate(const IpAddress& address) {
-  static const IpPrefix kRanges[] = {*IpPrefix::Parse("10.0.0.0/8"),     *IpPrefix::Parse("172.16.0.0/12"),
-                                     *IpPrefix::Parse("192.168.0.0/16"), *IpPrefix::Parse("127.0.0.0/8"),
-                                     *IpPrefix::Parse("169.254.0.0/16"), *IpPrefix::Parse("0.0.0.0/8"),
-                                     *IpPrefix::Parse("::1/128"),        *IpPrefix::Parse("fc00::/7"),
-                                     *IpPrefix::Parse("fe80::/10"),      *IpPrefix::Parse("::ffff:0:0/96")};
-  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const IpPrefix& range) {
-    return range.address.is_v4() == address.is_v4() && range.Contains(address);
-  });
+  static const auto* blocked = new fetch::BlockedAddresses(fetch::PrivateRanges());
+  return blocked->Contain(address);
 }
 
 }  // namespace

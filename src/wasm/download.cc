@@ -39,11 +39,16 @@ bool Download::Wait(milliseconds wait) const {
 }
 
 absl::StatusOr<fetch::WebAnswer> Download::AskOnce(fetch::WebRequest request) const {
+  return AskOnceBut(options_.blocked, std::move(request));
+}
+
+absl::StatusOr<fetch::WebAnswer> Download::AskOnceBut(const fetch::BlockedAddresses& blocked,
+                                                      fetch::WebRequest request) const {
   const auto left = std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now());
   if (left.count() <= 0) return absl::DeadlineExceededError(StrCat(request.url, ": no time left"));
   request.timeout = std::min(options_.timeout, left);
   request.most_redirects = kMostRedirects;
-  request.blocked = &options_.blocked;
+  request.blocked = &blocked;
   request.stopping = &stopping_;
   request.roots_file = options_.roots_file;
   auto answer = fetch::Ask(request);
@@ -52,9 +57,25 @@ absl::StatusOr<fetch::WebAnswer> Download::AskOnce(fetch::WebRequest request) co
 }
 
 absl::StatusOr<fetch::WebAnswer> Download::Ask(const fetch::WebRequest& request) const {
+  return AskBut(options_.blocked, request);
+}
+
+absl::StatusOr<fetch::WebAnswer> Download::AskOutside(const fetch::WebRequest& request) const {
+  fetch::BlockedAddresses blocked = options_.blocked;
+  blocked.BlockRanges(options_.inside);
+  return AskBut(blocked, request);
+}
+
+bool Download::IsInside(const std::string& address) const {
+  const auto ip = IpAddress::Parse(address);
+  return ip && fetch::BlockedAddresses(options_.inside).Contain(*ip);
+}
+
+absl::StatusOr<fetch::WebAnswer> Download::AskBut(const fetch::BlockedAddresses& blocked,
+                                                  const fetch::WebRequest& request) const {
   milliseconds wait = options_.first_wait;
   for (int attempt = 1;; ++attempt, wait *= 2) {
-    auto answer = AskOnce(request);
+    auto answer = AskOnceBut(blocked, request);
     const bool away = answer.ok() ? MayPass(answer->status) : absl::IsUnavailable(answer.status());
     if (!away || attempt >= options_.attempts || !Wait(wait)) return answer;
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/clock.h"
@@ -22,6 +23,7 @@ struct DownloadOptions {
   std::chrono::milliseconds first_wait{500};  // between them; it doubles
   std::set<std::string> insecure;   // hosts, with their ports, whose certificates are not verified; "*": all
   fetch::BlockedAddresses blocked;  // and BLOCKED_CIDRS_IN_WASM_FETCH
+  std::vector<IpPrefix> inside = fetch::PrivateRanges();  // this network's own addresses
   std::string roots_file;           // that vouch for servers; "": the system's
   std::string docker_config;        // a config.json for images without a pull secret; "": none
 
@@ -37,12 +39,19 @@ class Download {
   // Asks again where the server is away or in trouble, after a while that grows. Any answer with another
   // status is given back. Blocks.
   absl::StatusOr<fetch::WebAnswer> Ask(const fetch::WebRequest& request) const;
-  // The same, without asking again.
+  // The same at an address that is not of this network.
+  absl::StatusOr<fetch::WebAnswer> AskOutside(const fetch::WebRequest& request) const;
+  bool IsInside(const std::string& address) const;
+  // As Ask, without asking again.
   absl::StatusOr<fetch::WebAnswer> AskOnce(fetch::WebRequest request) const;
   const DownloadOptions& options() const { return options_; }
 
  private:
   bool Wait(std::chrono::milliseconds wait) const;
+  absl::StatusOr<fetch::WebAnswer> AskBut(const fetch::BlockedAddresses& blocked,
+                                          const fetch::WebRequest& request) const;
+  absl::StatusOr<fetch::WebAnswer> AskOnceBut(const fetch::BlockedAddresses& blocked,
+                                              fetch::WebRequest request) const;
 
   const DownloadOptions& options_;
   const Clock::time_point deadline_;

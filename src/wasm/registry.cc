@@ -105,7 +105,7 @@ absl::Status RegistryImage::Authenticate(const fetch::WebAnswer& refusal) {
     authorization_ = StrCat("Authorization: Bearer ", credentials->registry_token);
     return absl::OkStatus();
   }
-  if (challenge->bearer) return GetToken(*challenge, *credentials);
+  if (challenge->bearer) return GetToken(*challenge, *credentials, download_.IsInside(refusal.address));
   if (credentials->user.empty())
     return absl::PermissionDeniedError(
         StrCat(base_, " wants a user and a password, and there is no pull secret for it"));
@@ -113,7 +113,8 @@ absl::Status RegistryImage::Authenticate(const fetch::WebAnswer& refusal) {
   return absl::OkStatus();
 }
 
-absl::Status RegistryImage::GetToken(const Challenge& challenge, const Credentials& credentials) {
+absl::Status RegistryImage::GetToken(const Challenge& challenge, const Credentials& credentials,
+                                     bool registry_inside) {
   if (absl::Status status = CheckRealm(challenge.realm, base_); !status.ok()) return status;
   const std::string scope =
       challenge.scope.empty() ? StrCat("repository:", reference_.repository, ":pull") : challenge.scope;
@@ -127,7 +128,9 @@ absl::Status RegistryImage::GetToken(const Challenge& challenge, const Credentia
     if (!credentials.user.empty())
       request.headers.push_back(StrCat("Authorization: Basic ", credentials.Basic()));
   }
-  const auto answer = download_.Ask(request);
+  // A name may lead inside, where the registry itself is not: nobody there is to see what this agent has.
+  const bool own = challenge.realm == base_ || challenge.realm.starts_with(StrCat(base_, "/"));
+  const auto answer = own || registry_inside ? download_.Ask(request) : download_.AskOutside(request);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200)
     return absl::PermissionDeniedError(StrCat(challenge.realm, " gives no token: status ", answer->status));

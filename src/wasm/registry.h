@@ -32,7 +32,7 @@ class RegistryImage {
   absl::StatusOr<std::string> Get(const std::string& path, const std::string& accept, size_t most);
   absl::StatusOr<fetch::WebAnswer> AskOnce(const std::string& path, const std::string& accept, size_t most);
   absl::Status Authenticate(const fetch::WebAnswer& refusal);
-  absl::Status GetToken(const Challenge& challenge, const Credentials& credentials);
+  absl::Status GetToken(const Challenge& challenge, const Credentials& credentials, bool registry_inside);
   absl::StatusOr<Credentials> FindCredentials() const;
   absl::StatusOr<Manifest> GetManifest(const std::string& name, std::string* digest);
   bool MayBePlaintext() const;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kBlock = 512;
 constexpr size_t kMagic = 257;
+constexpr uint64_t kMostAboutNext = 64 << 10;  // of a long name, or of an extended header
 
 // Text up to its field's end or a zero.
 std::string_view Field(std::string_view header, size_t at, size_t size) {
@@ -84,6 +85,8 @@ absl::StatusOr<std::optional<TarReader::File>> TarReader::Next() {
     rest_.remove_prefix(kBlock);
     const char type = header[156];
     const bool about_next = type == 'x' || type == 'g' || type == 'L' || type == 'K';
+    if (about_next && *size > kMostAboutNext)
+      return absl::InvalidArgumentError("the archive has a name that is too long");
     const auto content = Take(about_next ? *size : long_size_.value_or(*size));
     if (!content.ok()) return content.status();
     if (type == 'x') ReadPax(*content);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/strings.h"
@@ -21,8 +22,11 @@ absl::Status TooLarge(size_t most) {
       StrCat("more than ", most, " bytes when decompressed (ISTIO_WASM_MAX_BINARY_SIZE_BYTES)"));
 }
 
-// All members of a gzip file (RFC 1952, section 2.2).
+// All members of a gzip file (RFC 1952, section 2.2); one file at a time, as each may become as large as may
+// be.
 absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t most) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   constexpr int kWindowAndGzip = 15 + 16;
   z_stream stream{};
   if (inflateInit2(&stream, kWindowAndGzip) != Z_OK) return absl::InternalError("zlib cannot be used");
