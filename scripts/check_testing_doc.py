@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every test exists that docs/testing.md and docs/protocol.md name.
+"""Checks that every test exists that docs/testing.md, docs/protocol.md and docs/threat-model.md name.
 
   check_testing_doc.py ROOT [CASES]
 
@@ -7,11 +7,12 @@ CASES is the folder of all conformance cases. A checkout carries a fifth of them
 """
 import os, re, sys
 
-NAME = re.compile(r"`([A-Za-z0-9_]+(?:[./][A-Za-z0-9_-]+)?)`")
+NAME = re.compile(r"`([A-Za-z0-9_]+(?:[./][A-Za-z0-9_-]+|\.\*)?)`")
 TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", re.M)
 AREAS = ("destinations", "routing", "sidecars", "security", "gateways", "extensions", "mixed")
-HEADS = ("feature", "paragraph")
-DOCUMENTS = ("docs/testing.md", "docs/protocol.md")
+HEADS = ("feature", "paragraph", "attack")
+# The column that names tests, and the heading from which on.
+DOCUMENTS = {"docs/testing.md": (2, ""), "docs/protocol.md": (2, ""), "docs/threat-model.md": (3, "## Attacks")}
 FOLDERS = {"updates": ("tests/updates/cases", ".txt"), "simulation": ("tests/simulation", "")}
 
 
@@ -42,11 +43,13 @@ def entries(root):
     return names | {f"laws_{area}" for area in AREAS}
 
 
-def missing(text, root, cases):
+def missing(text, root, cases, column=2):
     """The names in the tables of `text` that are no test."""
     tests, ctest = unit_tests(root), entries(root)
 
     def exists(name):
+        if name.endswith(".*"):
+            return any(test.startswith(name[:-1]) for test in tests)
         if "." in name:
             return name in tests
         if "/" not in name:
@@ -58,15 +61,17 @@ def missing(text, root, cases):
         return area in AREAS and (not cases or os.path.isdir(os.path.join(cases, area, case)))
 
     rows = [line for line in text.splitlines() if line.startswith("| ") and "…" not in line]
-    named = [name for row in rows for name in NAME.findall(row.split("|")[2]) if row.split("|")[1].strip() not in HEADS]
+    named = [name for row in rows for name in NAME.findall(row.split("|")[column]) if row.split("|")[1].strip() not in HEADS]
     return sorted({name for name in named if not exists(name)}), len(named)
 
 
 def main():
     root, failed = sys.argv[1], False
-    for document in DOCUMENTS:
+    for document, (column, heading) in DOCUMENTS.items():
         with open(os.path.join(root, document), encoding="utf-8") as f:
-            wrong, named = missing(f.read(), root, sys.argv[2] if len(sys.argv) > 2 else "")
+            text = f.read()
+        text = text[text.index(heading):]
+        wrong, named = missing(text, root, sys.argv[2] if len(sys.argv) > 2 else "", column)
         for name in wrong:
             print(f"{document}: there is no test {name}")
         if not named:

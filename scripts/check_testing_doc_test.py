@@ -35,6 +35,11 @@ class CheckTestingDocTest(unittest.TestCase):
         wrong, _ = check_testing_doc.missing(PAGE, self.folder.name, "")
         self.assertNotIn("routing/is-not", wrong)
 
+    def test_a_page_may_name_suites_and_in_another_column(self):
+        page = "| attack | defence | test |\n|---|---|---|\n| one | `none` | `Suite.*` `Other.*` |\n"
+        wrong, named = check_testing_doc.missing(page, self.folder.name, "", 3)
+        self.assertEqual((wrong, named), (["Other.*"], 2))
+
 
 if __name__ == "__main__":
     unittest.main()
