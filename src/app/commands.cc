@@ -28,6 +28,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "fetch/web_request.h"
 #include "rpc/grpc_server.h"
 #include "simulate/command/simulate_command.h"
 #include "validate/validate_command.h"
@@ -197,7 +198,19 @@ int RunEnvironment(const Arguments& arguments) {
   return 0;
 }
 
-int RunSimulate(const Arguments& arguments) { return simulate::RunSimulate(arguments, LoadMesh); }
+absl::StatusOr<std::string> AskServer(const std::string& url) {
+  fetch::WebRequest request{.url = url};
+  request.most_bytes = 64 << 20;
+  request.plaintext = true;
+  absl::StatusOr<fetch::WebAnswer> answer = fetch::Ask(request);
+  std::string why;
+  if (!answer.ok()) why = FromAbsl(answer.status().message());
+  if (answer.ok() && answer->status != 200) why = StrCat("status ", answer->status);
+  if (!why.empty()) return absl::UnavailableError(ToAbsl(StrCat("--server: ", url, ": ", why)));
+  return std::move(answer->body);
+}
+
+int RunSimulate(const Arguments& arguments) { return simulate::RunSimulate(arguments, LoadMesh, AskServer); }
 
 struct Command {
   std::string_view name;

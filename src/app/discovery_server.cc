@@ -109,9 +109,11 @@ void DiscoveryServer::MakePusher() {
     return debug::Inspect(debug_sources_, inspection);
   };
   options.control_plane = ControlPlaneIdentifier(options_.environment.pod_name);
+  options.observers = {&rejection_watch_.rejections()};
   pusher_ = std::make_unique<push::Pusher>(std::move(options), push::MakeGenerators(),
                                            push::MakeGeneratorVariants(), MakeObjectTypes());
   debug_sources_.pusher = pusher_.get();
+  debug_sources_.rejections = &rejection_watch_.rejections();
 }
 
 void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
@@ -188,25 +190,6 @@ void DiscoveryServer::TellTrustBundle(const model::Settings& settings) {
   trust_bundle_->SetMesh(pems, addresses);
 }
 
-void DiscoveryServer::MakeStatuses(const StoreMeshModel* model) {
-  debug_sources_.statuses = [this, model]() -> nlohmann::ordered_json {
-    const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
-    if (snapshot == nullptr) return nullptr;
-    return gateway_api::ToJson(status_board_.Statuses(model->Store(), *snapshot));
-  };
-}
-
-absl::Status DiscoveryServer::StartStatusFiles(const StoreMeshModel* model) {
-  if (options_.status_dir.empty()) return absl::OkStatus();
-  // Statuses would be read as manifests.
-  const std::string folder = AbsolutePath(options_.status_dir);
-  if ((folder + "/").starts_with(AbsolutePath(options_.config_dir) + "/"))
-    return absl::InvalidArgumentError("--statusDir must not lie in --configDir");
-  status_files_ = std::make_unique<gateway_api::StatusFiles>(
-      folder, [this, model] { return status_board_.Statuses(model->Store(), *pusher_->Snapshot()); });
-  return status_files_->Start();
-}
-
 void DiscoveryServer::MakeSources() {
   if (options_.config_dir.empty()) return;
   source::FileSource::Options files;
@@ -235,6 +218,7 @@ absl::Status DiscoveryServer::Start() {
   MakeStatuses(objects);
   MakeMeshThread(std::move(model));
   if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;
+  StartRejectionWatch(objects);
   MakeKeyFetcher();
   MakeTrustBundle();
   if (absl::Status status = OpenState(); !status.ok()) return status;
@@ -356,6 +340,7 @@ void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons&
   pusher_->Publish(std::move(snapshot), reasons);
   if (files_ != nullptr) files_->OnPublished();
   if (status_files_ != nullptr) status_files_->OnPublished();
+  rejection_watch_.OnPublished();
   // Proxies may have keys of a server before this one: those are not to be taken from them at once.
   if (!serving_ && keys_->Settled()) OpenGrpc();
 }
@@ -478,6 +463,7 @@ void DiscoveryServer::Stop() {
   for (const auto& source : sources_) source->Stop();
   if (keys_ != nullptr) keys_->Stop();
   if (trust_bundle_ != nullptr) trust_bundle_->Stop();
+  rejection_watch_.Stop();
   if (mesh_thread_ != nullptr) mesh_thread_->Stop();
   if (files_ != nullptr) files_->Stop();
   if (status_files_ != nullptr) status_files_->Stop();

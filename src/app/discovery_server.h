@@ -12,6 +12,7 @@
 #include "app/certificates.h"
 #include "app/discovery_options.h"
 #include "app/mesh_model.h"
+#include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
@@ -56,7 +57,9 @@ class DiscoveryServer {
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
   void MakeStatuses(const StoreMeshModel* model);
   nlohmann::ordered_json TransportConnections() const;
+  std::vector<gateway_api::StatusOf> Statuses(const StoreMeshModel& model);
   absl::Status StartStatusFiles(const StoreMeshModel* model);
+  void StartRejectionWatch(const StoreMeshModel* model);
   void MakeSources();
   absl::Status CheckAddresses() const;
   absl::Status OpenState();
@@ -79,6 +82,7 @@ class DiscoveryServer {
   // In the order in which each uses the ones before it; stopped in reverse.
   debug::Sources debug_sources_;
   Executor inspections_{"inspect", 1};
+  RejectionWatch rejection_watch_;
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_

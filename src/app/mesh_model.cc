@@ -33,6 +33,7 @@ mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> c
   {
     std::lock_guard lock(objects_mutex_);
     objects_ = mesh_.written();
+    all_objects_ = mesh_.objects();
   }
   push::Metrics().services.Set(static_cast<double>(change.snapshot->services->All().size()));
   push::Metrics().virtual_services.Set(
@@ -43,6 +44,11 @@ mesh::SnapshotPtr StoreMeshModel::Update(std::span<const config::ObjectChange> c
 config::ObjectStore StoreMeshModel::Store() const {
   std::lock_guard lock(objects_mutex_);
   return objects_;
+}
+
+config::ObjectStore StoreMeshModel::AllObjects() const {
+  std::lock_guard lock(objects_mutex_);
+  return all_objects_;
 }
 
 std::vector<config::ConfigPtr> StoreMeshModel::Objects() const {

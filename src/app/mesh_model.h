@@ -26,6 +26,8 @@ class StoreMeshModel : public push::MeshModel {
   std::vector<config::Diagnostic> Diagnostics() const override;
   // What is written, as it is now. May be called from any thread.
   config::ObjectStore Store() const;
+  // The same with what was made of it. May be called from any thread.
+  config::ObjectStore AllObjects() const;
   // Every object of the control plane's own cluster as it is now, by kind, namespace and name. May be called
   // from any thread.
   std::vector<config::ConfigPtr> Objects() const;
@@ -34,7 +36,8 @@ class StoreMeshModel : public push::MeshModel {
   state::Mesh mesh_;
   std::shared_ptr<const mesh::NetworkIndex> networks_;  // as last published
   mutable std::mutex objects_mutex_;
-  config::ObjectStore objects_;  // those of mesh_, for other threads; guarded by objects_mutex_
+  // Those of mesh_, for other threads; guarded by objects_mutex_.
+  config::ObjectStore objects_, all_objects_;
 };
 
 }  // namespace fairlead::app

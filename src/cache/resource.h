@@ -2,7 +2,9 @@
 #define FAIRLEAD_CACHE_RESOURCE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/hash.h"
@@ -27,10 +29,22 @@ struct Reference {
   }
 };
 
-// The keys of the config objects that a resource was made from, "VirtualService/default/reviews"; sorted,
-// unique. Of what many have in common, the services behind routes and listeners and the workloads behind
-// endpoints are left out.
-using Origins = std::vector<Interned>;
+// A config object that a resource was made from.
+struct Origin {
+  Interned key;          // "VirtualService/default/reviews"
+  uint64_t content = 0;  // the hash of the version that was read (ConfigObject::content_hash)
+
+  const std::string& str() const { return key.str(); }
+  friend bool operator==(const Origin&, const Origin&) = default;
+  friend bool operator==(const Origin& origin, const Interned& key) { return origin.key == key; }
+  friend bool operator<(const Origin& a, const Origin& b) {
+    return a.key != b.key ? a.key < b.key : a.content < b.content;
+  }
+};
+
+// Sorted, unique. Of what many have in common, the services behind routes and listeners and the workloads
+// behind endpoints are left out.
+using Origins = std::vector<Origin>;
 
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.
 struct Resource {

@@ -6,19 +6,6 @@
 #include "base/strings.h"
 
 namespace fairlead::config {
-namespace {
-
-// "2026-01-02T03:04:05Z"
-std::string TimeText(int64_t time) {
-  const std::time_t seconds = time;
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-}  // namespace
-
 std::string ToText(const Diagnostic& diagnostic) {
   std::string text;
   if (!diagnostic.file.empty()) {
@@ -33,13 +20,21 @@ std::string ToText(const Diagnostic& diagnostic) {
   return text;
 }
 
+std::string UtcText(int64_t time) {
+  const std::time_t seconds = time;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 Diagnostic ServingEarlier(std::string file, int64_t time) {
   Diagnostic diagnostic;
   diagnostic.severity = Severity::kWarning;
   diagnostic.code = "last-good";
   diagnostic.file = std::move(file);
   diagnostic.message =
-      time == 0 ? "serving an earlier version" : StrCat("serving the version of ", TimeText(time));
+      time == 0 ? "serving an earlier version" : StrCat("serving the version of ", UtcText(time));
   return diagnostic;
 }
 

@@ -23,11 +23,17 @@ struct Diagnostic {
   std::string
       path;  // field path in manifest spelling: "spec.http[2].route[0].weight"; "" for the whole object
   std::string message;
+  // How far it reaches now: whom it concerns, since when. Part of no text that tells one diagnostic from
+  // another, so that it may change as long as the thing itself is wrong.
+  std::string details = {};
 };
 
 // "mesh/routes.yaml:14: error: VirtualService default/reviews: spec.http[2].weigth: unknown field
 // (unknown-field)"
 std::string ToText(const Diagnostic& diagnostic);
+
+// "2026-01-02T03:04:05Z", of Unix seconds.
+std::string UtcText(int64_t time);
 
 // That an earlier version counts in place of what the file says now: the one that was written at `time`, in
 // Unix seconds (0: not known).

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "config/document_class.h"
 #include "config/flow_text.h"
+#include "config/lua.h"
 #include "config/metadata.h"
 #include "config/no_effect.h"
 #include "config/yaml.h"
@@ -72,6 +73,8 @@ class ManifestParser {
     if (object == nullptr || !problems.empty()) {
       result_.broken.push_back(key);
     } else {
+      if (info.payload == PayloadType::kProto)
+        NoteLuaMistakes(info.kind, document, object->Spec<google::protobuf::Message>(), report_);
       result_.objects.push_back(std::move(object));
       NoteNoEffect(info.kind, document, report_);
       if (documents_ == Documents::kKept)

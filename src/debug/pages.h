@@ -12,6 +12,7 @@
 #include "config/object.h"
 #include "push/diagnostic_log.h"
 #include "push/pusher.h"
+#include "push/rejections.h"
 
 // Introspection: what this process knows and what it has told whom, as JSON in istiod's shapes (Istio:
 // pilot/pkg/xds/debug.go), so that istioctl and scripts read it. A page is a function of its sources and a
@@ -38,6 +39,10 @@ struct Sources {
   std::function<push::DiagnosticList()> diagnostics;
   // What is odd in the mesh as it is served.
   std::shared_ptr<Findings> findings;
+  // An object as somebody wrote it, of one that was made of another that one; null where there is none.
+  std::function<config::ConfigPtr(const config::ObjectKey& key)> find_object;
+  // What connected proxies reject; must outlive the sources.
+  const push::Rejections* rejections = nullptr;
   // The connections of the gRPC listeners, as a list; null before they listen.
   std::function<nlohmann::ordered_json()> transport;
   // Sends everything again to all proxies; returns at once.

@@ -53,6 +53,7 @@ Json DiagnosticJson(const config::Diagnostic& one) {
   }
   out["path"] = one.path;
   out["message"] = one.message;
+  if (!one.details.empty()) out["details"] = one.details;
   return out;
 }
 

@@ -111,7 +111,7 @@ Page OriginsPage(const Sources& sources, const Query& query) {
     for (const xds::ResourceListPtr& list : sent->parts()) {
       for (const xds::ResourcePtr& resource : list->resources()) {
         Json& origins = of_type[resource->name.str()] = Json::array();
-        for (const Interned& origin : resource->origins) origins.push_back(origin.str());
+        for (const cache::Origin& origin : resource->origins) origins.push_back(origin.str());
       }
     }
   }

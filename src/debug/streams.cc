@@ -53,6 +53,17 @@ Json ResourceStatus(const StreamReport::OfType& type) {
   Put("nackedVersion", type.status.version_nacked, &out);
   out["ackedTime"] = TimeText(type.times.acked);
   out["nackedTime"] = TimeText(type.times.nacked);
+  if (type.status.refused.empty()) return out;
+  // The proxy goes on with older versions, or without any, of what it was sent.
+  constexpr size_t kMostNames = 100;
+  out["olderSince"] = TimeText(type.times.behind);
+  Json& older = out["older"] = Json::array();
+  for (const xds::Refused& one : type.status.refused) {
+    if (older.size() == kMostNames) break;
+    Json& resource = older.emplace_back(Json{{"name", one.wanted->name.str()}});
+    resource["wantedVersion"] = ToHex(one.wanted->hash);
+    if (one.has != nullptr) resource["runningVersion"] = ToHex(one.has->hash);
+  }
   return out;
 }
 

@@ -11,6 +11,9 @@ Page SyncPage(const Sources& sources, const Query& query);
 Page AdsPage(const Sources& sources, const Query& query);
 Page ConnectionsPage(const Sources& sources, const Query& query);
 
+// rejections.cc
+Page RejectionsPage(const Sources& sources, const Query& query);
+
 // config_dump.cc
 Page ConfigDumpPage(const Sources& sources, const Query& query);
 Page EndpointDumpPage(const Sources& sources, const Query& query);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/strings.h"
 
 namespace fairlead::push {
 namespace {
@@ -33,7 +34,8 @@ void DiagnosticLog::Update(std::vector<Diagnostic> all) {
   for (Diagnostic& diagnostic : all) now.emplace(config::ToText(diagnostic), std::move(diagnostic));
   for (const auto& [text, diagnostic] : now) {
     if (logged_.contains(text)) continue;
-    diagnostic.severity == Severity::kError ? config_log.Error("{}", text) : config_log.Warn("{}", text);
+    const std::string line = diagnostic.details.empty() ? text : StrCat(text, "; ", diagnostic.details);
+    diagnostic.severity == Severity::kError ? config_log.Error("{}", line) : config_log.Warn("{}", line);
   }
   for (const std::string& text : logged_) {
     if (!now.contains(text)) config_log.Info("no longer: {}", text);

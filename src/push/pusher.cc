@@ -150,6 +150,7 @@ StreamPtr Pusher::Open(StreamOptions options) {
 
 void Pusher::Forget(const StreamPtr& stream) {
   stream->ForgetInterests();
+  for (AnswerObserver* observer : options_.observers) observer->OnClosed(stream->number());
   std::lock_guard lock(mutex_);
   streams_.erase(stream);
 }

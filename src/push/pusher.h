@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "base/executor.h"
 #include "push/admission.h"
+#include "push/answer_observer.h"
 #include "push/resource_maker.h"
 #include "push/stream.h"
 #include "push/track.h"
@@ -45,6 +46,7 @@ struct PusherOptions {
   std::string control_plane = {};
   double max_streams_per_second = 0;  // see Admission
   xds::Limits limits = {};
+  std::vector<AnswerObserver*> observers = {};  // must outlive the pusher
 };
 
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.

@@ -121,6 +121,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Identify(const xds::Request& request);
   void ChooseSource();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
+  void TellAnswer(const xds::Request& request, xds::TypeId type);
   void Refuse(std::string_view type_url, const std::string& excess);
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
   void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;

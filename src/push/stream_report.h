@@ -18,6 +18,7 @@ using WallTime = std::chrono::system_clock::time_point;
 // When something of a type last happened on a stream; the epoch where it has not.
 struct TypeTimes {
   WallTime sent{}, acked{}, nacked{};
+  WallTime behind{};  // since when the client goes on without something that it refused
 };
 
 // One stream at a moment, for introspection: a copy that shares the resources.

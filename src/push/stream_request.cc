@@ -172,6 +172,26 @@ void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
   if (request.rejected && verdict.kind != xds::Verdict::kUnknownType)
     CountReject(verdict.type, proxy_->id, request.error_code);
   LogRequest(request, verdict.kind, xds::InfoOf(verdict.type).name);
+  if (verdict.answers && options_.exchange == Exchange::kStream) TellAnswer(request, verdict.type);
+}
+
+void Stream::TellAnswer(const xds::Request& request, xds::TypeId type) {
+  TypeTimes& times = times_[static_cast<size_t>(type)];
+  const bool behind = core_.Behind(type);
+  if (behind && times.behind == WallTime{}) times.behind = std::chrono::system_clock::now();
+  if (!behind) times.behind = {};
+  const std::string_view error = request.error_message.substr(0, xds::kLongestError);
+  const Answer answer{number_,
+                      proxy_,
+                      type,
+                      request.rejected,
+                      error,
+                      core_.SentOf(type),
+                      core_.AcceptanceOf(type)};
+  // Under the lock, so that nothing is said of a stream whose end was told.
+  std::lock_guard lock(mutex_);
+  if (connection_ == nullptr) return;
+  for (AnswerObserver* observer : pusher_->options_.observers) observer->OnAnswer(answer);
 }
 
 // The client asks for more than it may.

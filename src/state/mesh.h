@@ -45,6 +45,8 @@ class Mesh {
 
   // The objects as sources handed them over.
   const config::ObjectStore& written() const { return written_; }
+  // With those that were made of them.
+  const config::ObjectStore& objects() const { return objects_; }
   const model::SettingsPtr& settings() const { return settings_; }
   // Null before the first Apply.
   const mesh::SnapshotPtr& snapshot() const { return snapshot_; }

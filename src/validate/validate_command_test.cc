@@ -210,6 +210,24 @@ TEST(ValidateCommandTest, TheMeshsOwnSettings) {
   EXPECT_EQ(list[0]["notes"][0]["path"], "rootNamespce");
 }
 
+TEST(ValidateCommandTest, AWrongScriptIsAnErrorThatIstioAdmits) {
+  const std::string text = R"(apiVersion: extensions.istio.io/v1alpha1
+kind: TrafficExtension
+metadata: {name: a}
+spec:
+  lua:
+    inlineCode: function (
+)";
+  const Call call = Validate({"-f", "-"}, text);
+  EXPECT_EQ(call.status, 1);
+  EXPECT_EQ(call.out,
+            "-:6: error: TrafficExtension default/a: spec.lua.inlineCode: the Lua script does not compile, "
+            "and is left out: line 1: '<name>' expected near '('\n");
+  const json list = json::parse(Validate({"-f", "-", "-o", "json"}, text).out);
+  EXPECT_EQ(list[0]["valid"], true);
+  EXPECT_EQ(list[0]["errors"][0]["code"], "lua");
+}
+
 TEST(ValidateCommandTest, TheConfigMapOfTheMesh) {
   const std::string map = R"(apiVersion: v1
 kind: ConfigMap

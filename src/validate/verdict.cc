@@ -9,6 +9,7 @@
 #include "config/check/check.h"
 #include "config/document_class.h"
 #include "config/kind.h"
+#include "config/lua.h"
 #include "config/manifests.h"
 #include "config/metadata.h"
 #include "config/no_effect.h"
@@ -147,9 +148,11 @@ class Validation {
     verdict->ns = key->ns;
     verdict->name = key->name;
     report.SetObject(*key);
-    if (config::AdmitObject(*kind, *key, document, report) != nullptr) {
+    if (const config::ConfigPtr object = config::AdmitObject(*kind, *key, document, report)) {
       Report notes(file_);
       notes.SetObject(*key);
+      if (kind->payload == config::PayloadType::kProto)
+        NoteLuaMistakes(kind->kind, document, object->Spec<google::protobuf::Message>(), notes);
       config::NoteNoEffect(kind->kind, document, notes);
       verdict->notes = notes.Take();
     }

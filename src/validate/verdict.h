@@ -16,7 +16,8 @@ struct Verdict {
   std::string kind, ns, name;  // "" where the text does not say
   std::vector<config::Diagnostic> diagnostics;
   // What Istio passes over without a word, such as unknown fields of a MeshConfig, and what has no effect
-  // here (config/no_effect.h); warnings by severity.
+  // here (config/no_effect.h): warnings by severity; and scripts that no proxy compiles (config/lua.h), which
+  // are errors.
   std::vector<config::Diagnostic> notes;
   bool valid() const;
 };

@@ -13,6 +13,9 @@ struct Limits {
   size_t name_length = 4096;     // bytes of one name
 };
 
+// Bytes that are read of what a client says of a response.
+inline constexpr size_t kLongestError = 16 << 10;
+
 }  // namespace fairlead::xds
 
 #endif  // FAIRLEAD_XDS_LIMITS_H_

@@ -301,6 +301,18 @@ bool ResourceSet::RefersTo(const Reference& reference) const {
   });
 }
 
+ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
+  std::vector<ResourceListPtr> parts;
+  for (const ResourceListPtr& part : set.parts()) {
+    std::vector<ResourcePtr> kept;
+    for (const ResourcePtr& resource : part->resources()) {
+      if (!names.contains(resource->name.str())) kept.push_back(resource);
+    }
+    parts.push_back(kept.size() == part->size() ? part : ResourceList::Of(std::move(kept)));
+  }
+  return ResourceSet::Of(std::move(parts));
+}
+
 Hash128 ShareOf(std::string_view name, const Hash128& hash) { return StableHash(StableHash(name), hash); }
 
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/strings.h"
 #include "cache/resource.h"
 #include "xds/name_set.h"
 #include "xds/types.h"
@@ -134,6 +135,9 @@ Hash128 ShareOf(std::string_view name, const Hash128& hash);
 
 // What a client that has `before` lacks of `after`. Never null.
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after);
+
+// `set` without the resources of some names.
+ResourceSetPtr Without(const ResourceSet& set, const StringSet& names);
 
 // The encoding of one resource within a response's field `resources`, in two halves: what stands before
 // Resource::any. Appended to `out`.

@@ -1,6 +1,7 @@
 #include "xds/stream_core.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -112,6 +113,15 @@ std::string StreamCore::NonceText(uint64_t nonce) const {
   return nonce == 0 ? std::string() : StrCat(nonce_prefix_, nonce);
 }
 
+// 0: it is of no response of this stream.
+uint64_t StreamCore::NumberOf(std::string_view nonce) const {
+  uint64_t number = 0;
+  if (!nonce.starts_with(nonce_prefix_)) return 0;
+  nonce.remove_prefix(nonce_prefix_.size());
+  const auto [end, error] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);
+  return error == std::errc() && end == nonce.data() + nonce.size() ? number : 0;
+}
+
 Verdict StreamCore::OnRequest(const Request& request) {
   const TypeInfo* type = FindType(request.type_url);
   if (type == nullptr || (served_ & MaskOf(type->id)) == 0) return {Verdict::kUnknownType, TypeId::kCluster};
@@ -120,13 +130,14 @@ Verdict StreamCore::OnRequest(const Request& request) {
   // Who rejected a version waits for another one than that: a poll's nonce is its version.
   if (answers_ == Answers::kNewVersionOnly)
     polled_version_ = std::string(request.rejected ? request.nonce : request.version);
+  const uint32_t answers = state.acceptance.answers();
   const Verdict::Kind kind =
       framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
   if (std::string excess = Excess(request, state); !excess.empty()) {
     state.NotDue();
     return {Verdict::kTooMuch, type->id, std::move(excess)};
   }
-  return {kind, type->id};
+  return {kind, type->id, "", state.acceptance.answers() != answers};
 }
 
 // What the request, or the subscription as it has become, is too much of; "" if nothing.
@@ -157,14 +168,17 @@ absl::StatusOr<Request> StreamCore::Decode(std::string_view bytes) const {
   return repeats ? request : DecodeRequest(framing_, bytes);
 }
 
-bool StreamCore::TakeAnswer(const Request& request, TypeState& state) {
+bool StreamCore::TakeAnswer(const Request& request, TypeState& state) const {
+  const std::string_view error = request.error_message.substr(0, kLongestError);
+  if (const uint64_t nonce = NumberOf(request.nonce); nonce != 0)
+    request.rejected ? state.acceptance.OnNack(nonce, error) : state.acceptance.OnAck(nonce);
   if (state.nonce == 0 || request.nonce != NonceText(state.nonce)) return false;
   state.answered_nonce = state.nonce;
   if (request.rejected) {
     ++state.nacks;
     state.nacked_nonce = state.nonce;
     state.nacked_version = state.version;
-    state.error = std::string(request.error_message);
+    state.error = std::string(error);
   } else {
     state.error.clear();
     state.acked_nonce = state.nonce;
@@ -202,6 +216,7 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
   }
   if (starts) {
     state.Forget();
+    state.acceptance.Begin(nullptr, /*unknown=*/!request.version.empty());
     state.due = state.respond = true;
     return Verdict::kSubscribe;
   }
@@ -221,7 +236,10 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   if (opens) {
     state.open = true;
     kind = Verdict::kSubscribe;
-    if (!request.initial_versions.empty()) state.sent = Claimed(request.initial_versions);
+    if (!request.initial_versions.empty()) {
+      state.sent = Claimed(request.initial_versions);
+      state.acceptance.Begin(state.sent, /*unknown=*/false);
+    }
     if (type.root && request.subscribe.empty()) state.wildcard = true;
     state.respond = type.root;
   } else if (!request.nonce.empty()) {
@@ -292,6 +310,9 @@ TypeStatus StreamCore::Status(TypeId type) const {
   if (state.nacked_nonce != 0) status.version_nacked = ToHex(state.nacked_version);
   status.error = state.error;
   status.nacks = state.nacks;
+  status.accepted = state.acceptance.accepted();
+  status.accepted_unknown = state.acceptance.unknown();
+  if (state.sent != nullptr) status.refused = state.acceptance.RefusedOf(*state.sent);
   return status;
 }
 

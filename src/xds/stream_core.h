@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "xds/acceptance.h"
 #include "xds/limits.h"
 #include "xds/name_set.h"
 #include "xds/request.h"
@@ -33,6 +34,7 @@ struct Verdict {
   Kind kind = kUnknownType;
   TypeId type = TypeId::kCluster;  // where the type is known
   std::string excess = {};         // kTooMuch: "100001 names, of at most 100000"
+  bool answers = false;            // it answers a response that was waited for, perhaps not the last one
 };
 
 // What the stream's client last said and was told about a type, for introspection.
@@ -42,8 +44,11 @@ struct TypeStatus {
   NameSetPtr names = NameSet::Empty();  // by name
   ResourceSetPtr sent;                  // what the client has, if it took everything; null: nothing
   std::string version_sent, version_acked, version_nacked, nonce_sent, nonce_acked, nonce_nacked;
-  std::string error;  // of the last NACK; "" after an ACK
+  std::string error;  // of the last NACK, cut; "" after an ACK
   uint64_t nacks = 0;
+  ResourceSetPtr accepted;       // what the client has; null: nothing that is known of
+  bool accepted_unknown = false;  // it had something when it connected, which is not known
+  std::vector<Refused> refused;  // what of `sent` it did not take, by name
 };
 
 // When a state-of-the-world client is answered.
@@ -100,6 +105,12 @@ class StreamCore {
   Framing framing() const { return framing_; }
   const std::string& nonce_prefix() const { return nonce_prefix_; }
   bool Subscribed(TypeId type) const { return StateOf(type).Subscribed(); }
+  // Whether the client goes on with an older version of something that it was sent, or without it. Costs
+  // nothing.
+  bool Behind(TypeId type) const { return StateOf(type).acceptance.Behind(); }
+  const Acceptance& AcceptanceOf(TypeId type) const { return StateOf(type).acceptance; }
+  // What the client should have; null: nothing.
+  const ResourceSetPtr& SentOf(TypeId type) const { return StateOf(type).sent; }
   TypeStatus Status(TypeId type) const;
 
  private:
@@ -126,6 +137,7 @@ class StreamCore {
     NameBag withheld;  // those of the orphans that differ, of which the client is not told
     NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
+    Acceptance acceptance;  // what the client took
 
     bool Subscribed() const { return wildcard || !names.empty(); }
     bool Asks(std::string_view name) const { return wildcard || names.Contains(name); }
@@ -144,6 +156,7 @@ class StreamCore {
     // Nothing that was said before counts any more.
     void Forget() {
       sent = nullptr;
+      acceptance.Begin(nullptr, /*unknown=*/false);
       again.Clear();
       orphans.Clear();
       withheld.Clear();
@@ -153,12 +166,13 @@ class StreamCore {
   TypeState& StateOf(TypeId type) { return states_[static_cast<size_t>(type)]; }
   const TypeState& StateOf(TypeId type) const { return states_[static_cast<size_t>(type)]; }
   std::string NonceText(uint64_t nonce) const;
+  uint64_t NumberOf(std::string_view nonce) const;
 
   Verdict::Kind OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state);
   Verdict::Kind OnDelta(const Request& request, const TypeInfo& type, TypeState& state);
   std::string Excess(const Request& request, const TypeState& state) const;
   // True where the answer is to the last response.
-  bool TakeAnswer(const Request& request, TypeState& state);
+  bool TakeAnswer(const Request& request, TypeState& state) const;
 
   void ForgetOrphans();
   bool OthersDue(TypeId type) const;

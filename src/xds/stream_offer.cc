@@ -18,19 +18,6 @@ ResourceSetPtr With(const ResourceSet& now, std::vector<ResourcePtr> gone) {
   return ResourceSet::Of(std::move(parts));
 }
 
-// `set` without the resources of some names.
-ResourceSetPtr Without(const ResourceSet& set, const StringSet& names) {
-  std::vector<ResourceListPtr> parts;
-  for (const ResourceListPtr& part : set.parts()) {
-    std::vector<ResourcePtr> kept;
-    for (const ResourcePtr& resource : part->resources()) {
-      if (!names.contains(resource->name.str())) kept.push_back(resource);
-    }
-    parts.push_back(kept.size() == part->size() ? part : ResourceList::Of(std::move(kept)));
-  }
-  return ResourceSet::Of(std::move(parts));
-}
-
 // The set after a few resources changed. Lists grow as they are joined, each at least twice as long as the
 // next: a set that grows one by one has few of them, and a resource is copied as often as lists are joined,
 // about log n times.
@@ -202,6 +189,7 @@ std::optional<Response> StreamCore::OfferPart(const TypeInfo& type, TypeState& s
   Response response = Begin(type, state, state.sent->hash());
   response.resources = std::move(resources);
   response.removed = std::move(unknown);
+  state.acceptance.OnSent(state.nonce, state.sent, response);
   return response;
 }
 
@@ -240,6 +228,7 @@ std::optional<Response> StreamCore::OfferWhole(const TypeInfo& type, TypeState& 
   state.sent = whole;
   Response response = Begin(type, state, whole->hash());
   response.lists = whole->parts();
+  state.acceptance.OnSent(state.nonce, state.sent, response);
   return response;
 }
 
@@ -263,6 +252,7 @@ std::optional<Response> StreamCore::OfferAll(const TypeInfo& type, TypeState& st
   if (now->size() == 0 && !MustAnswer(state)) return std::nullopt;
   Response response = Begin(type, state, now->hash());
   response.lists = now->parts();
+  state.acceptance.OnSent(state.nonce, state.sent, response);
   return response;
 }
 
@@ -300,6 +290,7 @@ std::optional<Response> StreamCore::OfferChanged(const TypeInfo& type, TypeState
   std::sort(removed.begin(), removed.end());
   removed.erase(std::unique(removed.begin(), removed.end()), removed.end());
   response.removed = std::move(removed);
+  state.acceptance.OnSent(state.nonce, state.sent, response);
   return response;
 }
 

@@ -34,9 +34,9 @@ TEST(ExtensionCheckTest, TrafficExtensions) {
   ExpectFindings("extensions.istio.io/v1alpha1 TrafficExtension", "%",
                  {
                      {"{wasm: {url: a}}", {}},
-                     {"{lua: {inlineCode: x}}", {}},
+                     {"{lua: {inlineCode: x()}}", {}},
                      {"{}", {"error spec (conflict)"}},
-                     {"{wasm: {url: a}, lua: {inlineCode: x}}", {"error spec.lua (conflicting-fields)"}},
+                     {"{wasm: {url: a}, lua: {inlineCode: x()}}", {"error spec.lua (conflicting-fields)"}},
                      {"{lua: {}}", {"error spec.lua.inlineCode (out-of-range)"}},
                      {"{wasm: {url: a}, match: [{ports: [{number: 0}]}]}",
                       {"error spec.match[0].ports[0].number (invalid-value)"}},

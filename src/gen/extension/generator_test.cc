@@ -104,7 +104,7 @@ TEST_F(ExtensionGeneratorTest, WhereModulesAre) {
 TEST_F(ExtensionGeneratorTest, NamesOfNothingAndOfOthersGetNothing) {
   PutWasm("other", "m");
   PutWasm("istio-system", "root");
-  PutExtension("default", "script", R"({"lua": {"inlineCode": "x"}})");
+  PutExtension("default", "script", R"({"lua": {"inlineCode": "-- x"}})");
   const Resources made = Ask({StrCat(kPrefix, "default.script"), StrCat(kPrefix, "istio-system.root", kMark),
                               StrCat(kPrefix, "other.m", kMark), "made-up"});
   ASSERT_EQ(made.size(), 1u);

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "config/go_url.h"
+#include "config/lua.h"
 
 namespace fairlead::gen::extension {
 namespace {
@@ -82,7 +83,8 @@ bool PluginSpec::HasPorts() const {
 }
 
 bool PluginSpec::IsValid() const {
-  if (IsLua()) return !lua().empty() && lua().size() <= kLongestScript;
+  if (IsLua())
+    return !lua().empty() && lua().size() <= kLongestScript && config::WhyNoLua(lua()).empty();
   if (extension_ != nullptr && !extension_->has_wasm()) return false;
   return WithWasm(
       [](const auto& wasm) { return !wasm.url().empty() && ParseModuleUrl(wasm.url()).has_value(); });

@@ -37,7 +37,7 @@ TEST_F(PluginsTest, Order) {
   PutWasm("default", "negative", R"("priority": -5)");
   PutWasm("default", "high", R"("priority": 10)");
   PutWasm("istio-system", "root-oldest", "", 99);
-  PutExtension("default", "script", R"({"lua": {"inlineCode": "x"}})", 5);
+  PutExtension("default", "script", R"({"lua": {"inlineCode": "-- x"}})", 5);
   PutWasm("other", "elsewhere");
   EXPECT_EQ(Collected(), (Names{"high", "negative", "old", "script", "young", "root-oldest"}));
 }
@@ -46,6 +46,7 @@ TEST_F(PluginsTest, InvalidOnesAreLeftOut) {
   PutExtension("default", "nothing", "{}");
   PutExtension("default", "no-code", R"({"lua": {}})");
   PutExtension("default", "long", StrCat(R"({"lua": {"inlineCode": ")", std::string(65537, 'x'), "\"}}"));
+  PutExtension("default", "no-lua", R"({"lua": {"inlineCode": "function ("}})");
   PutWasm("default", "no-url", "", 0, "");
   PutWasm("default", "bad-url", "", 0, "1.2.3.4:5000/m");
   EXPECT_EQ(Collected(), Names{});

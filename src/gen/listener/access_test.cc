@@ -116,10 +116,16 @@ TEST_F(AccessTest, AStockEnvoyEnforcesThemToo) {
 
 TEST_F(AccessTest, ListenersSayWhichPoliciesTheyAreMadeFrom) {
   PutAll();
+  PutPeerAuthentication("istio-system", "mesh", "mtls { mode: STRICT }");
+  PutPeerAuthentication("default", "own", "mtls { mode: PERMISSIVE }");
+  PutPeerAuthentication("other", "elsewhere", "mtls { mode: PERMISSIVE }");
   for (const cache::ResourcePtr& listener : Generate(Build(), Client())) {
     if (listener->name == "virtualInbound") {
       EXPECT_THAT(listener->origins, Contains(OriginKey("AuthorizationPolicy", "default", "deny")));
       EXPECT_THAT(listener->origins, Contains(OriginKey("RequestAuthentication", "default", "jwt")));
+      EXPECT_THAT(listener->origins, Contains(OriginKey("PeerAuthentication", "default", "own")));
+      EXPECT_THAT(listener->origins, Contains(OriginKey("PeerAuthentication", "istio-system", "mesh")));
+      EXPECT_THAT(listener->origins, Not(Contains(OriginKey("PeerAuthentication", "other", "elsewhere"))));
     } else {
       EXPECT_THAT(listener->origins, testing::IsEmpty()) << "policies are for what comes in";
     }

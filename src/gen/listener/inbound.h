@@ -50,6 +50,7 @@ struct InboundInputs {
   ProfilePtr profile;
   bool virtual_listener = true;
   std::vector<InboundPort> ports;  // of the virtual listener: in the order of the chains, passthrough first
+  std::vector<config::ConfigPtr> policies = {};  // the PeerAuthentications that say how clients may come
 
   friend bool operator==(const InboundInputs&, const InboundInputs&) = default;
   template <typename H>
@@ -58,7 +59,7 @@ struct InboundInputs {
   }
 };
 
-inline OriginList OriginsOf(const InboundInputs& inputs) { return OriginsOf(inputs.profile); }
+OriginList OriginsOf(const InboundInputs& inputs);
 
 // The inbound listeners of a sidecar: the virtual one (unless traffic is not intercepted), and those of a
 // Sidecar's ingress that bind to a port. Source: Istio's buildInboundListeners.

@@ -24,11 +24,27 @@ const IngressListeners& IngressOf(mesh::View& view) {
   return sidecar == nullptr ? *none : sidecar->Spec<istio::networking::v1alpha3::Sidecar>().ingress();
 }
 
+// Those that view.own_mutual_tls() comes from.
+std::vector<config::ConfigPtr> PeerPolicies(mesh::View& view) {
+  const auto mesh = view.mesh_peer_authentication(), own = view.peer_authentication(view.client_namespace());
+  std::vector<config::ConfigPtr> policies;
+  if (mesh != nullptr && mesh->for_all != nullptr) policies.push_back(mesh->for_all);
+  if (own == nullptr) return policies;
+  if (own != mesh && own->for_all != nullptr) policies.push_back(own->for_all);
+  for (const auto& policy : own->selecting) {  // the oldest counts
+    if (!view.HasLabels(policy.selector)) continue;
+    policies.push_back(policy.policy);
+    break;
+  }
+  return policies;
+}
+
 class Collector {
  public:
   Collector(mesh::View& view, const ProfilePtr& profile)
       : view_(view),
         profile_(profile),
+        policies_(PeerPolicies(view)),
         reserved_(view.proxy_class(), *profile->traits().settings),
         ingress_(IngressOf(view)),
         not_intercepted_(profile->traits().interception == model::InterceptionMode::kNone) {}
@@ -43,12 +59,12 @@ class Collector {
     for (const IstioIngressListener& ingress : ingress_) AddIngress(ingress);
     std::vector<InboundInputs> inputs;
     if (!not_intercepted_) {
-      inputs.push_back({profile_, true, {}});
+      inputs.push_back({profile_, true, {}, policies_});
       AddPassthrough(&inputs.front().ports);
     }
     for (auto& [number, entry] : ports_) {
       if (entry.bind_to_port) {
-        inputs.push_back({profile_, false, {std::move(entry.port)}});
+        inputs.push_back({profile_, false, {std::move(entry.port)}, policies_});
       } else if (!not_intercepted_) {
         inputs.front().ports.push_back(std::move(entry.port));
       }
@@ -168,6 +184,7 @@ class Collector {
 
   mesh::View& view_;
   const ProfilePtr& profile_;
+  const std::vector<config::ConfigPtr> policies_;
   const ReservedPorts reserved_;
   const IngressListeners& ingress_;
   const bool not_intercepted_;
@@ -175,6 +192,12 @@ class Collector {
 };
 
 }  // namespace
+
+OriginList OriginsOf(const InboundInputs& inputs) {
+  OriginList origins = OriginsOf(inputs.profile);
+  for (const config::ConfigPtr& policy : inputs.policies) origins.Add(policy);
+  return origins;
+}
 
 std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile) {
   return Collector(view, profile).Collect();

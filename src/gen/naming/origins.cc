@@ -6,8 +6,9 @@
 namespace fairlead::gen {
 
 OriginList& OriginList::Add(const config::ConfigPtr& object) {
-  if (object != nullptr)
-    origins_.push_back(OriginKey(config::InfoOf(object->kind()).name, object->ns(), object->name()));
+  if (object == nullptr) return *this;
+  origins_.push_back({OriginKey(config::InfoOf(object->kind()).name, object->ns(), object->name()),
+                      object->content_hash()});
   return *this;
 }
 

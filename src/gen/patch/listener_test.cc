@@ -147,10 +147,21 @@ TEST_F(PatchListenerTest, HttpFilters) {
   EXPECT_EQ(names(OfFilter("cors"), "MERGE"), (Names{"new", "router"}));
 }
 
+TEST_F(PatchListenerTest, APatchWithAWrongScriptIsLeftOutAlone) {
+  const auto lua = [](std::string_view name, std::string_view code) {
+    return Patch("HTTP_FILTER", R"({"listener": {"filterChain": {"filter": {
+        "name": "envoy.filters.network.http_connection_manager"}}}})",
+                 "INSERT_FIRST", StrCat(R"({"name": ")", name, R"(", "typedConfig": {"@type":
+        "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": ")", code, R"("}})"));
+  };
+  Apply(StrCat(lua("wrong", "function ("), ",", lua("right", "-- nothing")));
+  EXPECT_EQ(HttpFilters(), (Names{"right", "cors", "router"}));
+}
+
 TEST_F(PatchListenerTest, PatchOfAnotherTypeIsLeftOutWithWhatFollowsOfItsObject) {
   const std::string wrong = Patch("HTTP_FILTER", OfFilter("router"), "MERGE",
                                   R"({"typedConfig": {"@type":
-      "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": "x"}})");
+      "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": "-- x"}})");
   const std::string before = Patch("LISTENER", "{}", "MERGE", R"({"tcpBacklogSize": 7})");
   const std::string added = Patch("LISTENER", R"({"context": "SIDECAR_INBOUND"})", "ADD");
   Apply(StrCat(before, ",", wrong, ",", added));

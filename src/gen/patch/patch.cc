@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/strings.h"
+#include "config/lua.h"
 #include "gen/naming/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 #include "proto/json.h"
@@ -105,6 +106,7 @@ bool Read(const Spec& spec, Patch* out, std::string* why) {
   out->operation = OperationOf(spec);
   SetProxyVersion(spec.match().proxy().proxy_version(), out);
   if (spec.patch().has_value()) {
+    if (!config::FindLuaMistakes(spec.patch().value()).empty()) return false;  // a diagnostic says so
     out->value = ReadValue(spec, type, why);
     return out->value != nullptr;
   }

@@ -71,7 +71,8 @@ struct Patch {
 };
 using PatchPtr = std::shared_ptr<const Patch>;
 
-// The patches of an EnvoyFilter in its order. Those that cannot be read are left out, and logged once.
+// The patches of an EnvoyFilter in its order. Those that cannot be read are left out, and logged once; so are
+// those with a Lua script that does not compile (config/lua.h).
 using PatchList = std::vector<PatchPtr>;
 PatchList ReadPatches(const config::ConfigPtr& object);
 

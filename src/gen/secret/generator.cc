@@ -65,8 +65,9 @@ class SecretGenerator final : public Generator {
     }
     WarnOfCertificate(secret, object);
     const std::string_view kind = inputs.object->kind() == config::Kind::kConfigMap ? "ConfigMap" : "Secret";
-    return Encode(inputs.name, secret, Audience::kMany,
-                  {OriginKey(kind, inputs.object->ns(), inputs.object->name())});
+    const cache::Origin origin{OriginKey(kind, inputs.object->ns(), inputs.object->name()),
+                               inputs.object->content_hash()};
+    return Encode(inputs.name, secret, Audience::kMany, {origin});
   }
 
   // Clients choose the names: a line for all, with a few of them.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -30,6 +31,7 @@ struct Options {
   ProxyChoice proxy;
   CallOptions call;
   bool follow = false;
+  std::string server;  // that is asked what the proxies really run; "": none
   std::string output = "text";
 };
 
@@ -44,6 +46,9 @@ void AddFlags(Options* o, CLI::App* command) {
   command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
       ->allow_extra_args(false);
   command->add_flag("--follow", o->follow, "go on at the sidecars of the endpoints: do they let it in");
+  command->add_option("--server", o->server,
+                      "http://HOST:PORT of a discovery that runs (its --monitoringAddr): says what the proxies "
+                      "run instead of the newest, because they reject it");
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
   AddCallFlags(&o->call, command);
 }
@@ -110,7 +115,17 @@ void TellDoubt(const LoadedMesh& mesh, const std::string& name, Outcome* outcome
   if (!note.empty()) outcome->notes.push_back(std::move(note));
 }
 
-int Run(const Options& options, const MeshLoader& load) {
+// What the proxies of the simulation really run.
+absl::StatusOr<std::vector<std::string>> AskLive(const Options& options, const AskServer& ask,
+                                                 const model::Proxy& proxy,
+                                                 const std::vector<ServerSide>& servers) {
+  if (options.server.empty() || ask == nullptr) return std::vector<std::string>();
+  std::set<std::string> proxies = {proxy.id};
+  for (const ServerSide& one : servers) proxies.insert(one.proxy);
+  return LiveState(options.server, proxies, ask);
+}
+
+int Run(const Options& options, const MeshLoader& load, const AskServer& ask) {
   if (absl::Status status = CheckFiles(options); !status.ok()) return Fail(status);
   const absl::StatusOr<LoadedMesh> mesh = load(options.files);
   if (!mesh.ok()) return Fail(mesh.status());
@@ -135,7 +150,9 @@ int Run(const Options& options, const MeshLoader& load) {
         "no endpoint is a workload with a sidecar, which its label security.istio.io/tlsMode: istio would "
         "say");
   }
-  const Simulation simulation{*mesh, **proxy, call->request, *outcome, servers};
+  const auto live = AskLive(options, ask, **proxy, servers);
+  if (!live.ok()) return Fail(live.status());
+  const Simulation simulation{*mesh, **proxy, call->request, *outcome, servers, *live};
   FlushLogs();
   if (options.output == "json") {
     std::cout << JsonText(ToJson(simulation), 2) << std::endl;
@@ -147,7 +164,8 @@ int Run(const Options& options, const MeshLoader& load) {
 
 }  // namespace
 
-int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load) {
+int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load,
+                const AskServer& ask) {
   Options options;
   CLI::App command("Says where a request ends, and because of which objects", "fairlead simulate");
   AddFlags(&options, &command);
@@ -159,7 +177,7 @@ int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& loa
   if (options.proxy.name.empty() && options.proxy.file.empty())
     return Fail(absl::InvalidArgumentError("--proxy or --node is required"));
   SetLogLevels("none").IgnoreError();  // the standard output is the report's
-  return Run(options, load);
+  return Run(options, load, ask);
 }
 
 }  // namespace fairlead::simulate

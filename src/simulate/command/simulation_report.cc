@@ -191,6 +191,8 @@ void PrintReport(const Simulation& simulation, std::ostream& out) {
   const std::string made = MadeUpOf(simulation);
   out << "proxy    " << simulation.proxy.id << (made.empty() ? "" : StrCat("  made up from ", made)) << "\n";
   out << "end      " << outcome.Summary() << "\n";
+  if (!simulation.live.empty()) PrintTitle("but now", out);
+  for (const std::string& line : simulation.live) out << "  " << line << "\n";
   PrintFacts("steps", outcome.steps, out);
   PrintFacts("changes", outcome.changes, out);
   if (!outcome.destinations.empty()) PrintTitle("goes to", out);
@@ -220,7 +222,8 @@ json ToJson(const Simulation& simulation) {
           {"destinations", std::move(destinations)},
           {"servers", ServersToJson(simulation)},
           {"objects", ObjectsToJson(simulation)},
-          {"notes", outcome.notes}};
+          {"notes", outcome.notes},
+          {"live", simulation.live}};
 }
 
 }  // namespace fairlead::simulate

@@ -21,13 +21,15 @@ struct Simulation {
   const Request& request;
   const Outcome& outcome;
   const std::vector<ServerSide>& servers;  // where asked for
+  const std::vector<std::string>& live;    // what proxies run instead (see LiveState)
 };
 
 void PrintReport(const Simulation& simulation, std::ostream& out);
 // {"reached","verdict","summary","status","location","reason","proxy","madeUpFrom","request","steps":[{"what","name"}],
 // "changes":[{"what","value"}],"destinations":[{"cluster","percent","problem","endpoints":[…]}],
 // "servers":[{"endpoint","proxy","reached","summary","steps"}],
-// "objects":[{"kind","namespace","name","file","line","rules":[{"path","line"}]}],"notes":[…]}
+// "objects":[{"kind","namespace","name","file","line","rules":[{"path","line"}]}],"notes":[…],
+// "live":[…]}
 nlohmann::json ToJson(const Simulation& simulation);
 
 }  // namespace fairlead::simulate

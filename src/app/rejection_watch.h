@@ -1,0 +1,61 @@
+#ifndef FAIRLEAD_APP_REJECTION_WATCH_H_
+#define FAIRLEAD_APP_REJECTION_WATCH_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/store.h"
+#include "push/rejections.h"
+#include "source/source.h"
+
+namespace fairlead::app {
+
+// Says what connected proxies reject, and which policies are not in force because of it, wherever mistakes
+// are told: as diagnostics, in the log and the metrics, and in statuses. On a thread of its own, a moment
+// after the last change, so that a rejection by all proxies is told once. Thread-safe.
+class RejectionWatch {
+ public:
+  struct Options {
+    std::function<config::ObjectStore()> objects;  // all, those that were made of others among them
+    source::Sink* sink = nullptr;                  // is told diagnostics
+    std::function<void()> on_told = [] {};         // after each time
+  };
+  RejectionWatch();
+  ~RejectionWatch();  // as Stop()
+
+  // Hears what proxies answer, from the beginning on.
+  push::Rejections& rejections() { return rejections_; }
+  void Start(Options options);
+  // Objects may have moved in their files.
+  void OnPublished();
+  // As told last.
+  std::vector<config::Diagnostic> Diagnostics() const;
+  void Stop();
+
+ private:
+  void Run();
+  void Tell();
+
+  push::Rejections rejections_;
+  Options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool changed_ = false, stopping_ = false;  // guarded by mutex_
+  uint64_t changes_ = 0;                     // guarded by mutex_
+  std::vector<config::Diagnostic> told_;     // guarded by mutex_
+  std::thread thread_;
+};
+
+// The object of a key as somebody wrote it: of one that was made of a route or the like, that one; null where
+// there is none.
+config::ConfigPtr FindWritten(const config::ObjectStore& objects, const config::ObjectKey& key);
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_REJECTION_WATCH_H_
