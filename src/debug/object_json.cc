@@ -26,7 +26,8 @@ Json LabelsJson(const LabelMap& labels) {
 }
 
 std::string AgeText(int64_t unix_seconds) {
-  if (unix_seconds == std::numeric_limits<int64_t>::max()) unix_seconds = 0;
+  using Limits = std::numeric_limits<int64_t>;
+  if (unix_seconds == Limits::max() || unix_seconds == Limits::min()) unix_seconds = 0;
   return TimeText(std::chrono::system_clock::time_point(std::chrono::seconds(unix_seconds)));
 }
 

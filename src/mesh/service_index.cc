@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -85,9 +84,6 @@ absl::flat_hash_map<Interned, ServicePtr> ChooseByHost(const ListChange<ServiceP
 
 bool ServiceBefore(const ServicePtr& a, const ServicePtr& b) {
   if (a->creation_time != b->creation_time) return a->creation_time < b->creation_time;
-  // Where neither says its age, what a cluster has of itself was there first.
-  const bool ageless = a->creation_time == std::numeric_limits<int64_t>::max();
-  if (ageless && a->registry != b->registry) return a->registry == model::Registry::kKubernetes;
   if (a->name != b->name) return a->name < b->name;
   if (!(a->ns == b->ns)) return a->ns < b->ns;
   if (a->registry != b->registry) return a->registry < b->registry;

@@ -24,7 +24,8 @@ using istio::mcp::v1alpha1::Resource;
 using istio::networking::v1alpha3::ServiceEntry;
 
 void SetCreateTime(int64_t unix_seconds, Metadata* out) {
-  if (unix_seconds != std::numeric_limits<int64_t>::max())
+  using Limits = std::numeric_limits<int64_t>;
+  if (unix_seconds != Limits::max() && unix_seconds != Limits::min())
     out->mutable_create_time()->set_seconds(unix_seconds);
 }
 

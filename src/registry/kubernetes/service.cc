@@ -1,6 +1,7 @@
 #include "registry/kubernetes/service.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,13 @@ model::Visibility VisibilityOf(const config::ObjectMeta& meta, const model::Sett
   return ResolveServiceExportTo(export_to, meta.ns.str(), settings);
 }
 
+// A Service that does not say its age counts as older than all that do, as with istiod: no ServiceEntry comes
+// before it.
+int64_t TimeOf(const config::ObjectMeta& meta) {
+  using Limits = std::numeric_limits<int64_t>;
+  return meta.creation_time == Limits::max() ? Limits::min() : meta.creation_time;
+}
+
 }  // namespace
 
 bool HidesItself(const model::Service& service) {
@@ -119,7 +127,7 @@ model::Service ConvertKubernetesService(const config::ConfigPtr& object,
   service.visibility = VisibilityOf(meta, settings);
   service.labels = meta.labels;
   service.selector = spec.selector;
-  service.creation_time = meta.creation_time;
+  service.creation_time = TimeOf(meta);
   service.source = object;
   service.node_local = spec.internal_traffic_policy == "Local";
   service.traffic_distribution =

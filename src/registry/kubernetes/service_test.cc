@@ -35,6 +35,18 @@ TEST(KubernetesService, ClusterIpIsItsAddress) {
   EXPECT_TRUE(web->visibility.everywhere);
 }
 
+TEST(KubernetesService, OfUnknownAgeIsOlderThanAnyEntry) {
+  TestMesh mesh;
+  mesh.Apply(StrCat(ServiceYaml(", clusterIP: 10.96.0.1"), R"(
+---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: old, namespace: default, creationTimestamp: "2020-01-01T00:00:00Z"}
+spec: {hosts: [old.example.com], ports: [{number: 80, name: http, protocol: HTTP}]}
+)"));
+  EXPECT_LT(mesh.Service(kWeb)->creation_time, mesh.Service("old.example.com")->creation_time);
+}
+
 TEST(KubernetesService, DualStackHasBothAddresses) {
   TestMesh mesh;
   mesh.Apply(ServiceYaml(R"(, clusterIP: 10.96.0.1, clusterIPs: [10.96.0.1, "fd00::1"])"));
