@@ -67,6 +67,14 @@ void Acceptance::OnSent(uint64_t nonce, const ResourceSetPtr& sent, const Respon
   awaited_.erase(awaited_.begin());
 }
 
+void Acceptance::OnNothingSent(const ResourceSetPtr& sent) {
+  if (!awaited_.empty()) {
+    awaited_.back().sent = sent;
+  } else if (!Behind() && accepted_ != nullptr) {
+    accepted_ = answered_ = sent;
+  }
+}
+
 // Whether the answer ends the wait for a response, with those before it, which the client has passed over.
 bool Acceptance::Pop(uint64_t nonce, bool rejected, Awaited* answered) {
   const auto at = std::find_if(awaited_.begin(), awaited_.end(), [nonce](const Awaited& one) {

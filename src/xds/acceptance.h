@@ -33,6 +33,9 @@ class Acceptance {
   void Begin(ResourceSetPtr has, bool unknown);
   // The client is sent a response, with which it is to have `sent`. `nonce` is larger than any before.
   void OnSent(uint64_t nonce, const ResourceSetPtr& sent, const Response& response);
+  // There was nothing to send, though what the client is to have was made anew: of what it has nothing older is
+  // kept.
+  void OnNothingSent(const ResourceSetPtr& sent);
   // It answers one; an answer that is not waited for means nothing.
   void OnAck(uint64_t nonce);
   void OnNack(uint64_t nonce, std::string_view error);

@@ -50,6 +50,20 @@ TEST_P(AcceptanceTest, WhatIsAcceptedIsNotCopied) {
   EXPECT_THAT(Refused(), IsEmpty());
 }
 
+TEST_P(AcceptanceTest, WhatIsMadeAnewAndTheSameIsNotKeptTwice) {
+  Connect();
+  s.Put(kL, "a", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  EXPECT_EQ(s.core().Status(kL).accepted, s.core().Status(kL).sent);
+  Change("a", "2");
+  s.Put(kL, "b", "1");
+  s.Change();
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.Ack(kL);
+  EXPECT_EQ(s.core().Status(kL).accepted, s.core().Status(kL).sent);
+}
+
 TEST_P(AcceptanceTest, TheOneThatIsNamedIsRefusedAndTheRestIsTaken) {
   Connect();
   s.Put(kL, "a", "2");

@@ -158,6 +158,7 @@ std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) 
   } else {
     response = OfferChanged(type, state, *difference, now);
   }
+  if (!response) state.acceptance.OnNothingSent(state.sent);
   state.respond = state.resend = false;
   state.again.Clear();
   state.dropped.Clear();
@@ -185,7 +186,10 @@ std::optional<Response> StreamCore::OfferPart(const TypeInfo& type, TypeState& s
   }
   state.sent = Changed(state.sent, difference);
   PrepareChildren(type, difference, *state.sent);
-  if (resources.empty() && unknown.empty()) return std::nullopt;
+  if (resources.empty() && unknown.empty()) {
+    state.acceptance.OnNothingSent(state.sent);
+    return std::nullopt;
+  }
   Response response = Begin(type, state, state.sent->hash());
   response.resources = std::move(resources);
   response.removed = std::move(unknown);

@@ -122,7 +122,7 @@ class Rejections(unittest.TestCase):
         self.assertEqual(self.metric("fairlead_policies_not_in_force"), 0)
         self.assertEqual(self.metric("fairlead_proxies_rejecting"), 0)
         self.assertEqual(self.page("rejectz"), [])
-        self.assertNotIn("older", self.simulate().stdout)
+        self.assertNotIn("but now", self.simulate().stdout)
         self.assertEqual(self.new_log().count("no longer: "), 2, self.new_log())
         wait_until("statuses end", lambda: not self.status("AuthorizationPolicy", "deny-all"))
 

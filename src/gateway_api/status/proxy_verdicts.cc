@@ -50,7 +50,7 @@ void AddProxyVerdicts(const std::vector<config::Diagnostic>& diagnostics,
     auto at = std::find_if(statuses->begin(), statuses->end(), [&](const StatusOf& one) {
       return KeyOf(*one.object) == *diagnostic.object;
     });
-    if (at == statuses->end()) at = statuses->insert(at, {object, Json::object()});
+    if (at == statuses->end()) at = statuses->insert(at, StatusOf{object, Json::object()});
     AddTo(ConditionOf(diagnostic, *condition, *object), &at->status);
   }
 }

@@ -149,10 +149,10 @@ TEST_F(PatchListenerTest, HttpFilters) {
 
 TEST_F(PatchListenerTest, APatchWithAWrongScriptIsLeftOutAlone) {
   const auto lua = [](std::string_view name, std::string_view code) {
-    return Patch("HTTP_FILTER", R"({"listener": {"filterChain": {"filter": {
-        "name": "envoy.filters.network.http_connection_manager"}}}})",
-                 "INSERT_FIRST", StrCat(R"({"name": ")", name, R"(", "typedConfig": {"@type":
-        "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": ")", code, R"("}})"));
+    const std::string value = StrCat(R"({"name": ")", name, R"(", "typedConfig": {"@type":
+        "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "inlineCode": ")",
+                                     code, R"("}})");
+    return Patch("HTTP_FILTER", OfFilter("router"), "INSERT_FIRST", value);
   };
   Apply(StrCat(lua("wrong", "function ("), ",", lua("right", "-- nothing")));
   EXPECT_EQ(HttpFilters(), (Names{"right", "cors", "router"}));
