@@ -5,7 +5,8 @@
 
 namespace fairlead::agent {
 
-// A line to the agent's standard error, for whoever started it: "fairlead agent: TEXT". Thread-safe.
+// A line to the agent's standard error, for whoever started it: "fairlead agent: TEXT". It is lost where
+// nobody takes it. Thread-safe.
 void Say(std::string_view text);
 
 }  // namespace fairlead::agent

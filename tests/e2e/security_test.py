@@ -60,6 +60,20 @@ class Security(unittest.TestCase):
         answers = self.mesh.get(caller)
         self.assertTrue(closed(answers), answers)
 
+    def test_an_access_log_to_stdout(self):
+        """The sidecar's output is a file of root's, its user another one."""
+        telemetry = {"apiVersion": "telemetry.istio.io/v1", "kind": "Telemetry", "metadata": {"name": "log", "namespace": "shop"},
+                     "spec": {"accessLogging": [{"providers": [{"name": "envoy"}]}]}}
+        self.check(telemetry, good=[(self.mesh.client,)])
+        log = self.mesh.folder / "web" / "agent.log"
+
+        def logged():
+            self.mesh.get(self.mesh.client, "/logged", count=1)
+            return "GET /logged HTTP/1.1" in log.read_text()
+        wait_until("the request is in the log", logged)
+        # A listener that Envoy refused would let this pass.
+        self.check(telemetry, access("DENY", **{"from": [{"source": {"principals": [CLIENT]}}]}), refused=[(self.mesh.client,)])
+
     # Mutual TLS
 
     def test_strict_refuses_plaintext(self):
