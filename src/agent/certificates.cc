@@ -80,8 +80,15 @@ absl::Status Certificates::Start() {
 
 std::vector<std::string> Certificates::Difficulties() const {
   std::vector<std::string> all = files_.Difficulties();
-  if (workload_ == nullptr) return all;
-  if (std::string why = workload_->difficulty(); !why.empty()) all.push_back(std::move(why));
+  if (workload_ != nullptr) {
+    if (std::string why = workload_->difficulty(); !why.empty()) all.push_back(std::move(why));
+  } else if (!options_.tls && !options_.only_mounted && (store_.Lacks("default") || store_.Lacks("ROOTCA"))) {
+    all.push_back(StrCat(
+        "no certificate: the control plane at ", options_.discovery_address,
+        " hands out none on this port; discovery's port that does is 15012, CA_ADDR names another authority, "
+        "files go into ", options_.mounted_certificates,
+        "; without certificates a PeerAuthentication of mode DISABLE lets Envoy serve in plaintext"));
+  }
   return all;
 }
 

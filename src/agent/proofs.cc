@@ -22,7 +22,7 @@ absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secr
   if (!roots.ok()) {
     return absl::UnavailableError(StrCat(
         "no root that vouches for the control plane: ", FromAbsl(roots.status().message()),
-        "; discovery keeps its own as root-cert.pem in FAIRLEAD_CA_DIR, XDS_ROOT_CA names the agent's copy"));
+        "; discovery puts it into root-cert.pem in its --stateDir, XDS_ROOT_CA names the agent's copy"));
   }
   Proofs proofs{earlier, *std::move(roots), {}};
   if (earlier.key.empty() && !options.certificate_folder.empty()) {

@@ -157,6 +157,12 @@ void SecretStore::OnLetGo(std::function<void()> let_go) {
   let_go_ = std::move(let_go);
 }
 
+bool SecretStore::Lacks(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto entry = entries_.find(name);
+  return held_.contains(name) && (entry == entries_.end() || entry->second.resource == nullptr);
+}
+
 bool SecretStore::EraseUnlessHeld(const std::string& name) {
   std::lock_guard lock(mutex_);
   if (held_.contains(name)) return false;

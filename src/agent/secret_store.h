@@ -47,6 +47,8 @@ class SecretStore {
   void Hold(const std::string& name);
   void LetGo(const std::string& name);
   void OnLetGo(std::function<void()> let_go);
+  // Whether somebody holds a name that is not there.
+  bool Lacks(std::string_view name) const;
   // Whether nobody holds the name: then it is not there any more.
   bool EraseUnlessHeld(const std::string& name);
 

@@ -15,11 +15,11 @@ constexpr WayOut kWaysOut[] = {
      "ISTIOD_SAN says which of these names to expect of the control plane; or discovery is told the name that "
      "agents use (ISTIOD_CUSTOM_HOST)"},
     {"unable to get local issuer certificate",
-     "the file of XDS_ROOT_CA has another root than the control plane's, which keeps its own as root-cert.pem "
-     "in FAIRLEAD_CA_DIR"},
+     "the file of XDS_ROOT_CA has another root than the control plane's, which puts it into root-cert.pem "
+     "in its --stateDir"},
     {"self-signed certificate",
-     "the file of XDS_ROOT_CA has another root than the control plane's, which keeps its own as root-cert.pem "
-     "in FAIRLEAD_CA_DIR"},
+     "the file of XDS_ROOT_CA has another root than the control plane's, which puts it into root-cert.pem "
+     "in its --stateDir"},
     {"wrong version number",
      "this port speaks no TLS and hands out no certificates; discovery's port that does is 15012"},
     {"packet length too long",

@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 from issuer import AUDIENCE, Issuer  # noqa: E402
 from mesh import enter_own_network, envoy_binary  # noqa: E402
 
-XDS, MONITORING, ADMIN, SIGNER = 15012, 15014, 15000, 18888
+XDS, PLAINTEXT, MONITORING, ADMIN, SIGNER = 15012, 15010, 15014, 15000, 18888
 LIFETIME = 12  # seconds, of certificates; half of it is renewed at
 SERVICE = """
 apiVersion: v1
@@ -215,7 +215,7 @@ class CertificatesTest(unittest.TestCase):
                 ("token", {"FAIRLEAD_TOKEN_FILE": str(nothing)}, f"no token by which the workload proves who it is: {nothing}: No such file",
                  "`fairlead token` makes one"),
                 ("root", {"XDS_ROOT_CA": str(nothing)}, f"no root that vouches for the control plane: {nothing}: No such file",
-                 "root-cert.pem in FAIRLEAD_CA_DIR"),
+                 "root-cert.pem in its --stateDir"),
                 ("other root", {"XDS_ROOT_CA": str(other)}, "has another root than the control plane's"),
                 ("name", {"ISTIOD_SAN": "example.com"}, "hostname mismatch: the certificate is for ", "localhost", "ISTIOD_SAN says which"),
                 ("port", {"CA_ADDR": f"127.0.0.1:{MONITORING}"}, f"127.0.0.1:{MONITORING}: ", "this port speaks no TLS and hands out no certificates"),
@@ -230,6 +230,17 @@ class CertificatesTest(unittest.TestCase):
                 self.assertIn(texts[0], setting.log("agent").split("Envoy is not ready after", 1)[1])
             setting.stop("agent")
             (setting.folder / "agent.log").unlink()
+
+    def test_a_port_without_certificates(self):
+        setting = self.setting
+        setting.stop("server")
+        setting.start("server", ["discovery", "--configDir", "mesh", "--meshConfig=", "--networksConfig=", f"--grpcAddr=127.0.0.1:{PLAINTEXT}",
+                                 "--httpAddr=", "--httpsAddr=", "--secureGRPCAddr=", f"--monitoringAddr=127.0.0.1:{MONITORING}", "--stateDir="], {})
+        wait_until("the server is there", lambda: fetch(f"http://127.0.0.1:{MONITORING}/metrics"))
+        setting.start("agent", ["agent", "sidecar", "--discoveryAddress", f"localhost:{PLAINTEXT}", "--binaryPath", envoy_binary(),
+                                "--terminationDrainDuration", "0s"], {"INSTANCE_IP": "127.0.0.1", "POD_NAMESPACE": "shop"}, "agent")
+        wait_until("it says so", lambda: f"no certificate: the control plane at localhost:{PLAINTEXT} hands out none on this port; "
+                   "discovery's port that does is 15012" in setting.log("agent"), 3)
 
     def test_a_ca_file_that_is_not_there(self):
         setting = self.setting

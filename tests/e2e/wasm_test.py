@@ -111,8 +111,7 @@ class WasmTest(unittest.TestCase):
                              "--configPath", str(self.folder / "proxy"), "--proxyAdminPort", str(self.admin), "--envoyPrometheusPort", "0",
                              "--concurrency", "1", "--terminationDrainDuration", "1s"],
                    {"ISTIO_DELTA_XDS": delta, "POD_NAME": "web", "POD_NAMESPACE": "default", "INSTANCE_IP": "10.9.1.1",
-                    "ISTIO_METAJSON_LABELS": '{"app": "web"}', "FAIRLEAD_WASM_DIR": str(self.folder / "modules"),
-                    "ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION": "true"})
+                    "ISTIO_METAJSON_LABELS": '{"app": "web"}', "FAIRLEAD_WASM_DIR": str(self.folder / "modules")})
         wait_until("Envoy has the plugin", lambda: self.filter().get("config"))
         code = self.filter()["config"]["vm_config"]["code"]
         self.assertEqual(pathlib.Path(code["local"]["filename"]).read_bytes(), module())

@@ -102,10 +102,10 @@ class PackagingTest(unittest.TestCase):
                 self.assertNotIn(str(copy), said.stderr + said.stdout)
 
     def test_further_flags_replace_none_of_the_units(self):
-        words, environment = self.start_of("fairlead", FAIRLEAD_ARGS="--log_as_json --onInvalid refuse")
+        words, _ = self.start_of("fairlead", FAIRLEAD_ARGS="--log_as_json --onInvalid refuse")
         self.assertEqual(words[:4], ["/usr/bin/fairlead", "discovery", "--configDir", "/etc/fairlead/mesh"])
         self.assertEqual(words[-3:], ["--log_as_json", "--onInvalid", "refuse"])
-        self.assertEqual(environment["FAIRLEAD_CA_DIR"], "/var/lib/fairlead/ca")
+        self.assertEqual(words[8:10], ["--stateDir", "/var/lib/fairlead"])  # where `fairlead token` looks, too
         self.assertIn("/elsewhere", self.start_of("fairlead", FAIRLEAD_CONFIG_DIR="/elsewhere")[0])
 
     def completed(self, *words):
