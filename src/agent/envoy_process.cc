@@ -68,10 +68,13 @@ std::optional<std::string> JoinChunks(std::string_view chunks) {
 void BecomeChild(pid_t parent, int out, int error) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // which was killed before
+  signal(SIGPIPE, SIG_DFL);
+  // Until Envoy has handlers of its own they would end it.
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGUSR1, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
   setpgid(0, 0);  // a Ctrl-C in the terminal is for the agent, which stops Envoy in order
   if (out >= 0) dup2(out, STDOUT_FILENO);
   if (error >= 0) dup2(error, STDERR_FILENO);

@@ -189,6 +189,15 @@ class AgentTest(unittest.TestCase):
         agent.terminate()
         self.assertEqual(agent.wait(20), 0)
 
+    def test_signals_while_envoy_starts(self):
+        agent = self.start()
+        self.wait_said("Envoy runs as process")
+        for _ in range(100):
+            agent.send_signal(signal.SIGUSR1)
+            time.sleep(0.002)
+        self.wait_runs()
+        self.assertNotIn("Envoy ended", self.said())
+
     def test_an_agent_that_is_killed_takes_envoy_along(self):
         agent = self.start()
         self.wait_runs()
