@@ -385,7 +385,8 @@ absl::Status ReadModules(const Environment& environment, Options* options) {
           StrCat("BLOCKED_CIDRS_IN_WASM_FETCH: '", text, "' is no range of addresses"));
     sources.blocked.push_back(*range);
   }
-  sources.own_ports = {options->admin_port, options->prometheus_port, 15020, 15021};
+  sources.own_ports = {options->admin_port, options->prometheus_port, options->status_port,
+                       options->envoy_status_port};
   sources.planes = {options->discovery_address, options->ca_address};
   download.blocked = BlockedSources(sources);
   return ReadLimits(environment, &options->modules);

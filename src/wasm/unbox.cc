@@ -14,6 +14,7 @@ namespace fairlead::wasm {
 namespace {
 
 constexpr int kDeepest = 4;  // boxes in boxes
+constexpr int kMostMembers = 100'000;  // of a gzip file; empty ones cost time and make nothing
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
@@ -33,6 +34,7 @@ absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t most) {
   const std::unique_ptr<z_stream, decltype(&inflateEnd)> ends(&stream, inflateEnd);
   std::string out;
   size_t taken = 0;
+  int members = 0;
   char piece[64 << 10];
   do {
     if (stream.avail_in == 0) {
@@ -49,6 +51,8 @@ absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t most) {
     if (out.size() + made > most) return TooLarge(most);
     out.append(piece, made);
     const bool more = stream.avail_in > 0 || taken < bytes.size();
+    if (result == Z_STREAM_END && ++members > kMostMembers)
+      return absl::InvalidArgumentError("the gzip file has too many members");
     if (result == Z_STREAM_END && (!more || inflateReset(&stream) != Z_OK)) return out;
   } while (true);
 }
