@@ -226,7 +226,7 @@ TEST_F(PagesTest, AProxysViewOfTheMesh) {
   EXPECT_EQ(origins["CDS"]["PassthroughCluster"], json::array());
   EXPECT_EQ(Get("originz")->status, 400);
   EXPECT_EQ(Get("sidecarz")->status, 400);
-  for (const char* page : {"originz", "sidecarz", "config_dump", "force_disconnect"}) {
+  for (const char* page : {"originz", "sidecarz", "config_dump"}) {
     const auto without = Get(page);
     EXPECT_EQ(without->status, 400) << page;
     EXPECT_THAT(without->body, HasSubstr("Connected are\n  client.shop\n  edge.shop\n")) << page;
