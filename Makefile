@@ -163,7 +163,7 @@ fuzz:
 	ninja -C build/fuzz -j$(JOBS) $(or $(ONLY:%=%_fuzz),fuzzers)
 	@for name in $(or $(ONLY),$(notdir $(wildcard tests/fuzz/seeds/*))); do \
 	  echo "== $$name"; mkdir -p build/fuzz/corpus/$$name; \
-	  build/fuzz/bin/$${name}_fuzz -max_total_time=$(TIME) -timeout=20 -verbosity=0 -print_final_stats=1 \
+	  build/fuzz/bin/$${name}_fuzz -max_total_time=$(TIME) -timeout=5 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name tests/fuzz/seeds/$$name || exit 1; \
 	done
 

@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/closest_name.h"
 #include "base/strings.h"
 #include "config/kubernetes_schema.h"
+#include "config/lost_policy.h"
+#include "config/quoting.h"
 #include "config/report.h"
 
 namespace fairlead::config {
@@ -32,6 +35,25 @@ bool IsChart(Node document) {
   return (version == "v1" || version == "v2") && document.Find("name") && document.Find("version");
 }
 
+bool IsKubernetesGroup(std::string_view group) {
+  return group.find('.') == std::string_view::npos || group.ends_with(".k8s.io");
+}
+
+// A group that is one's own, but for a letter or two. The Gateway API's experiments have groups of their own.
+bool IsNearGroup(std::string_view group, std::string_view own) {
+  constexpr size_t kLongest = 64, kMostEdits = 2;
+  return group.size() <= kLongest && !group.ends_with("x-k8s.io") &&
+         EditDistance(group, own, Swap::kOneEdit) <= kMostEdits;
+}
+
+// A kind that is read, in a group that has no kind of that name and is nobody else's.
+const KindInfo* KindOfOtherGroup(std::string_view group, std::string_view kind) {
+  for (const KindInfo& info : AllKinds()) {
+    if (info.name == kind && (IsKubernetesGroup(group) || IsNearGroup(group, info.group))) return &info;
+  }
+  return nullptr;
+}
+
 DocumentClass WithoutType(Node document, std::string_view api_version, std::string_view kind) {
   if (!kind.empty()) return Mistake("missing-field", "apiVersion", "apiVersion is missing");
   if (IsChart(document)) return Foreign("a Helm chart's description is not read");
@@ -46,19 +68,26 @@ DocumentClass UnknownKind(std::string_view api_version, std::string_view kind) {
   std::vector<std::string_view> names;
   for (const KindInfo& info : AllKinds()) {
     if (info.group == group && info.name == kind) {
-      return Mistake(
-          "unknown-version", "apiVersion",
-          StrCat(kind, " has no version ", api_version, " (known: ", Join(info.versions, ", "), ")"));
+      return Mistake("unknown-version", "apiVersion",
+                     StrCat(kind, " has no version ", ShownApiVersion(api_version),
+                            " (known: ", Join(info.versions, ", "), ")"));
     }
     names.push_back(info.name);
   }
   const std::string suggestion = Suggestion(kind, names);
+  const std::string_view version = ShownApiVersion(api_version), shown = ShownKind(kind);
+  const bool ours = std::any_of(AllKinds().begin(), AllKinds().end(),
+                                [&](const KindInfo& info) { return info.group == group; });
+  if (const KindInfo* info = KindOfOtherGroup(group, kind); info != nullptr && (!ours || group.empty())) {
+    return Mistake("unknown-kind", "apiVersion",
+                   StrCat(version, " has no kind ", shown, "; did you mean \"", info->group,
+                          info->group.empty() ? "" : "/", info->versions.front(), "\"?"));
+  }
   // What has a group like Istio's is meant for Istio, but for the installer's.
   const bool istios = group.ends_with(".istio.io") && group != "install.istio.io";
-  const bool ours = istios || std::any_of(AllKinds().begin(), AllKinds().end(),
-                                          [&](const KindInfo& info) { return info.group == group; });
-  if (ours) return Mistake("unknown-kind", "kind", StrCat(api_version, " has no kind ", kind, suggestion));
-  return Foreign(StrCat(api_version, " ", kind, " is not read", suggestion));
+  if (ours || istios || IsPolicyLike(api_version, kind))
+    return Mistake("unknown-kind", "kind", StrCat(version, " has no kind ", shown, suggestion));
+  return Foreign(StrCat(version, " ", shown, " is not read", suggestion));
 }
 
 }  // namespace
@@ -67,9 +96,11 @@ DocumentClass Classify(Node document, std::string_view item_kind) {
   if (!document.IsMapping()) return Mistake("wrong-type", "", "a manifest is a mapping");
   const std::string_view api_version = document.Find("apiVersion").String();
   const std::string_view kind = document.Find("kind").String(item_kind);
-  if (api_version.empty() || kind.empty()) return WithoutType(document, api_version, kind);
   if (const KindInfo* info = FindKind(api_version, kind)) return {.kind = info};
-  return UnknownKind(api_version, kind);
+  DocumentClass type = api_version.empty() || kind.empty() ? WithoutType(document, api_version, kind)
+                                                           : UnknownKind(api_version, kind);
+  type.policy = IsPolicyLike(api_version, kind);
+  return type;
 }
 
 }  // namespace fairlead::config

@@ -21,7 +21,8 @@ struct DocumentClass {
   };
   Type type = Type::kObject;
   const KindInfo* kind = nullptr;  // kObject
-  // What is wrong, or whose it is. kMistake and kForeign.
+  bool policy = false;  // no kObject: it was probably meant for a policy (see IsPolicyLike)
+  // What is wrong, or whose it is, without a quotation (see Quoting). kMistake and kForeign.
   std::string_view code = {};
   std::string_view path = {};  // of the field; "" for the whole document
   std::string message = {};

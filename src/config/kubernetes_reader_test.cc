@@ -294,7 +294,7 @@ TEST(KubernetesSecretTest, MergesTextsOverData) {
   EXPECT_EQ(secret.data.at("a"), "a");
   EXPECT_EQ(secret.data.at("b"), "new");
   EXPECT_THAT(Mistakes("{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: '*'}}"),
-              ElementsAre(HasSubstr("data.a: the text is not base64")));
+              ElementsAre(HasSubstr("data: the text is not base64")));
 }
 
 TEST(KubernetesConfigMapTest, ReadsTextsAndBytes) {

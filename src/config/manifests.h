@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/diagnostic.h"
+#include "config/lost_policy.h"
 #include "config/object.h"
 #include "config/report.h"
 #include "config/tree.h"
@@ -17,6 +18,8 @@ struct ParseResult {
   std::vector<ConfigPtr> objects;  // the good ones, each key once, in the order of the text
   std::vector<ObjectKey> broken;   // there, but with mistakes: whoever has an earlier version goes on with it
   bool unreadable = false;         // a document could not be read so far that one knows whom it is about
+  bool empty = true;               // there is no document at all: nothing, or comments
+  std::vector<LostPolicy> lost_policies;  // there, and cannot be read; those in `broken` are among them
   std::vector<Diagnostic> diagnostics;
   // Where they were asked for: of each object its document as FlowText gives it, "" for Secrets.
   std::vector<std::string> documents;
@@ -31,8 +34,9 @@ enum class Documents { kDropped, kKept };
 // unknown field, a wrong type or a duplicate key, or that Istio would not admit (check/check.h), is left out,
 // with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds
 // that a mesh does not read are passed over: in silence if they are Kubernetes' own, else with a warning. An
-// object that is there twice counts the first time. `cluster` (see ObjectMeta) is whose objects they are.
-// Thread-safe; distinct texts may be parsed at once.
+// object that is there twice counts the first time. `cluster` (see ObjectMeta) is whose objects they are. No
+// diagnostic quotes a Secret, or a document whose kind is not known. Thread-safe; distinct texts may be parsed
+// at once.
 ParseResult ParseManifests(std::string_view text, const Interned& file,
                            Admission admission = Admission::kChecked,
                            Documents documents = Documents::kDropped, const Interned& cluster = {});

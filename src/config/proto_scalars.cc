@@ -101,7 +101,7 @@ std::optional<std::string> ReadBytes(Node node, const FieldPath& path, Report& r
   const std::optional<std::string_view> text = ReadString(node, path, report);
   if (!text) return std::nullopt;
   std::optional<std::string> bytes = DecodeBase64(*text);
-  if (!bytes) report.Error("wrong-base64", node, path, "the text is not base64");
+  if (!bytes) report.PlainError("wrong-base64", node, path, "the text is not base64");
   return bytes;
 }
 

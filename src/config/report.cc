@@ -6,6 +6,13 @@
 #include "base/strings.h"
 
 namespace fairlead::config {
+namespace {
+
+// Looking for one costs more than all else.
+constexpr size_t kMostSuggestions = 200;
+
+}  // namespace
+
 std::string_view NearestName(std::string_view written, const std::vector<std::string_view>& names) {
   constexpr size_t kLongestName = 64;
   if (written.size() > kLongestName) return "";
@@ -36,28 +43,56 @@ std::string DescribeValue(Node node) {
   return StrCat(type, " ", quote, shown, quote, shown.size() < text.size() ? "…" : "");
 }
 
+void Report::SetObject(std::optional<ObjectKey> object) {
+  object_ = std::move(object);
+  of_others_ = diagnostics_.size();
+}
+
 void Report::Add(Severity severity, std::string_view code, int line, std::string path, std::string message) {
   if (severity == Severity::kError) ++errors_;
+  if (IsFull()) return;
+  if (diagnostics_.size() - of_others_ == kMostMistakes) {
+    code = "too-many-mistakes";
+    path.clear();
+    message = "further mistakes are not listed";
+  }
+  if (quoting_ == Quoting::kNothing) path.resize(ShownPath(path).size());
   diagnostics_.push_back(
       {severity, std::string(code), file_.str(), line, object_, std::move(path), std::move(message)});
 }
 
 void Report::Error(std::string_view code, int line, std::string path, std::string message) {
+  if (quoting_ == Quoting::kNothing) message = "this is not as it must be; a Secret is not quoted";
+  Add(Severity::kError, code, line, std::move(path), std::move(message));
+}
+
+void Report::PlainError(std::string_view code, int line, std::string path, std::string message) {
   Add(Severity::kError, code, line, std::move(path), std::move(message));
 }
 
 void Report::Warning(std::string_view code, int line, std::string path, std::string message) {
+  if (quoting_ == Quoting::kNothing) message = "this is not as it should be; a Secret is not quoted";
+  Add(Severity::kWarning, code, line, std::move(path), std::move(message));
+}
+
+void Report::PlainWarning(std::string_view code, int line, std::string path, std::string message) {
   Add(Severity::kWarning, code, line, std::move(path), std::move(message));
 }
 
 void Report::WrongType(Node at, const FieldPath& path, std::string_view expected) {
-  Error("wrong-type", at, path, StrCat("expected ", expected, ", got ", DescribeValue(at)));
+  const std::string got =
+      quoting_ == Quoting::kNothing ? std::string(NameOf(at.type())) : DescribeValue(at);
+  PlainError("wrong-type", at, path, StrCat("expected ", expected, ", got ", got));
 }
 
 void Report::UnknownField(const Node::Entry& entry, const FieldPath& parent,
                           const std::vector<std::string_view>& names) {
-  Error("unknown-field", entry.key_line, FieldPath(parent, entry.key).ToText(),
-        StrCat("unknown field", Suggestion(entry.key, names)));
+  if (IsFull()) {
+    ++errors_;
+    return;
+  }
+  PlainError("unknown-field", entry.key_line, FieldPath(parent, entry.key).ToText(),
+             StrCat("unknown field", errors_ < kMostSuggestions ? Suggestion(entry.key, names) : ""));
 }
 
 }  // namespace fairlead::config

@@ -48,6 +48,7 @@ std::string Spot::Path() const {
 }
 
 void Spot::Error(std::string_view code, std::string message) const {
+  if (subject_->report.IsFull()) return subject_->report.Error(code, 0, "", "");
   std::string path = Path();
   if (subject_->known != nullptr && subject_->known->contains(path)) return;
   if (subject_->wrong != nullptr) subject_->wrong->insert(path);

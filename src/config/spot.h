@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/cel/cel.h"
 #include "config/object.h"
 #include "config/report.h"
 #include "config/tree.h"
@@ -23,6 +24,7 @@ struct Subject {
   const ObjectMeta& meta;
   std::set<std::string>* wrong = nullptr;        // where errors are: their paths are added
   const std::set<std::string>* known = nullptr;  // paths that have errors already: no second one is reported
+  CelBudget* cel_budget = nullptr;               // for the rules of a schema; null where there are none
 };
 
 // A field of the object that is checked. Costs nothing until something is wrong: the path's text and the line
@@ -55,6 +57,7 @@ class Spot {
   // "spec.http[2].route"
   std::string Path() const;
   const ObjectMeta& meta() const { return subject_->meta; }
+  CelBudget* cel_budget() const { return subject_->cel_budget; }
 
  private:
   struct Place {

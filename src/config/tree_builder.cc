@@ -58,10 +58,17 @@ void TreeBuilder::CopyBuilt(size_t index) {
               nodes_.begin() + static_cast<ptrdiff_t>(end));
 }
 
-void TreeBuilder::RemoveEntry(size_t from, size_t nodes) {
-  const auto begin = nodes_.begin() + static_cast<ptrdiff_t>(from);
-  nodes_.erase(begin, begin + static_cast<ptrdiff_t>(nodes));
-  --nodes_[stack_.back()].size;
+void TreeBuilder::RemoveEntries(std::span<const std::pair<size_t, size_t>> entries) {
+  if (entries.empty()) return;
+  size_t kept = entries.front().first;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const size_t next = i + 1 < entries.size() ? entries[i + 1].first : nodes_.size();
+    std::copy(nodes_.begin() + static_cast<ptrdiff_t>(entries[i].second),
+              nodes_.begin() + static_cast<ptrdiff_t>(next), nodes_.begin() + static_cast<ptrdiff_t>(kept));
+    kept += next - entries[i].second;
+  }
+  nodes_.resize(kept);
+  nodes_[stack_.back()].size -= static_cast<uint32_t>(entries.size());
 }
 
 const char* TreeBuilder::Store(std::string_view text) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/tree.h"
@@ -28,8 +30,9 @@ class TreeBuilder {
 
   // Nodes so far: for what a text says once and means several times (aliases, merges).
   size_t size() const { return nodes_.size(); }
-  // Forgets a key and its closed value, `nodes` nodes from `from` on, of the innermost open mapping.
-  void RemoveEntry(size_t from, size_t nodes);
+  // Forgets keys with their closed values, of the innermost open mapping: an entry a range of nodes
+  // [begin, end), in order. Costs as much as there are nodes behind the first one's begin.
+  void RemoveEntries(std::span<const std::pair<size_t, size_t>> entries);
   // The nodes of a closed subtree of the tree that is being built, for reading; invalid after the next
   // addition.
   Node Built(size_t index) const { return Node(nodes_.data() + index); }

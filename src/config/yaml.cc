@@ -52,7 +52,7 @@ std::string_view HintOf(std::string_view line) {
 // has a parser of its own, since libyaml cannot go on behind an error.
 class YamlStream::Impl {
  public:
-  explicit Impl(std::string_view text) : text_(text) { events_.emplace(text, 1); }
+  explicit Impl(std::string_view text) : text_(text), composer_(text.size()) { events_.emplace(text, 1); }
 
   Step Next() {
     for (;;) {
@@ -63,6 +63,8 @@ class YamlStream::Impl {
   }
 
   YamlComposer& composer() { return composer_; }
+  std::string_view part() const { return part_; }
+  int part_line() const { return part_line_; }
 
  private:
   // The next document that is not empty; nothing where the parser at hand has no more.
@@ -82,11 +84,12 @@ class YamlStream::Impl {
           break;
         case YAML_DOCUMENT_END_EVENT:
           document_done_ = true;
-          if (composer_.failed()) return Broken();
           if (!IsEmptyRoot(composer_.root())) return Step::kDocument;
           break;
         default:
           composer_.Take(*events_);
+          // What follows would be parsed for nothing, and costs libyaml the square of its length.
+          if (composer_.failed()) return GiveUp();
       }
     }
     return OnError();
@@ -105,15 +108,25 @@ class YamlStream::Impl {
     return Broken();
   }
 
+  // A document that the composer refuses.
+  Step GiveUp() {
+    events_.reset();
+    if (!parts_) {
+      StartParts();
+      TakePart();
+    }
+    return Broken();
+  }
+
   // What is wrong, with what it probably is: the parser tells of neither templates nor tabs.
   Step Broken() {
     const int line = composer_.problems().back().line;
     size_t at = 0;
-    for (int i = 1; i < line - 1; ++i) at = NextLine(text_, at);
+    for (int i = part_line_; i < line - 1; ++i) at = NextLine(part_, at);
     // The error is often noticed a line later.
-    for (int i = std::max(1, line - 1); i <= line; ++i) {
-      const size_t next = NextLine(text_, at);
-      if (const std::string_view hint = HintOf(text_.substr(at, next - at)); !hint.empty()) {
+    for (int i = std::max(part_line_, line - 1); i <= line && at < part_.size(); ++i) {
+      const size_t next = NextLine(part_, at);
+      if (const std::string_view hint = HintOf(part_.substr(at, next - at)); !hint.empty()) {
         composer_.AddHint(hint);
         break;
       }
@@ -125,23 +138,29 @@ class YamlStream::Impl {
   // The rest of the text is read part by part, the document at hand (unless it was given out) again.
   void StartParts() {
     parts_ = true;
-    part_ = 0;
-    part_line_ = 1;
-    for (; part_line_ < document_line_; ++part_line_) part_ = NextLine(text_, part_);
+    next_ = 0;
+    next_line_ = 1;
+    for (; next_line_ < document_line_; ++next_line_) next_ = NextLine(text_, next_);
     if (document_done_ && document_line_ > 0) {
-      part_ = NextLine(text_, part_);
-      ++part_line_;
-      part_ = FindMarker(text_, part_, part_line_);
+      next_ = NextLine(text_, next_);
+      ++next_line_;
+      next_ = FindMarker(text_, next_, next_line_);
     }
   }
 
+  // Goes to the next part. REQUIRES: there is one.
+  void TakePart() {
+    part_line_ = next_line_;
+    const size_t begin = next_;
+    ++next_line_;
+    next_ = FindMarker(text_, NextLine(text_, begin), next_line_);
+    part_ = text_.substr(begin, next_ - begin);
+  }
+
   bool OpenPart() {
-    if (!parts_ || part_ >= text_.size()) return false;
-    int next_line = part_line_ + 1;
-    const size_t next = FindMarker(text_, NextLine(text_, part_), next_line);
-    events_.emplace(text_.substr(part_, next - part_), part_line_);
-    part_ = next;
-    part_line_ = next_line;
+    if (!parts_ || next_ >= text_.size()) return false;
+    TakePart();
+    events_.emplace(part_, part_line_);
     return true;
   }
 
@@ -151,8 +170,10 @@ class YamlStream::Impl {
   int document_line_ = 0;      // of the document that was begun last
   bool document_done_ = true;  // it was given out
   bool parts_ = false;
-  size_t part_ = 0;  // offset and line of the next part
+  std::string_view part_;  // the one at hand
   int part_line_ = 1;
+  size_t next_ = 0;  // offset and line of the next part
+  int next_line_ = 1;
 };
 
 YamlStream::YamlStream(std::string_view text) : impl_(std::make_unique<Impl>(text)) {}
@@ -161,6 +182,8 @@ YamlStream::~YamlStream() = default;
 YamlStream::Step YamlStream::Next() { return impl_->Next(); }
 Node YamlStream::root() const { return impl_->composer().root(); }
 const std::vector<YamlProblem>& YamlStream::problems() const { return impl_->composer().problems(); }
+std::string_view YamlStream::broken_text() const { return impl_->part(); }
+int YamlStream::broken_line() const { return impl_->part_line(); }
 
 YamlDocument ParseYamlDocument(std::string_view text) {
   YamlStream stream(text);

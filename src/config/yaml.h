@@ -20,9 +20,10 @@ struct YamlProblem {
 
 // The documents of a YAML 1.1 text (JSON is YAML), one after the other. Scalars are resolved as Kubernetes
 // reads them (see ResolvePlainScalar), aliases and merge keys (`<<`) are expanded, keys are strings. Bounded:
-// nesting is at most 200 levels deep and aliases add at most a million nodes to a document. A broken document
-// costs itself alone: reading goes on behind the next line that begins with "---". One thread at a time. The
-// text must outlive the stream.
+// nesting is at most 200 levels deep, and aliases add at most 200,000 nodes to a text and one for each of its
+// bytes. A broken document costs itself alone: it is read no further than to its mistake, and reading goes on
+// behind the next line that begins with "---". No message quotes the text. One thread at a time. The text must
+// outlive the stream.
 class YamlStream {
  public:
   explicit YamlStream(std::string_view text);
@@ -39,6 +40,9 @@ class YamlStream {
   // Valid until the next call of Next.
   Node root() const;
   const std::vector<YamlProblem>& problems() const;
+  // The lines of the document that is broken, and the number of the first. REQUIRES: Next said kBroken.
+  std::string_view broken_text() const;
+  int broken_line() const;
 
  private:
   class Impl;

@@ -13,7 +13,8 @@ namespace fairlead::config {
 namespace {
 
 constexpr size_t kDeepestNesting = 200;
-constexpr size_t kMostAliasNodes = 1'000'000;
+constexpr size_t kDeepestPath = 30;  // that a message names
+constexpr size_t kMostAliasNodes = 200'000;  // and one for each byte of the text
 constexpr size_t kKeysComparedOneByOne = 12;
 
 std::string_view Text(const unsigned char* text) {
@@ -56,11 +57,12 @@ TaggedScalar ResolveTagged(std::string_view tag, std::string_view text, std::str
 
 }  // namespace
 
+YamlComposer::YamlComposer(size_t text_size) : alias_nodes_left_(kMostAliasNodes + text_size) {}
+
 void YamlComposer::Start() {
   builder_.Clear();
   frames_.clear();
-  anchors_.clear();
-  alias_nodes_ = 0;
+  anchors_.Clear();
   failed_ = false;
   problems_.clear();
 }
@@ -94,7 +96,7 @@ void YamlComposer::TakeScalar(const YamlEvents& events) {
     const TaggedScalar tagged = ResolveTagged(Text(scalar.tag), text, scratch_);
     if (!tagged.tag_fits) {
       return Fail("wrong-tag", events.line(),
-                  StrCat("\"", text, "\" is not what its tag ", Text(scalar.tag), " says"));
+                  StrCat("the value is not what its tag ", Text(scalar.tag), " says"));
     }
     meaning = tagged.meaning;
   }
@@ -103,7 +105,7 @@ void YamlComposer::TakeScalar(const YamlEvents& events) {
     const bool merge = scalar.plain_implicit && text == "<<";
     const std::string number = meaning.type == NodeType::kFloat ? ShortestFloat(meaning.text) : "";
     TakeKey(number.empty() ? meaning.text : std::string_view(number), merge, events.line());
-    if (scalar.anchor != nullptr) anchors_[Text(scalar.anchor)] = builder_.size() - 1;
+    if (scalar.anchor != nullptr) anchors_.Add(Text(scalar.anchor), builder_.size() - 1);
     return;
   }
   Remember(scalar.anchor);
@@ -113,20 +115,18 @@ void YamlComposer::TakeScalar(const YamlEvents& events) {
 
 void YamlComposer::TakeAlias(const YamlEvents& events) {
   const std::string_view name = Text(events.event().data.alias.anchor);
-  const auto it = anchors_.find(name);
-  if (it == anchors_.end()) return Fail("unknown-anchor", events.line(), StrCat("no anchor named ", name));
-  const size_t node = it->second;
+  const std::optional<size_t> found = anchors_.Find(name);
+  if (!found) return Fail("unknown-anchor", events.line(), "there is no anchor of this alias's name");
+  const size_t node = *found;
   const bool open =
       std::any_of(frames_.begin(), frames_.end(), [&](const Frame& f) { return f.node == node; });
-  if (open) return Fail("recursive-anchor", events.line(), StrCat("anchor ", name, " contains itself"));
+  if (open) return Fail("recursive-anchor", events.line(), "what the alias stands for contains itself");
   const Node built = builder_.Built(node);
   if (WantsKey()) {
     if (!built.IsScalar()) return Fail("unsupported-key", events.line(), "a key is a list or a mapping");
     return TakeKey(std::string(built.text()), false, events.line());
   }
-  alias_nodes_ += built.data()->span;
-  if (alias_nodes_ > kMostAliasNodes)
-    return Fail("excessive-aliases", events.line(), "aliases make the document too large");
+  if (!SpendNodes(built.data()->span, events.line())) return;
   builder_.CopyBuilt(node);
   ValueDone();
 }
@@ -187,19 +187,23 @@ void YamlComposer::ValueDone() {
   if (frames_.empty() || !frames_.back().mapping) return;
   Frame& frame = frames_.back();
   frame.key_next = true;
-  if (frame.duplicate) RemoveEntry(frame.entry);
-  frame.duplicate = false;
+  const NodeRange entry[] = {{frame.entry, builder_.size()}};
+  if (std::exchange(frame.duplicate, false)) RemoveEntries(entry);
 }
 
-// Nodes behind the entry move up, and the anchors with them.
-void YamlComposer::RemoveEntry(size_t from) {
-  const size_t nodes = 1 + builder_.Built(from + 1).data()->span;
-  builder_.RemoveEntry(from, nodes);
-  absl::erase_if(anchors_,
-                 [&](const auto& anchor) { return anchor.second >= from && anchor.second < from + nodes; });
-  for (auto& [name, node] : anchors_) {
-    if (node >= from) node -= nodes;
+// Nodes behind an entry move up, and the anchors with them.
+void YamlComposer::RemoveEntries(std::span<const NodeRange> entries) {
+  builder_.RemoveEntries(entries);
+  anchors_.Remove(entries);
+}
+
+bool YamlComposer::SpendNodes(size_t nodes, int line) {
+  if (nodes > alias_nodes_left_) {
+    Fail("excessive-aliases", line, "aliases make the document too large");
+    return false;
   }
+  alias_nodes_left_ -= nodes;
+  return true;
 }
 
 // Entries that are written out win over merged ones, and earlier merges over later ones.
@@ -207,7 +211,8 @@ void YamlComposer::ExpandMerges(Frame& frame, int line) {
   for (size_t key : frame.merges) {
     const Node source = builder_.Built(key + 1);
     if (source.IsMapping()) {
-      MergeFrom(key + 1, frame);
+      MergeFrom(key + 1, line, frame);
+      if (failed_) return;
       continue;
     }
     size_t element = key + 2;
@@ -215,18 +220,20 @@ void YamlComposer::ExpandMerges(Frame& frame, int line) {
     if (!source.IsSequence()) return Fail("wrong-merge", line, "<< takes a mapping or a list of mappings");
     for (size_t i = 0; i < count; ++i, element += builder_.Built(element).data()->span) {
       if (!builder_.Built(element).IsMapping()) return Fail("wrong-merge", line, "<< takes mappings only");
-      MergeFrom(element, frame);
+      MergeFrom(element, line, frame);
+      if (failed_) return;
     }
   }
-  for (auto key = frame.merges.rbegin(); key != frame.merges.rend(); ++key) RemoveEntry(*key);
+  std::vector<NodeRange> merged;
+  merged.reserve(frame.merges.size());
+  for (size_t key : frame.merges) merged.emplace_back(key, key + 1 + builder_.Built(key + 1).data()->span);
+  RemoveEntries(merged);
 }
 
-void YamlComposer::MergeFrom(size_t mapping, Frame& frame) {
+void YamlComposer::MergeFrom(size_t mapping, int line_of_merge, Frame& frame) {
   size_t key = mapping + 1;
   const size_t count = builder_.Built(mapping).size();
-  alias_nodes_ += builder_.Built(mapping).data()->span;
-  if (alias_nodes_ > kMostAliasNodes)
-    return Fail("excessive-aliases", 0, "merges make the document too large");
+  if (!SpendNodes(builder_.Built(mapping).data()->span, line_of_merge)) return;
   for (size_t i = 0; i < count; ++i) {
     const Node name = builder_.Built(key);
     const std::string text(name.text());
@@ -240,11 +247,12 @@ void YamlComposer::MergeFrom(size_t mapping, Frame& frame) {
 }
 
 void YamlComposer::Remember(const unsigned char* anchor) {
-  if (anchor != nullptr) anchors_[Text(anchor)] = builder_.size();
+  if (anchor != nullptr) anchors_.Add(Text(anchor), builder_.size());
 }
 
 std::string YamlComposer::Path() const {
   std::string path;
+  if (frames_.size() > kDeepestPath) return path;
   for (const Frame& frame : frames_) {
     if (frame.mapping) {
       if (!frame.key_next) AppendKey(path, builder_.Built(frame.entry).text());

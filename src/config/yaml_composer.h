@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,14 +11,18 @@
 #include "base/strings.h"
 #include "config/tree_builder.h"
 #include "config/yaml.h"
+#include "config/yaml_anchors.h"
 #include "config/yaml_events.h"
 
 namespace fairlead::config {
 
 // Makes a document's tree from its YAML events: resolves scalars, expands aliases and merge keys, finds
-// duplicate keys. One thread at a time.
+// duplicate keys. Its messages quote nothing of the text, since nobody knows the document's kind so far.
+// Aliases and merges add at most 200,000 nodes to a text, and one more for each of its bytes. One thread at a
+// time.
 class YamlComposer {
  public:
+  explicit YamlComposer(size_t text_size);
   // Forgets the document before.
   void Start();
   // Takes the next event between a document's start and end.
@@ -53,16 +58,17 @@ class YamlComposer {
   void ValueDone();
   bool HasKey(Frame& frame, std::string_view key);
   void ExpandMerges(Frame& frame, int line);
-  void MergeFrom(size_t mapping, Frame& frame);
-  void RemoveEntry(size_t from);
+  void MergeFrom(size_t mapping, int line_of_merge, Frame& frame);
+  void RemoveEntries(std::span<const NodeRange> entries);
+  bool SpendNodes(size_t nodes, int line);
   void Remember(const unsigned char* anchor);
   bool WantsKey() const { return !frames_.empty() && frames_.back().mapping && frames_.back().key_next; }
   std::string Path() const;
 
   TreeBuilder builder_;
   std::vector<Frame> frames_;
-  StringMap<size_t> anchors_;  // name -> node
-  size_t alias_nodes_ = 0;
+  YamlAnchors anchors_;
+  size_t alias_nodes_left_;  // that aliases and merges may still add to the text
   bool failed_ = false;
   std::vector<YamlProblem> problems_;
   std::string scratch_;

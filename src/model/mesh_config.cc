@@ -110,6 +110,8 @@ constexpr NotActedOn kNotActedOn[] = {
     {"verifyCertificateAtClient", "", kNeither},
 };
 
+}  // namespace
+
 void NoteNotActedOn(Node root, Report& report) {
   for (const NotActedOn& row : kNotActedOn) {
     const Node node = root.Find(row.field);
@@ -118,8 +120,6 @@ void NoteNotActedOn(Node root, Report& report) {
                    StrCat("this has no effect: ", row.why));
   }
 }
-
-}  // namespace
 
 bool MergeProxyConfig(Node node, const FieldPath& path, Report& report, ProxyConfig* proxy) {
   const ProxyConfig before = *proxy;

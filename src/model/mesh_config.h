@@ -37,6 +37,9 @@ MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file);
 std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> ReadMeshConfig(config::Node root,
                                                                         config::Report& report);
 
+// Warns with config::kNoEffectCode of each field of a MeshConfig that is accepted and not acted on.
+void NoteNotActedOn(config::Node root, config::Report& report);
+
 struct MeshNetworksResult {
   std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks;  // null where the text has mistakes
   std::vector<config::Diagnostic> diagnostics;

@@ -1,6 +1,7 @@
 #include "validate/verdict.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "config/manifests.h"
 #include "config/metadata.h"
 #include "config/no_effect.h"
+#include "config/quoting.h"
 #include "config/report.h"
 #include "config/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -33,12 +35,13 @@ void Append(std::vector<Diagnostic> more, std::vector<Diagnostic>* all) {
 
 void ReportProblems(const std::vector<config::YamlProblem>& problems, Report& report) {
   for (const config::YamlProblem& problem : problems)
-    report.Error(problem.code, problem.line, problem.path, problem.message);
+    report.PlainError(problem.code, problem.line, problem.path, problem.message);
 }
 
 // Whether a document without apiVersion and kind is meant for a mesh's settings: one of its fields is one of
-// theirs, or nearly.
+// theirs, or nearly. One with metadata is an object that lost its kind.
 bool HasSettings(Node document) {
+  if (document.Find("metadata")) return false;
   std::vector<std::string_view> names = {"networks"};
   const google::protobuf::Descriptor* mesh = istio::mesh::v1alpha1::MeshConfig::descriptor();
   for (int i = 0; i < mesh->field_count(); ++i) {
@@ -66,6 +69,7 @@ class Settings {
   void MeshConfig(Node document) {
     const auto mesh = model::ReadMeshConfig(document, reading_);
     if (mesh == nullptr) return;
+    model::NoteNotActedOn(document, reading_);
     config::check::CheckMeshConfig(*mesh, document, checks_);
     config::check::CheckExtensionProviders(*mesh, document, providers_);
   }
@@ -92,6 +96,7 @@ class Validation {
 
   void Unreadable(const std::vector<config::YamlProblem>& problems) {
     Report report(file_);
+    report.SetQuoting(config::Quoting::kNothing);
     ReportProblems(problems, report);
     verdicts_.push_back({file_, problems.empty() ? 0 : problems[0].line, "", "", "", report.Take(), {}});
   }
@@ -103,10 +108,12 @@ class Validation {
       return;
     }
     Report report(file_);
-    ReportProblems(problems, report);
-    Verdict verdict{file_, document.line(), std::string(kind), "", "", {}, {}};
-    verdict.name = document.Find("metadata").Find("name").text();
-    if (!IsSettings(document, &verdict) && !Object(document, report, &verdict)) return;
+    Verdict verdict{file_, document.line(), std::string(config::ShownKind(kind)), "", "", {}, {}};
+    if (IsSettings(document, &verdict)) {
+      ReportProblems(problems, report);
+    } else if (!Object(document, problems, report, &verdict)) {
+      return;
+    }
     Append(report.Take(), &verdict.diagnostics);
     Sort(&verdict.diagnostics);
     Sort(&verdict.notes);
@@ -128,6 +135,7 @@ class Validation {
     if (bare ? !document.IsMapping() || !HasSettings(document) : !networks && verdict->kind != "MeshConfig")
       return false;
     verdict->kind = networks ? "MeshNetworks" : "MeshConfig";
+    verdict->name = document.Find("metadata").Find("name").text();
     Settings settings(file_);
     const Node spec = bare ? document : document.Find("spec");
     networks ? settings.MeshNetworks(spec) : settings.MeshConfig(spec);
@@ -136,23 +144,35 @@ class Validation {
   }
 
   // False for what there is nothing to say of.
-  bool Object(Node document, Report& report, Verdict* verdict) const {
+  bool Object(Node document, const std::vector<config::YamlProblem>& problems, Report& report,
+              Verdict* verdict) {
     const config::DocumentClass type = config::Classify(document);
+    report.SetQuoting(type.kind == nullptr ? config::Quoting::kNothing : config::QuotingOf(type.kind->kind));
+    ReportProblems(problems, report);
     if (type.kind == nullptr) return PassOver(document, type, report, verdict);
     const config::KindInfo* kind = type.kind;
     const std::optional<config::ObjectKey> key = config::ReadKey(*kind, document);
     if (!key) {
-      report.Error("missing-field", document.line(), "metadata.name", "the object has no name");
+      report.PlainError("missing-field", document.line(), "metadata.name", "the object has no name");
+      return true;
+    }
+    if (kind->kind == config::Kind::kSecret && !config::IsProperName(*key)) {
+      report.PlainError("invalid-value", document.line(), "metadata.name", config::kNoSecretName);
       return true;
     }
     verdict->ns = key->ns;
     verdict->name = key->name;
+    if (const auto [seen, first] = seen_.try_emplace(*key, document.line()); !first) {
+      report.PlainError("duplicate-object", document.line(), "",
+                        StrCat("the same object is at line ", seen->second, ", which counts"));
+    }
     report.SetObject(*key);
-    if (const config::ConfigPtr object = config::AdmitObject(*kind, *key, document, report)) {
+    verdict->object = config::AdmitObject(*kind, *key, document, report);
+    if (verdict->object != nullptr) {
       Report notes(file_);
       notes.SetObject(*key);
       if (kind->payload == config::PayloadType::kProto)
-        NoteLuaMistakes(kind->kind, document, object->Spec<google::protobuf::Message>(), notes);
+        NoteLuaMistakes(kind->kind, document, verdict->object->Spec<google::protobuf::Message>(), notes);
       config::NoteNoEffect(kind->kind, document, notes);
       verdict->notes = notes.Take();
     }
@@ -165,10 +185,10 @@ class Validation {
   bool PassOver(Node document, const config::DocumentClass& type, Report& report, Verdict* verdict) const {
     using Type = config::DocumentClass::Type;
     if (type.type == Type::kMistake)
-      report.Error(type.code, document.line(), std::string(type.path), type.message);
+      report.PlainError(type.code, document.line(), std::string(type.path), type.message);
     if (type.type == Type::kForeign) {
       Report note(file_);
-      note.Warning(type.code, document.line(), "", type.message);
+      note.PlainWarning(type.code, document.line(), "", type.message);
       verdict->notes = note.Take();
     }
     return type.type != Type::kKubernetes;
@@ -210,6 +230,7 @@ class Validation {
 
   const std::string file_;
   const std::vector<std::string_view> lines_;
+  std::map<config::ObjectKey, int> seen_;  // line of the first one
   std::vector<Verdict> verdicts_;
 };
 

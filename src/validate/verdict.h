@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/diagnostic.h"
+#include "config/object.h"
 
 namespace fairlead::validate {
 
@@ -19,6 +20,7 @@ struct Verdict {
   // here (config/no_effect.h): warnings by severity; and scripts that no proxy compiles (config/lua.h), which
   // are errors.
   std::vector<config::Diagnostic> notes;
+  config::ConfigPtr object = nullptr;  // null where there is none, or it is not valid
   bool valid() const;
 };
 

@@ -17,8 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require((parsed.expression == nullptr) != parsed.error.empty(), "neither expression nor error, or both");
   const auto document = fairlead::config::ParseYamlDocument(text.substr(end));
   if (parsed.expression == nullptr) return 0;
-  const auto value = EvaluateCel(*parsed.expression, document.tree.root());
-  const auto again = EvaluateCel(*parsed.expression, document.tree.root());
+  fairlead::config::CelBudget first, second;
+  const auto value = EvaluateCel(*parsed.expression, document.tree.root(), &first);
+  const auto again = EvaluateCel(*parsed.expression, document.tree.root(), &second);
   Require(value.type == again.type && value.size() == again.size(), "two values of one expression");
   return 0;
 }

@@ -7,7 +7,8 @@
 #include "tests/fuzz/choices.h"
 
 // For libFuzzer: any bytes may stand in a manifest file. Beyond not crashing: each object is good or broken,
-// not both, is there once, knows its place, and reading the text again gives the same.
+// not both, is there once, knows its place, whatever is lost can be denied, and reading the text again gives
+// the same.
 namespace {
 
 using fairlead::config::ConfigPtr;
@@ -27,6 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(object->origin().line > 0 && !object->name().empty(), "an object without a place or name");
   }
   for (const ObjectKey& key : first.broken) Require(keys.insert(key).second, "an object is good and broken");
+  for (const auto& policy : first.lost_policies)
+    Require(policy.denial != nullptr && policy.line > 0, "a lost policy without a denial or a place");
   const ParseResult second = ParseManifests(text, "fuzz.yaml");
   Require(first.objects.size() == second.objects.size(), "another number of objects");
   for (size_t i = 0; i < first.objects.size(); ++i) {

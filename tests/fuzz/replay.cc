@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -30,9 +31,17 @@ void KeepInput(int) {
   std::_Exit(1);
 }
 
+// Of processor time: an input that takes longer breaks an invariant, too.
+constexpr double kMostSeconds = 10;
+
 void Feed(std::string_view bytes) {
   fed = bytes;
+  const std::clock_t before = std::clock();
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  if (seconds < kMostSeconds) return;
+  std::cerr << "an input of " << bytes.size() << " bytes takes " << seconds << " s\n";
+  KeepInput(0);
 }
 
 std::string ContentOf(const std::filesystem::path& path) {

@@ -14,7 +14,7 @@
 // CustomResourceDefinitions use: literals, lists and maps, fields, operators, the macros has, all, exists,
 // exists_one, filter and map, strings' methods, durations and Kubernetes' URL functions. No types are checked
 // beforehand: an operation on the wrong type is an error when it is met, which counts as a rule that is
-// broken.
+// broken, and so does a rule that takes too many steps.
 namespace fairlead::config {
 
 struct CelValue {
@@ -68,8 +68,15 @@ struct CelParsed {
 };
 CelParsed ParseCel(std::string_view text);
 
-// The expression's value with `self` as given. Thread-safe.
-CelValue EvaluateCel(const CelExpression& expression, Node self);
+// How much may still be evaluated: one for each expression, each element of a list that is gone through and
+// each 64 bytes of text that are compared or made. Rules for lists of lists cost the square of their size.
+struct CelBudget {
+  static constexpr size_t kSteps = 2'000'000;
+  size_t steps = kSteps;
+};
+
+// The expression's value with `self` as given; an error where the budget is used up. Thread-safe.
+CelValue EvaluateCel(const CelExpression& expression, Node self, CelBudget* budget);
 
 // A function or a method, whose first argument is the receiver.
 CelValue CallCel(std::string_view name, bool method, const std::vector<CelValue>& arguments);

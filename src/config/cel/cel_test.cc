@@ -42,7 +42,8 @@ std::string Evaluate(std::string_view expression, std::string_view self = "{}") 
   const CelParsed parsed = ParseCel(expression);
   if (parsed.expression == nullptr) return "unreadable";
   const YamlDocument document = ParseYamlDocument(self);
-  return ToText(EvaluateCel(*parsed.expression, document.tree.root()));
+  CelBudget budget;
+  return ToText(EvaluateCel(*parsed.expression, document.tree.root(), &budget));
 }
 
 using Table = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -286,6 +287,20 @@ TEST(CelTest, LargeExpressionsAreRefused) {
         "a" + repeat(".a", 100000), repeat("a ? b : ", 100000) + "c"}) {
     EXPECT_EQ(ParseCel(text).expression, nullptr);
   }
+}
+
+TEST(CelTest, ARuleThatTakesTooManyStepsIsAnError) {
+  const CelParsed parsed = ParseCel("self.all(a, self.exists_one(b, a == b))");
+  std::string list = "[";
+  const auto evaluate = [&](size_t items) {
+    for (size_t i = list.size() == 1 ? 0 : items / 2; i < items; ++i) StrAppend(&list, i, ",");
+    const YamlDocument document = ParseYamlDocument(list + "]");
+    CelBudget budget;
+    return ToText(EvaluateCel(*parsed.expression, document.tree.root(), &budget));
+  };
+  EXPECT_EQ(evaluate(250), "true");
+  EXPECT_EQ(evaluate(500), "true");
+  EXPECT_EQ(evaluate(5000), "error");
 }
 
 }  // namespace

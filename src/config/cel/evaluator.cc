@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -37,9 +38,10 @@ CelValue Lookup(const CelValue& map, const CelValue& key) {
 
 class Evaluator {
  public:
-  explicit Evaluator(Node self) : self_(CelValue::Of(self)) {}
+  Evaluator(Node self, CelBudget* budget) : self_(CelValue::Of(self)), budget_(*budget) {}
 
   CelValue Evaluate(const CelExpression& e) {
+    if (!Spend(1)) return CelValue::Error(kTooManySteps);
     switch (e.kind) {
       case Kind::kLiteral:
         return e.value;
@@ -71,9 +73,23 @@ class Evaluator {
   }
 
  private:
-  CelValue Variable(std::string_view name) const {
+  static constexpr char kTooManySteps[] = "the rule takes too many steps";
+  static constexpr size_t kBytesAStep = 64;
+
+  bool Spend(size_t steps) {
+    const bool enough = steps <= budget_.steps;
+    budget_.steps -= std::min(steps, budget_.steps);
+    return enough;
+  }
+  // For looking at all of a value.
+  bool SpendOn(const CelValue& value) {
+    return Spend(value.text.size() / kBytesAStep + std::max(value.elements.size(), value.size()));
+  }
+
+  CelValue Variable(std::string_view name) {
     for (auto it = variables_.rbegin(); it != variables_.rend(); ++it) {
-      if (it->first == name) return it->second;
+      if (it->first != name) continue;
+      return Spend(it->second.elements.size()) ? it->second : CelValue::Error(kTooManySteps);
     }
     return name == "self" ? self_ : CelValue::Error(StrCat("unknown name ", name));
   }
@@ -88,9 +104,10 @@ class Evaluator {
     return e.kind == Kind::kHas ? CelValue::Bool(!found.is_error()) : found;
   }
 
-  static CelValue Index(const CelValue& object, const CelValue& key) {
+  CelValue Index(const CelValue& object, const CelValue& key) {
     if (object.is_error()) return object;
     if (key.is_error()) return key;
+    if (!SpendOn(object)) return CelValue::Error(kTooManySteps);
     if (object.type == Type::kMap) return Lookup(object, key);
     if (object.type != Type::kList || key.type != Type::kInt)
       return CelValue::Error("no such overload: index");
@@ -123,6 +140,7 @@ class Evaluator {
     for (size_t i = 0; i < count; ++i) {
       operands[i] = Evaluate(e.arguments[i]);
       if (operands[i].is_error()) return operands[i];
+      if (!SpendOn(operands[i])) return CelValue::Error(kTooManySteps);
     }
     if (e.name == "in") return In(operands[0], operands[1]);
     return OperateCel(e.name, std::span(operands, count));
@@ -155,6 +173,7 @@ class Evaluator {
     for (const CelExpression& argument : e.arguments) {
       arguments.push_back(Evaluate(argument));
       if (arguments.back().is_error()) return arguments.back();
+      if (!SpendOn(arguments.back())) return CelValue::Error(kTooManySteps);
     }
     return CallCel(e.name, e.kind == Kind::kMethod, arguments);
   }
@@ -164,6 +183,7 @@ class Evaluator {
     if (range.is_error()) return range;
     if (range.type != Type::kList && range.type != Type::kMap)
       return CelValue::Error(StrCat("no such overload: ", e.name));
+    if (!SpendOn(range)) return CelValue::Error(kTooManySteps);
     if (e.arguments.size() != 2) return CelValue::Error(StrCat(e.name, " wants two arguments"));
     std::vector<CelValue> elements = RangeOf(range);
     if (e.name == "filter" || e.name == "map") return Transform(e, elements);
@@ -206,13 +226,14 @@ class Evaluator {
   }
 
   const CelValue self_;
+  CelBudget& budget_;
   std::vector<std::pair<std::string_view, CelValue>> variables_;
 };
 
 }  // namespace
 
-CelValue EvaluateCel(const CelExpression& expression, Node self) {
-  return Evaluator(self).Evaluate(expression);
+CelValue EvaluateCel(const CelExpression& expression, Node self, CelBudget* budget) {
+  return Evaluator(self, budget).Evaluate(expression);
 }
 
 }  // namespace fairlead::config

@@ -100,7 +100,9 @@ void CheckMetadata(Kind kind, const Spot& root) {
   for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(WhyNoLabel(name, value));
 }
 
-void CheckSchema(const KindInfo& kind, std::string_view api_version, const Subject& subject) {
+void CheckSchema(const KindInfo& kind, std::string_view api_version, Subject subject) {
+  CelBudget budget;
+  subject.cel_budget = &budget;
   const Node document = subject.document;
   const ApiSchema* schema = ApiSchemaOf(kind, api_version.substr(api_version.find('/') + 1));
   if (schema == nullptr) return;

@@ -77,7 +77,9 @@ bool Fits(Node value, const ApiSchema& schema) {
 
 std::string BoundText(double bound) { return StrCat(static_cast<int64_t>(bound)); }
 
-void CheckScalar(Node value, const ApiSchema& schema, const Spot& at) {
+// Returns whether the value is not too large.
+bool CheckScalar(Node value, const ApiSchema& schema, const Spot& at) {
+  bool small = true;
   if (!IsKnown(value, schema)) {
     const std::vector<std::string_view> names(schema.known_values.begin(), schema.known_values.end());
     at.Error("unknown-value", StrCat("unknown value ", value.text(), Suggestion(value.text(), names),
@@ -86,11 +88,13 @@ void CheckScalar(Node value, const ApiSchema& schema, const Spot& at) {
   if (const auto measure = MeasureOf(value, schema); measure && !Within(*measure->bounds, measure->actual)) {
     const ApiSchema::Bounds& bounds = *measure->bounds;
     const bool below = bounds.least && measure->actual < *bounds.least;
+    small = below;
     at.Error("out-of-range", StrCat(measure->what, " must be at ", below ? "least " : "most ",
                                     BoundText(below ? *bounds.least : *bounds.most)));
   }
   if (schema.pattern != nullptr && value.IsString() && !Matches(value, *schema.pattern))
     at.Error("invalid-value", StrCat("\"", value.text(), "\" does not match ", schema.pattern->pattern()));
+  return small;
 }
 
 // "wasm, lua": the fields that the alternatives of a oneOf ask for.
@@ -118,7 +122,7 @@ void CheckRules(Node value, const ApiSchema& schema, const Spot& at) {
       at.Error("unreadable-rule", StrCat("the definition's rule cannot be read: ", rule.parsed.error));
       continue;
     }
-    const CelValue result = EvaluateCel(*rule.parsed.expression, value);
+    const CelValue result = EvaluateCel(*rule.parsed.expression, value, at.cel_budget());
     if (result.type == CelValue::Type::kBool && result.truth) continue;
     const std::string_view message = rule.message.empty() ? rule.text : rule.message;
     at.Error("broken-rule",
@@ -126,52 +130,61 @@ void CheckRules(Node value, const ApiSchema& schema, const Spot& at) {
   }
 }
 
-void CheckMapping(Node value, const ApiSchema& schema, const Spot& at) {
+bool CheckMapping(Node value, const ApiSchema& schema, const Spot& at) {
+  bool shaped = true;
   for (const std::string& name : schema.required) {
-    if (value.Find(name).IsNull()) at.Field(name).Error("missing-field", "this field is required");
+    if (!value.Find(name).IsNull()) continue;
+    shaped = false;
+    at.Field(name).Error("missing-field", "this field is required");
   }
   const bool open = schema.preserve_unknown || (schema.type.empty() && schema.properties.empty());
   for (const Node::Entry& entry : value.entries()) {
     const auto it = schema.properties.find(entry.key);
     const ApiSchema* below = it != schema.properties.end() ? it->second.get() : schema.additional.get();
     if (below != nullptr) {
-      if (!entry.value.IsNull() || below->nullable) CheckBySchema(entry.value, *below, at.Field(entry.key));
+      if (!entry.value.IsNull() || below->nullable)
+        shaped = CheckBySchema(entry.value, *below, at.Field(entry.key)) && shaped;
     } else if (!open) {
       std::vector<std::string_view> names;
       for (const auto& [name, property] : schema.properties) names.push_back(name);
       at.Field(entry.key).Error("unknown-field", StrCat("unknown field", Suggestion(entry.key, names)));
     }
   }
+  return shaped;
 }
 
-void CheckList(Node value, const ApiSchema& schema, const Spot& at) {
+bool CheckList(Node value, const ApiSchema& schema, const Spot& at) {
+  bool shaped = true;
   std::set<std::string> seen;
   size_t index = 0;
   for (Node element : value.elements()) {
     const Spot here(at, index++);
-    if (schema.items != nullptr) CheckBySchema(element, *schema.items, here);
+    if (schema.items != nullptr) shaped = CheckBySchema(element, *schema.items, here) && shaped;
     if (schema.list_keys.empty()) continue;
     std::string key;
     for (const std::string& name : schema.list_keys) StrAppend(&key, element.Find(name).text(), "\n");
     if (!seen.insert(key).second)
       here.Error("duplicate-item", StrCat("another item has the same ", Join(schema.list_keys, ", ")));
   }
+  return shaped;
 }
 
 }  // namespace
 
-void CheckBySchema(Node value, const ApiSchema& schema, const Spot& at) {
-  if (value.IsNull() && schema.nullable) return;
+bool CheckBySchema(Node value, const ApiSchema& schema, const Spot& at) {
+  if (value.IsNull() && schema.nullable) return true;
   if (!HasType(value, schema)) {
     const std::string_view expected =
         schema.int_or_string ? "an integer or a string" : NameOfSchemaType(schema.type);
-    return at.Error("wrong-type", StrCat("expected ", expected, ", got ", DescribeValue(value)));
+    at.Error("wrong-type", StrCat("expected ", expected, ", got ", DescribeValue(value)));
+    return false;
   }
-  CheckScalar(value, schema, at);
-  if (value.IsMapping()) CheckMapping(value, schema, at);
-  if (value.IsSequence()) CheckList(value, schema, at);
+  bool shaped = CheckScalar(value, schema, at);
+  if (value.IsMapping()) shaped = CheckMapping(value, schema, at) && shaped;
+  if (value.IsSequence()) shaped = CheckList(value, schema, at) && shaped;
   CheckCombinations(value, schema, at);
-  CheckRules(value, schema, at);
+  if (shaped) CheckRules(value, schema, at);
+  return shaped;
 }
 
 }  // namespace fairlead::config

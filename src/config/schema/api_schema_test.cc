@@ -13,7 +13,8 @@ Findings Check(std::string_view schema_text, std::string_view value) {
   const auto schema = CompileApiSchema(schema_document.tree.root());
   Report report("f");
   const ObjectMeta meta;
-  const Subject subject{report, document.tree.root(), meta};
+  CelBudget budget;
+  const Subject subject{report, document.tree.root(), meta, nullptr, nullptr, &budget};
   const Spot root(subject);
   CheckBySchema(document.tree.root(), *schema, root);
   return ToFindings(report.Take());
@@ -48,6 +49,19 @@ TEST(ApiSchemaTest, Types) {
                       {"{m: []}", {"error m (wrong-type)"}},
                       {"{p: 1.5}", {"error p (wrong-type)"}},
                       {"[]", {"error  (wrong-type)"}}});
+}
+
+// A rule is asked about what the schema bounds alone: its cost may be the square of a list.
+TEST(ApiSchemaTest, RulesAreNotAskedAboutAWrongShape) {
+  ExpectAll("{type: array, maxItems: 2, items: {type: integer}, x-kubernetes-validations: [{rule: 'self[0] == 1'}]}",
+            {{"[1, 2]", {}},
+             {"[2, 1]", {"error  (broken-rule)"}},
+             {"[2, 1, 1]", {"error  (out-of-range)"}},
+             {"[2, x]", {"error [1] (wrong-type)"}}});
+  ExpectAll("{type: object, required: [a], properties: {a: {type: string, pattern: '^x'}}, "
+            "x-kubernetes-validations: [{rule: 'false'}]}",
+            {{"{}", {"error a (missing-field)"}},
+             {"{a: z}", {"error  (broken-rule)", "error a (invalid-value)"}}});
 }
 
 TEST(ApiSchemaTest, RequiredAndUnknownFields) {
