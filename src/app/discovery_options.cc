@@ -140,6 +140,19 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
           "does not act on: warn, or refuse, that is, exit with status 1")
       ->check(CLI::IsMember({"warn", "refuse"}))
       ->capture_default_str();
+  command
+      ->add_option("--onInvalidPolicy", o->on_invalid_policy,
+                   "What to do about a policy of security.istio.io that cannot be read and has no earlier version: "
+                   "wait, that is, not to be ready at the start until it is mended, serve without it, or deny all "
+                   "requests to its workloads until it is mended")
+      ->check(CLI::IsMember({"wait", "serve", "deny"}))
+      ->capture_default_str();
+  command
+      ->add_option("--onEmptied", o->on_emptied,
+                   "What to do where nothing is left in --configDir: keep the objects that it had until it has "
+                   "manifests again, or serve a mesh without objects")
+      ->check(CLI::IsMember({"keep", "serve"}))
+      ->capture_default_str();
   command->add_option("--statusDir", o->status_dir,
                       "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
   command

@@ -30,9 +30,11 @@ struct DiscoveryOptions {
   std::string cluster_id;  // default: the environment's
   std::string ns;          // default: the environment's
 
-  std::string state_dir;                // "": last good versions end with the process
-  std::string on_invalid = "serve";     // or "refuse"
-  std::string on_unsupported = "warn";  // or "refuse"
+  std::string state_dir;                   // "": last good versions end with the process
+  std::string on_invalid = "serve";        // or "refuse"
+  std::string on_unsupported = "warn";     // or "refuse"
+  std::string on_invalid_policy = "wait";  // or "serve", "deny"
+  std::string on_emptied = "keep";         // or "serve"
 
   std::vector<std::string> gateway_addresses;  // see gateway_api::ParseGatewayAddresses; checked
 

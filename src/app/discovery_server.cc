@@ -11,6 +11,7 @@
 
 #include "app/ignored_objects.h"
 #include "app/key_servers.h"
+#include "app/last_good_state.h"
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
@@ -196,6 +197,8 @@ void DiscoveryServer::MakeSources() {
   if (options_.environment.features.inference_pools) files.acted_on = {config::Kind::kInferencePool};
   files.folder = options_.config_dir;
   files.kept = kept_.get();
+  if (options_.on_emptied == "keep") files.on_emptied = source::FileSource::Options::OnEmptied::kKeep;
+  if (options_.on_invalid_policy == "deny") files.lost_policies = source::FileCatalog::LostPolicies::kDenied;
   sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
 }
 
@@ -221,7 +224,9 @@ absl::Status DiscoveryServer::Start() {
   StartRejectionWatch(objects);
   MakeKeyFetcher();
   MakeTrustBundle();
-  if (absl::Status status = OpenState(); !status.ok()) return status;
+  auto kept = OpenState(options_);
+  if (!kept.ok()) return kept.status();
+  kept_ = *std::move(kept);
   MakeSources();
   if (!options_.xds_out_dir.empty()) {
     files_ = std::make_unique<transports::FileOutput>(
@@ -240,31 +245,15 @@ absl::Status DiscoveryServer::Start() {
   return absl::OkStatus();
 }
 
-// A folder of its own for each --configDir, so that servers of several do not meet.
-absl::Status DiscoveryServer::OpenState() {
-  if (options_.state_dir.empty()) return absl::OkStatus();
-  const std::string name = ToHex(StableHash(AbsolutePath(options_.config_dir)));
-  auto kept = source::LastGood::Open(StrCat(options_.state_dir, "/", name.substr(0, 16)));
-  if (kept.ok()) {
-    kept_ = *std::move(kept);
-  } else if (options_.state_dir == options_.environment.default_state_dir) {
-    app_log.Warn("--stateDir: {}; last good versions end with the process",
-                 FromAbsl(kept.status().message()));
-  } else {
-    return absl::UnavailableError(ToAbsl(StrCat("--stateDir: ", FromAbsl(kept.status().message()))));
-  }
-  return absl::OkStatus();
-}
-
 std::vector<source::Sink*> DiscoveryServer::AddSinks() {
-  const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
+  const StartRules rules = RulesOf(options_);
   const IgnoredObjects ignored = IgnoredBy(options_.environment);
   std::vector<source::Sink*> sinks;
   for (const auto& source : sources_) {
     source::Sink* sink = mesh_thread_->AddSource(source->Name());
-    if (rules.invalid || rules.unsupported) {
+    if (rules.invalid || rules.unsupported || rules.policies) {
       start_checks_.push_back(
-          MakeStartCheck(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
+          std::make_unique<StartCheck>(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
       sink = start_checks_.back().get();
     }
     if (!ignored.empty()) {
@@ -295,8 +284,8 @@ absl::Status DiscoveryServer::StartSettings() {
       [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
       [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
   settings_->Start();
-  const StartRules rules{options_.on_invalid == "refuse", options_.on_unsupported == "refuse"};
-  if (absl::Status status = CheckStart(rules, settings_->Diagnostics()); !status.ok()) return status;
+  if (absl::Status status = CheckStart(RulesOf(options_), settings_->Diagnostics()); !status.ok())
+    return status;
   sink->OnSynced();
   return absl::OkStatus();
 }
@@ -305,7 +294,9 @@ absl::Status DiscoveryServer::StartHttp() {
   transports::AddReadyPage(
       [this]() -> std::optional<std::vector<std::string>> {
         if (serving_) return std::nullopt;
-        return mesh_thread_->Unsynced();
+        std::vector<std::string> awaited = mesh_thread_->Unsynced();
+        for (const auto& check : start_checks_) check->AddAwaited(&awaited);
+        return awaited;
       },
       &http_);
   transports::AddRestPaths(pusher_.get(), &debug_sources_, options_.environment.http_connections, &http_);

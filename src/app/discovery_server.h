@@ -14,6 +14,7 @@
 #include "app/mesh_model.h"
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
+#include "app/start_check.h"
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
 #include "debug/pages.h"
@@ -62,7 +63,6 @@ class DiscoveryServer {
   void StartRejectionWatch(const StoreMeshModel* model);
   void MakeSources();
   absl::Status CheckAddresses() const;
-  absl::Status OpenState();
   absl::Status StartSettings();
   std::vector<source::Sink*> AddSinks();
   void Refuse(absl::Status status);
@@ -94,7 +94,8 @@ class DiscoveryServer {
   std::unique_ptr<ca::TrustBundle> trust_bundle_;  // null without ISTIO_MULTIROOT_MESH
   std::unique_ptr<source::LastGood> kept_;         // null without --stateDir
   std::unique_ptr<SettingsFiles> settings_;
-  std::vector<std::unique_ptr<source::Sink>> start_checks_, object_filters_;
+  std::vector<std::unique_ptr<StartCheck>> start_checks_;
+  std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::vector<std::unique_ptr<source::Source>> sources_;
   rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
   rpc::HttpServer monitoring_, control_;

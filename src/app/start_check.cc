@@ -3,40 +3,14 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "config/lost_policy.h"
 #include "config/no_effect.h"
 
 namespace fairlead::app {
-namespace {
-
-class StartCheck : public source::Sink {
- public:
-  StartCheck(StartRules rules, source::Sink* next, std::function<void(absl::Status)> refuse)
-      : rules_(rules), next_(next), refuse_(std::move(refuse)) {}
-
-  void OnChanges(std::vector<config::ObjectChange> changes) override { next_->OnChanges(std::move(changes)); }
-  void Replace(config::Kind kind, std::vector<config::ConfigPtr> objects) override {
-    next_->Replace(kind, std::move(objects));
-  }
-  void OnDiagnostics(std::vector<config::Diagnostic> diagnostics) override {
-    if (!started_) verdict_ = CheckStart(rules_, diagnostics);
-    next_->OnDiagnostics(std::move(diagnostics));
-  }
-  void Synced(config::Kind kind) override { next_->Synced(kind); }
-  void OnSynced() override {
-    started_ = true;
-    if (verdict_.ok()) return next_->OnSynced();
-    refuse_(verdict_);
-  }
-
- private:
-  const StartRules rules_;
-  source::Sink* const next_;
-  const std::function<void(absl::Status)> refuse_;
-  absl::Status verdict_;
-  bool started_ = false;
-};
-
-}  // namespace
+StartRules RulesOf(const DiscoveryOptions& options) {
+  return {options.on_invalid == "refuse", options.on_unsupported == "refuse",
+          options.on_invalid_policy == "wait"};
+}
 
 absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagnostic>& diagnostics) {
   std::string text;
@@ -56,9 +30,38 @@ absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagn
       StrCat(flags, ": the start is refused for ", count, count == 1 ? " reason:" : " reasons:", text)));
 }
 
-std::unique_ptr<source::Sink> MakeStartCheck(StartRules rules, source::Sink* next,
-                                             std::function<void(absl::Status)> refuse) {
-  return std::make_unique<StartCheck>(rules, next, std::move(refuse));
+void StartCheck::OnDiagnostics(std::vector<config::Diagnostic> diagnostics) {
+  std::vector<std::string> awaited;
+  for (const config::Diagnostic& one : diagnostics) {
+    if (rules_.policies && !started_ && one.code == config::kUnreadablePolicyCode)
+      awaited.push_back(config::ToText(one));
+  }
+  if (!said_all_) verdict_ = CheckStart(rules_, diagnostics);
+  const bool mended = awaited.empty();
+  {
+    std::lock_guard lock(mutex_);
+    awaited_ = std::move(awaited);
+  }
+  next_->OnDiagnostics(std::move(diagnostics));
+  if (!said_all_ || started_ || !mended || !verdict_.ok()) return;
+  started_ = true;
+  next_->OnSynced();
+}
+
+void StartCheck::OnSynced() {
+  said_all_ = true;
+  if (!verdict_.ok()) return refuse_(verdict_);
+  {
+    std::lock_guard lock(mutex_);
+    if (!awaited_.empty()) return;
+  }
+  started_ = true;
+  next_->OnSynced();
+}
+
+void StartCheck::AddAwaited(std::vector<std::string>* texts) const {
+  std::lock_guard lock(mutex_);
+  texts->insert(texts->end(), awaited_.begin(), awaited_.end());
 }
 
 }  // namespace fairlead::app

@@ -10,6 +10,7 @@ namespace fairlead::source {
 
 using config::ConfigPtr;
 using config::Diagnostic;
+using config::LostPolicy;
 using config::ObjectKey;
 
 namespace {
@@ -42,10 +43,53 @@ std::vector<Version> WithLastGood(const std::vector<Version>& before, config::Pa
   const bool keep_all = unfinished || result.unreadable;
   for (const Version& version : before) {
     const ObjectKey key = KeyOf(*version.object);
-    if (known.contains(key) && (keep_all || IsBroken(result, key)))
-      versions.push_back({version.object, version.time, true});
+    const bool keep = keep_all || (result.empty && config::IsPolicyKind(key.kind)) || IsBroken(result, key);
+    if (known.contains(key) && keep) versions.push_back({version.object, version.time, true});
   }
   return versions;
+}
+
+// Those of which no earlier version is served: by name, and of the others as many as there are more than
+// policies of before.
+std::vector<LostPolicy> WithoutLastGood(std::vector<LostPolicy> lost, const std::vector<Version>& versions) {
+  std::vector<ObjectKey> served;
+  for (const Version& version : versions) {
+    const ObjectKey key = KeyOf(*version.object);
+    if (version.stale && config::IsPolicyKind(key.kind)) served.push_back(key);
+  }
+  std::erase_if(lost, [&served](const LostPolicy& policy) {
+    return std::erase_if(served, [&policy](const ObjectKey& key) {
+             return key.ns.str() == policy.ns && key.name.str() == policy.name;
+           }) > 0;
+  });
+  size_t left = served.size();
+  std::erase_if(lost, [&left](const LostPolicy& policy) {
+    const bool nameless = policy.guessed || policy.name.empty();
+    return nameless && left > 0 && left-- > 0;
+  });
+  return lost;
+}
+
+Diagnostic UnreadablePolicy(const std::string& path, const LostPolicy& policy, bool denied) {
+  Diagnostic diagnostic;
+  diagnostic.code = config::kUnreadablePolicyCode;
+  diagnostic.file = path;
+  diagnostic.line = policy.line;
+  const std::string whose =
+      policy.narrow ? std::string("its workloads") : StrCat("the workloads of namespace ", policy.ns);
+  diagnostic.message = StrCat(
+      "the policy ", policy.ns, policy.name.empty() ? "" : "/", policy.name,
+      " cannot be read and has no earlier version: ",
+      denied ? StrCat("every request to ", whose, " is denied until it is mended") : "it is not in force");
+  return diagnostic;
+}
+
+Diagnostic Emptied(const std::string& path) {
+  Diagnostic diagnostic;
+  diagnostic.code = "emptied-file";
+  diagnostic.file = path;
+  diagnostic.message = "nothing is left of the file; its policies stay in force until it is removed";
+  return diagnostic;
 }
 
 // Where the file says something wrong about the object, or about nobody that one knows.
@@ -96,7 +140,24 @@ void FileCatalog::SetVersions(FileEntry& entry, std::vector<Version> versions) {
     Add(entry, version.object);
     stale_ += version.stale ? 1 : 0;
   }
+  versions_ = versions_ - file.versions.size() + versions.size();
   file.versions = std::move(versions);
+}
+
+// REQUIRES: versions are set.
+void FileCatalog::SetLost(FileEntry& entry, std::vector<LostPolicy> lost) {
+  File& file = entry.second;
+  const bool denied = lost_policies_ == LostPolicies::kDenied;
+  lost_ -= file.lost.size();
+  for (const LostPolicy& policy : file.lost) {
+    if (denied) Drop(entry, policy.denial);
+  }
+  file.lost = WithoutLastGood(std::move(lost), file.versions);
+  lost_ += file.lost.size();
+  for (const LostPolicy& policy : file.lost) {
+    if (denied) Add(entry, policy.denial);
+    file.diagnostics.push_back(UnreadablePolicy(entry.first, policy, denied));
+  }
 }
 
 void FileCatalog::Put(const std::string& path, config::ParseResult result, bool unfinished, int64_t time) {
@@ -105,6 +166,9 @@ void FileCatalog::Put(const std::string& path, config::ParseResult result, bool 
   AddInForce(result, &before);
   SetVersions(entry, WithLastGood(before, result, unfinished, time));
   entry.second.diagnostics = std::move(result.diagnostics);
+  SetLost(entry, std::move(result.lost_policies));
+  if (result.empty && !unfinished && !entry.second.versions.empty())
+    entry.second.diagnostics.push_back(Emptied(path));
   // What is missing from a text that somebody still writes will come.
   if (HasErrors(entry.second.diagnostics)) AddStale(path, entry.second.versions, &entry.second.diagnostics);
 }
@@ -132,6 +196,7 @@ void FileCatalog::Remove(const std::string& path) {
     if (object.told_file == &*it) object.told_file = nullptr;
   }
   SetVersions(*it, {});
+  SetLost(*it, {});
   files_.erase(it);
 }
 
@@ -145,6 +210,7 @@ void FileCatalog::SetUnreadable(const std::string& path, std::string message) {
   for (Version& version : versions) version.stale = true;
   SetVersions(entry, std::move(versions));
   entry.second.diagnostics = {std::move(diagnostic)};
+  SetLost(entry, std::vector<LostPolicy>(entry.second.lost));
   AddStale(path, entry.second.versions, &entry.second.diagnostics);
 }
 
@@ -157,7 +223,9 @@ const std::vector<Version>& FileCatalog::VersionsOf(const std::string& path) con
 std::vector<std::string> FileCatalog::Paths() const {
   std::vector<std::string> paths;
   paths.reserve(files_.size());
-  for (const auto& [path, file] : files_) paths.push_back(path);
+  for (const auto& [path, file] : files_) {
+    if (!file.versions.empty() || !file.diagnostics.empty()) paths.push_back(path);
+  }
   return paths;
 }
 
@@ -211,7 +279,7 @@ std::vector<Diagnostic> FileCatalog::Diagnostics(
   for (const ObjectKey& key : contested_) {
     const Object& object = objects_.at(key);
     const Holder& winner = object.holders[Winner(object)];
-    if (!is_there(winner.file->first)) continue;
+    if (!is_there(winner.file->first) || config::IsDenialOfLost(key)) continue;
     for (const Holder& loser : object.holders) {
       if (loser.file == winner.file || !is_there(loser.file->first)) continue;
       Diagnostic diagnostic;

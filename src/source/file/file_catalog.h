@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "config/diagnostic.h"
+#include "config/lost_policy.h"
 #include "config/manifests.h"
 #include "config/object.h"
 
@@ -19,9 +20,14 @@ namespace fairlead::source {
 
 // Which objects a set of files holds. Knows for each file what it last said and well, and which file's
 // version counts where several have the same object: that of the file whose version counts already, so that a
-// stray copy changes nothing; else of the first path in lexical order. Does no I/O. One thread at a time.
+// stray copy changes nothing; else of the first path in lexical order. Policies that cannot be read and have no
+// earlier version are an error each and, where it is told to deny, an object that denies requests in their
+// place. Does no I/O. One thread at a time.
 class FileCatalog {
  public:
+  enum class LostPolicies : uint8_t { kServed, kDenied };
+  explicit FileCatalog(LostPolicies lost_policies = LostPolicies::kServed) : lost_policies_(lost_policies) {}
+
   // An object as its file had it when it was written at `time`, in Unix seconds; 0: not known.
   struct Version {
     config::ConfigPtr object;
@@ -31,7 +37,8 @@ class FileCatalog {
 
   // What the file, as it was written at `time`, now says. Objects that are there but broken keep their last
   // good version, with a diagnostic; so do absent ones where the text is `unfinished` or a part of it could
-  // not be read. An object with the content of before keeps its pointer.
+  // not be read, and policies where nothing is left of the text. An object with the content of before keeps
+  // its pointer.
   void Put(const std::string& path, config::ParseResult result, bool unfinished, int64_t time = 0);
   // What a file that the catalog does not know yet once said.
   void Restore(const std::string& path, const std::vector<Version>& versions);
@@ -53,11 +60,15 @@ class FileCatalog {
   std::vector<std::string> Paths() const;
   size_t files() const { return files_.size(); }
   size_t objects() const { return objects_.size(); }
+  size_t versions() const { return versions_; }  // of all files' objects
   size_t stale() const { return stale_; }
+  // Policies that cannot be read and have no earlier version.
+  size_t lost() const { return lost_; }
 
  private:
   struct File {
     std::vector<Version> versions;
+    std::vector<config::LostPolicy> lost;
     std::vector<config::Diagnostic> diagnostics;
   };
   using FileEntry = std::pair<const std::string, File>;  // of files_, whose nodes stay where they are
@@ -75,14 +86,16 @@ class FileCatalog {
   static size_t Winner(const Object& object);
   void AddInForce(const config::ParseResult& result, std::vector<Version>* before) const;
   void SetVersions(FileEntry& entry, std::vector<Version> versions);
+  void SetLost(FileEntry& entry, std::vector<config::LostPolicy> lost);
   void Add(const FileEntry& file, const config::ConfigPtr& object);
   void Drop(const FileEntry& file, const config::ConfigPtr& object);
 
+  const LostPolicies lost_policies_;
   std::map<std::string, File> files_;
   absl::flat_hash_map<config::ObjectKey, Object> objects_;
   absl::flat_hash_set<config::ObjectKey> touched_;    // since the last TakeChanges
   absl::flat_hash_set<config::ObjectKey> contested_;  // in several files
-  size_t stale_ = 0;
+  size_t versions_ = 0, stale_ = 0, lost_ = 0;
 };
 
 }  // namespace fairlead::source

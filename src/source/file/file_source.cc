@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "base/hash.h"
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "config/manifests.h"
 #include "config/no_effect.h"
-#include "source/file/read_file.h"
+#include "source/file/parsed_file.h"
 
 namespace fairlead::source {
 namespace {
@@ -33,51 +32,6 @@ WatchOptions WatchOf(const FileSource::Options& options) {
   return watch;
 }
 
-constexpr int64_t kNanosASecond = 1'000'000'000;
-
-struct ParsedFile {
-  config::ParseResult result;
-  int64_t time = 0;  // Unix seconds: when it was written
-  Hash128 text = {};
-  bool to_keep = false;  // it differs from what is kept of it
-};
-
-absl::StatusOr<ParsedFile> ParseFile(const std::string& path, const LastGood* kept) {
-  ParsedFile file;
-  FileInfo info;
-  if (StatFile(path, &info)) file.time = info.fingerprint.modified_ns / kNanosASecond;
-  absl::StatusOr<std::string> text = ReadFile(path);
-  if (!text.ok()) return text.status();
-  if (kept != nullptr && !kept->read_only()) {
-    file.text = StableHash(*text);
-    file.to_keep = !kept->Holds(path, file.text);
-  }
-  file.result = config::ParseManifests(*text, path, config::Admission::kChecked,
-                                       file.to_keep ? config::Documents::kKept : config::Documents::kDropped);
-  return file;
-}
-
-using Parsed = std::vector<std::optional<absl::StatusOr<ParsedFile>>>;
-
-// Parses the files that are not gone; results are in the order of the changes. Threads take one file after
-// another; there are fewer where the system has no more to give.
-Parsed ParseAll(const std::vector<FileChange>& changes, int threads, const LastGood* kept) {
-  Parsed results(changes.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < changes.size(); i = next++) {
-      if (changes[i].kind != FileChange::Kind::kGone) results[i] = ParseFile(changes[i].path, kept);
-    }
-  };
-  std::vector<std::thread> helpers;
-  for (size_t i = 1; i < std::min<size_t>(static_cast<size_t>(threads), changes.size()); ++i) {
-    if (auto helper = StartThread(work); helper.ok()) helpers.push_back(*std::move(helper));
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  return results;
-}
-
 config::Diagnostic ToDiagnostic(const PathProblem& problem) {
   config::Diagnostic diagnostic;
   diagnostic.severity = problem.warning ? config::Severity::kWarning : config::Severity::kError;
@@ -85,33 +39,6 @@ config::Diagnostic ToDiagnostic(const PathProblem& problem) {
   diagnostic.file = problem.path;
   diagnostic.message = problem.message;
   return diagnostic;
-}
-
-bool IsWhole(const config::ParseResult& result) { return !result.unreadable && result.broken.empty(); }
-
-// The parts as one text, each on the lines that it was on as far as there is room.
-std::string TextOf(const GoodFile& file) {
-  std::string text;
-  int line = 1;
-  for (const GoodFile::Part& part : file.parts) {
-    if (line > 1) text += '\n', ++line;
-    for (; line < part.line; ++line) text += '\n';
-    StrAppend(&text, "--- ", part.text);
-    line += static_cast<int>(std::count(part.text.begin(), part.text.end(), '\n'));
-  }
-  return text;
-}
-
-// What was good and no longer is, by a change of the rules or because it was damaged, is left out.
-std::vector<FileCatalog::Version> VersionsOf(const GoodFile& file) {
-  std::map<std::string_view, int64_t> times;
-  for (const GoodFile::Part& part : file.parts) times[part.key] = part.time;
-  std::vector<FileCatalog::Version> versions;
-  for (config::ConfigPtr& object : config::ParseManifests(TextOf(file), file.path).objects) {
-    const int64_t time = times[config::Describe(KeyOf(*object))];
-    versions.push_back({std::move(object), time, true});
-  }
-  return versions;
 }
 
 // Those that objects of these kinds have no effect.
@@ -143,6 +70,16 @@ metrics::Gauge& StaleObjects() {
                         "Objects of which an earlier version is served, as the file has mistakes now.");
   return gauge;
 }
+
+metrics::Gauge& UnreadablePolicies() {
+  static metrics::Gauge& gauge = metrics::GetGauge(
+      "fairlead_unreadable_policies",
+      "Policies of security.istio.io that cannot be read now and have no earlier version: none is in force.");
+  return gauge;
+}
+
+// Nothing but comments.
+bool HoldsNothing(const absl::StatusOr<ParsedFile>& file) { return file.ok() && file->result.empty; }
 
 // Under the names of istiod's webhook, whose checks they are.
 void CountValidated(const config::ParseResult& result) {
@@ -189,38 +126,99 @@ void FileSource::Stop() {
 
 void FileSource::Run() {
   for (;;) {
-    const FolderChanges changes = watcher_->Next();
+    const FolderChanges changes = watcher_->Next(refilled_at_);
     if (changes.stopped) return;
+    if (changes.timed_out) {
+      LetGo();
+      Tell(told_problems_);
+      continue;
+    }
     Take(changes.files);
     Tell(changes.problems);
   }
 }
 
 void FileSource::Take(const std::vector<FileChange>& changes) {
-  Parsed parsed = ParseAll(changes, ThreadCount(options_.threads), options_.kept);
+  ParsedFiles parsed = ParseAll(changes, ThreadCount(options_.threads), options_.kept);
+  if (options_.on_emptied == Options::OnEmptied::kKeep) Guard(changes, parsed);
   for (size_t i = 0; i < changes.size(); ++i) {
-    const auto& [kind, path] = changes[i];
-    if (!parsed[i]) {
-      catalog_.Remove(path);
-      if (options_.kept != nullptr) options_.kept->Remove(path);
-      continue;
-    }
-    const bool unfinished = kind == FileChange::Kind::kUnfinished || watcher_->ChangedSince(path);
-    if (!synced_ && (!parsed[i]->ok() || !IsWhole((*parsed[i])->result))) Restore(path);
-    if (parsed[i]->ok()) {
-      DropRemarksOn(options_.acted_on, &(**parsed[i]).result.diagnostics);
-      CountValidated((**parsed[i]).result);
-      ParsedFile& file = **parsed[i];
-      const std::vector<std::string> documents = std::move(file.result.documents);
-      const std::vector<config::ConfigPtr> objects =
-          file.to_keep && !unfinished ? file.result.objects : std::vector<config::ConfigPtr>();
-      const Hash128 whole = IsWhole(file.result) ? file.text : Hash128();
-      catalog_.Put(path, std::move(file.result), unfinished, file.time);
-      if (file.to_keep && !unfinished) Keep(path, whole, file.time, objects, documents);
-    } else if (!unfinished) {
-      catalog_.SetUnreadable(path, std::string(FromAbsl(parsed[i]->status().message())));
+    const std::string& path = changes[i].path;
+    if (emptied_ && (!parsed[i] || HoldsNothing(*parsed[i]))) {
+      passed_over_.insert(path);
+    } else if (parsed[i]) {
+      Put(changes[i], *parsed[i]);
+    } else {
+      Remove(path);
     }
   }
+}
+
+// Whether there is anything in the folder, the changes applied: a manifest, or a file that may be one.
+bool FileSource::IsAnythingLeft(const std::vector<FileChange>& changes, const ParsedFiles& parsed) const {
+  std::set<std::string_view> changed;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (parsed[i] && !HoldsNothing(*parsed[i])) return true;
+    changed.insert(changes[i].path);
+  }
+  const std::vector<std::string> paths = catalog_.Paths();
+  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    FileInfo info;
+    return !changed.contains(path) && !passed_over_.contains(path) && StatFile(path, &info);
+  });
+}
+
+// Notes whether all that the folder held goes at once, or went and comes back.
+void FileSource::Guard(const std::vector<FileChange>& changes, const ParsedFiles& parsed) {
+  const bool left = IsAnythingLeft(changes, parsed);
+  if (!synced_ && !left) RestoreAll();
+  if (!left && catalog_.versions() > 0) {
+    emptied_ = true;
+    refilled_at_ = Clock::time_point::max();
+  } else if (emptied_ && left) {
+    refilled_at_ = Clock::now() + options_.refilled_after;
+  }
+}
+
+// The folder has manifests again: what of before is not among them is gone.
+void FileSource::LetGo() {
+  emptied_ = false;
+  refilled_at_ = Clock::time_point::max();
+  std::vector<FileChange> changes;
+  for (const std::string& path : catalog_.Paths()) {
+    FileInfo info;
+    if (!StatFile(path, &info) && !IsBlocked(path)) changes.push_back({FileChange::Kind::kGone, path});
+  }
+  for (const std::string& path : std::exchange(passed_over_, {})) {
+    FileInfo info;
+    if (StatFile(path, &info)) changes.push_back({FileChange::Kind::kReady, path});
+  }
+  Take(changes);
+}
+
+void FileSource::Remove(const std::string& path) {
+  catalog_.Remove(path);
+  if (options_.kept != nullptr) options_.kept->Remove(path);
+}
+
+void FileSource::Put(const FileChange& change, absl::StatusOr<ParsedFile>& parsed) {
+  const std::string& path = change.path;
+  passed_over_.erase(path);
+  const bool unfinished = change.kind == FileChange::Kind::kUnfinished || watcher_->ChangedSince(path);
+  if (!synced_ && (!parsed.ok() || !parsed->IsWhole() || parsed->result.empty)) Restore(path);
+  if (!parsed.ok()) {
+    if (!unfinished || IsBlocked(path))
+      catalog_.SetUnreadable(path, std::string(FromAbsl(parsed.status().message())));
+    return;
+  }
+  DropRemarksOn(options_.acted_on, &parsed->result.diagnostics);
+  CountValidated(parsed->result);
+  ParsedFile& file = *parsed;
+  const std::vector<std::string> documents = std::move(file.result.documents);
+  const std::vector<config::ConfigPtr> objects =
+      file.to_keep && !unfinished ? file.result.objects : std::vector<config::ConfigPtr>();
+  const Hash128 whole = file.IsWhole() && !file.result.empty ? file.text : Hash128();
+  catalog_.Put(path, std::move(file.result), unfinished, file.time);
+  if (file.to_keep && !unfinished) Keep(path, whole, file.time, objects, documents);
 }
 
 // What an earlier process kept of a file that cannot be read whole at the start of this one.
@@ -228,6 +226,13 @@ void FileSource::Restore(const std::string& path) {
   if (options_.kept == nullptr) return;
   if (const std::optional<GoodFile> file = options_.kept->Find(path))
     catalog_.Restore(path, VersionsOf(*file));
+}
+
+// What an earlier process kept of a folder that has nothing at the start of this one.
+void FileSource::RestoreAll() {
+  if (options_.kept == nullptr) return;
+  for (const GoodFile& file : options_.kept->FilesIn(options_.folder))
+    catalog_.Restore(file.path, VersionsOf(file));
 }
 
 void FileSource::Keep(const std::string& path, const Hash128& whole, int64_t time,
@@ -249,21 +254,43 @@ void FileSource::Keep(const std::string& path, const Hash128& whole, int64_t tim
   options_.kept->Put(std::move(file), std::move(stale));
 }
 
+// That there is nothing in the folder and never was, or all that was is gone.
+std::optional<config::Diagnostic> FileSource::Emptiness() const {
+  config::Diagnostic diagnostic;
+  diagnostic.file = options_.folder;
+  if (emptied_) {
+    diagnostic.code = "emptied-folder";
+    diagnostic.message =
+        StrCat("nothing is left in the folder: the ", catalog_.versions(),
+               " objects that it held stay in force until it has manifests again (--onEmptied=keep)");
+    return diagnostic;
+  }
+  if (had_files_) return std::nullopt;
+  diagnostic.severity = config::Severity::kWarning;
+  diagnostic.code = "empty-folder";
+  diagnostic.message = "there is no manifest in the folder";
+  return diagnostic;
+}
+
 void FileSource::Tell(const std::vector<PathProblem>& problems) {
+  told_problems_ = problems;
   files_ = catalog_.files();
+  had_files_ = had_files_ || files_ > 0;
   if (std::vector<config::ObjectChange> changes = catalog_.TakeChanges(); !changes.empty()) {
     sink_->OnChanges(std::move(changes));
   }
   std::vector<config::Diagnostic> diagnostics;
   diagnostics.reserve(problems.size());
   for (const PathProblem& problem : problems) diagnostics.push_back(ToDiagnostic(problem));
+  if (auto emptiness = Emptiness()) diagnostics.push_back(*std::move(emptiness));
   const auto is_there = [](const std::string& path) {
     FileInfo info;
     return StatFile(path, &info);
   };
   for (config::Diagnostic& diagnostic : catalog_.Diagnostics(is_there))
     diagnostics.push_back(std::move(diagnostic));
-  StaleObjects().Set(static_cast<double>(catalog_.stale()));
+  StaleObjects().Set(static_cast<double>(emptied_ ? catalog_.versions() : catalog_.stale()));
+  UnreadablePolicies().Set(static_cast<double>(catalog_.lost()));
   NotActedOn().Set(static_cast<double>(ObjectsWithoutEffect(diagnostics)));
   std::vector<std::string> texts;
   texts.reserve(diagnostics.size());

@@ -2,7 +2,10 @@
 #define FAIRLEAD_SOURCE_FILE_FILE_SOURCE_H_
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -11,6 +14,7 @@
 #include "source/file/file_catalog.h"
 #include "source/file/folder_watcher.h"
 #include "source/file/last_good.h"
+#include "source/file/parsed_file.h"
 #include "source/source.h"
 
 namespace fairlead::source {
@@ -22,9 +26,10 @@ bool IsManifestName(std::string_view name);
 // Follows changes (see FolderWatcher); one batch for each that has settled. A file or object that breaks
 // keeps its last good version, with a diagnostic; a removed file removes its objects. An object in two files
 // counts from the one that it counts from already, at the start from the one whose path comes first. Where
-// the folder itself is removed, what it held stays in effect until it is there again. With `kept`, what a
-// file that is broken at the start once held is taken from there. Everything reaches the sink on the source's
-// own thread; parsing of many files uses `threads` at once.
+// the folder itself is removed, what it held stays in effect until it is there again, and so does what it held
+// where all of it goes at once, unless `on_emptied` says otherwise. With `kept`, what a file that is broken at
+// the start once held is taken from there. Everything reaches the sink on the source's own thread; parsing of
+// many files uses `threads` at once.
 class FileSource : public Source {
  public:
   struct Options {
@@ -32,6 +37,12 @@ class FileSource : public Source {
     int threads = 0;           // 0: as many as there are processors, at most 8
     WatchOptions watch;        // its folder and its wishes are set by the source
     LastGood* kept = nullptr;  // may be null; must outlive the source
+    // Where no manifest is left of a folder that had objects: they stay until there are manifests again and
+    // nothing has changed for `refilled_after`, or go.
+    enum class OnEmptied : uint8_t { kKeep, kServe };
+    OnEmptied on_emptied = OnEmptied::kServe;
+    std::chrono::milliseconds refilled_after{2000};
+    FileCatalog::LostPolicies lost_policies = FileCatalog::LostPolicies::kServed;
     // Kinds of config::NoEffectTable that a feature gives an effect: nothing is said of them.
     std::vector<config::Kind> acted_on;
   };
@@ -46,10 +57,18 @@ class FileSource : public Source {
 
  private:
   void Run();
+  using Clock = std::chrono::steady_clock;
   void Take(const std::vector<FileChange>& changes);
+  bool IsAnythingLeft(const std::vector<FileChange>& changes, const ParsedFiles& parsed) const;
+  void Guard(const std::vector<FileChange>& changes, const ParsedFiles& parsed);
+  void LetGo();
+  void Put(const FileChange& change, absl::StatusOr<ParsedFile>& parsed);
+  void Remove(const std::string& path);
   void Restore(const std::string& path);
+  void RestoreAll();
   void Keep(const std::string& path, const Hash128& whole, int64_t time,
             const std::vector<config::ConfigPtr>& objects, const std::vector<std::string>& documents);
+  std::optional<config::Diagnostic> Emptiness() const;
   void Tell(const std::vector<PathProblem>& problems);
 
   const Options options_;
@@ -57,7 +76,13 @@ class FileSource : public Source {
   std::unique_ptr<FolderWatcher> watcher_;
   std::thread thread_;
   std::atomic<size_t> files_{0};
-  FileCatalog catalog_;  // from here on: of the source's thread alone
+  FileCatalog catalog_{options_.lost_policies};  // from here on: of the source's thread alone
+  bool emptied_ = false;  // all that the folder held went at once, and is kept
+  // Where it has manifests again: when what did not come back is let go of.
+  Clock::time_point refilled_at_ = Clock::time_point::max();
+  std::set<std::string> passed_over_;  // while it is emptied: files that are gone or hold nothing
+  std::vector<PathProblem> told_problems_;
+  bool had_files_ = false;
   std::vector<std::string> told_diagnostics_;
   bool synced_ = false;
 };

@@ -104,6 +104,13 @@ bool StatFile(const std::string& path, FileInfo* info) {
   return S_ISREG(status.st_mode);
 }
 
+bool IsBlocked(const std::string& path) {
+  struct stat status;
+  if (lstat(path.c_str(), &status) != 0) return false;
+  if (S_ISLNK(status.st_mode) && stat(path.c_str(), &status) != 0) return true;
+  return !S_ISREG(status.st_mode);
+}
+
 std::string ParentOf(const std::string& path) {
   const size_t last = path.find_last_not_of('/');
   if (last == std::string::npos) return "/";

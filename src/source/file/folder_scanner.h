@@ -55,6 +55,9 @@ FolderListing ScanFolder(const std::string& folder, const ScanOptions& options);
 // Follows links; nothing where there is no regular file.
 bool StatFile(const std::string& path, FileInfo* info);
 
+// Whether something has this name that is no file, and hides one maybe: a link that leads nowhere, a folder.
+bool IsBlocked(const std::string& path);
+
 // The folder that a path lies in: "a/b" -> "a", "a" -> ".", "/a" -> "/".
 std::string ParentOf(const std::string& path);
 std::string_view BaseName(std::string_view path);

@@ -94,11 +94,17 @@ FolderChanges FolderWatcher::First() {
     known_[it->first] = info.fingerprint;
     changes.files.push_back({FileChange::Kind::kReady, it->first});
   }
+  for (const PathProblem& problem : problems_) {
+    // A link that leads nowhere is a file that cannot be read.
+    if (!problem.warning || problem.path == options_.folder || !IsBlocked(problem.path)) continue;
+    known_[problem.path] = {};
+    changes.files.push_back({FileChange::Kind::kReady, problem.path});
+  }
   changes.problems = told_problems_ = problems_;
   return changes;
 }
 
-FolderChanges FolderWatcher::Next() {
+FolderChanges FolderWatcher::Next(Clock::time_point until) {
   if (first_ && !stopped_) return First();
   FolderChanges changes;
   while (!stopped_) {
@@ -109,7 +115,9 @@ FolderChanges FolderWatcher::Next() {
       changes.problems = told_problems_ = problems_;
       return changes;
     }
-    Wait();
+    changes.timed_out = until <= Clock::now();
+    if (changes.timed_out) return changes;
+    Wait(until);
   }
   changes.stopped = true;
   return changes;
@@ -131,8 +139,8 @@ FolderWatcher::Clock::time_point FolderWatcher::NextDeadline() const {
   return deadline;
 }
 
-void FolderWatcher::Wait() {
-  const auto left = std::chrono::ceil<milliseconds>(NextDeadline() - Clock::now()).count();
+void FolderWatcher::Wait(Clock::time_point until) {
+  const auto left = std::chrono::ceil<milliseconds>(std::min(NextDeadline(), until) - Clock::now()).count();
   pollfd descriptors[2] = {{wake_, POLLIN, 0}, {inotify_.fd(), POLLIN, 0}};
   poll(descriptors, inotify_.fd() >= 0 ? 2 : 1, static_cast<int>(std::max<int64_t>(left, 0)));
 }
@@ -283,7 +291,20 @@ void FolderWatcher::Gone(const std::string& path) {
   }
   const auto [it, first] = pending_.try_emplace(path);
   if (!first && it->second.gone) return;
-  it->second = {Clock::now() + options_.removal_grace, true, {}};
+  const Clock::time_point now = Clock::now();
+  it->second = {now + options_.removal_grace, true, {}, now};
+}
+
+// Where files are going one after the other, as in a folder that is being emptied: when the last one is due.
+std::optional<FolderWatcher::Clock::time_point> FolderWatcher::LastGoing(Clock::time_point now) const {
+  Clock::time_point first = now, last = now;
+  for (const auto& [path, pending] : pending_) {
+    if (!pending.gone) continue;
+    first = std::min(first, pending.since);
+    last = std::max(last, pending.due);
+  }
+  const bool more = last > now + kTogether && now - first < 10 * options_.removal_grace;
+  return more ? std::optional(last) : std::nullopt;
 }
 
 void FolderWatcher::Flush(std::vector<FileChange>* changes) {
@@ -293,7 +314,9 @@ void FolderWatcher::Flush(std::vector<FileChange>* changes) {
   if (!due) return;
   struct stat status;
   const bool missing = stat(options_.folder.c_str(), &status) != 0;
+  const std::optional<Clock::time_point> last_going = LastGoing(now);
   for (auto it = pending_.begin(); it != pending_.end();) {
+    if (last_going && it->second.gone) it->second.due = *last_going;
     if (it->second.due > now + kTogether) {
       ++it;
       continue;
@@ -312,6 +335,10 @@ std::optional<FileChange> FolderWatcher::Settle(const std::string& path, const P
     if (!pending.gone) {
       Gone(path);
       return std::nullopt;
+    }
+    if (IsBlocked(path)) {
+      known_[path] = {};
+      return FileChange{FileChange::Kind::kReady, path};
     }
     known_.erase(path);
     return FileChange{FileChange::Kind::kGone, path};

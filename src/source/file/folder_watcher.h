@@ -25,7 +25,8 @@ struct WatchOptions {
   std::chrono::milliseconds poll_interval{1000};
   bool poll = false;  // even where inotify works
   // A file that is gone counts as gone after this time only: editors and tools write by delete and create
-  // anew.
+  // anew. While more files go, none counts as gone, for ten times as long at most: so that a folder that is
+  // being emptied is told of at once.
   std::chrono::milliseconds removal_grace{100};
   // A file that a writer keeps open is read when nothing was written for this long.
   std::chrono::milliseconds unfinished_after{1000};
@@ -35,7 +36,7 @@ struct WatchOptions {
 
 struct FileChange {
   enum class Kind {
-    kReady,       // new or changed, and whole as far as one can know
+    kReady,       // new or changed, and whole as far as one can know; or no file any more, but there
     kUnfinished,  // changed, but somebody still writes it
     kGone,
   };
@@ -47,6 +48,7 @@ struct FolderChanges {
   std::vector<FileChange> files;      // each path once, sorted
   std::vector<PathProblem> problems;  // all there are now
   bool stopped = false;
+  bool timed_out = false;  // there is nothing to tell
 };
 
 // Tells when files of a folder have changed and the change has settled: a file that was closed after writing,
@@ -63,8 +65,9 @@ class FolderWatcher {
 
   // NotFound where there is no such folder.
   absl::Status Open();
-  // The first call returns all files there are, at once; later ones block until there is something to tell.
-  FolderChanges Next();
+  // The first call returns all files there are, at once; later ones block until there is something to tell, or
+  // it is that late.
+  FolderChanges Next(std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
   // To be asked once a file that Next told of has been read: whether it changed since, so that what was read
   // may be half of something. Next will tell of it again.
   bool ChangedSince(const std::string& path);
@@ -77,6 +80,7 @@ class FolderWatcher {
     Clock::time_point due;
     bool gone = false;                 // else there is something to read
     std::optional<Fingerprint> found;  // how it looked: it must still look so when due
+    Clock::time_point since = {};      // of a file that is gone
   };
 
   FolderChanges First();
@@ -89,8 +93,9 @@ class FolderWatcher {
   void HandleOtherName(const std::string& path);
   void Ready(const std::string& path);
   void Gone(const std::string& path);
-  void Wait();
+  void Wait(Clock::time_point until);
   Clock::time_point NextDeadline() const;
+  std::optional<Clock::time_point> LastGoing(Clock::time_point now) const;
   void Flush(std::vector<FileChange>* changes);
   std::optional<FileChange> Settle(const std::string& path, const Pending& pending);
   void WatchFolder(const std::string& folder, WatchRole role);

@@ -122,6 +122,23 @@ std::optional<GoodFile> LastGood::Find(const std::string& path) const {
   return file;
 }
 
+std::vector<GoodFile> LastGood::FilesIn(const std::string& folder) const {
+  std::vector<GoodFile> files;
+  const std::string absolute = AbsolutePath(folder);
+  const absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
+  if (!names.ok()) return files;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(kSuffix)) continue;
+    std::optional<GoodFile> file = Read(StrCat(folder_, "/", name));
+    if (!file || !LiesIn(file->path, absolute)) continue;
+    file->path = StrCat(folder, folder.ends_with('/') ? "" : "/", file->path.substr(absolute.size() + 1));
+    files.push_back(*std::move(file));
+  }
+  std::sort(files.begin(), files.end(),
+            [](const GoodFile& a, const GoodFile& b) { return a.path < b.path; });
+  return files;
+}
+
 bool LastGood::Holds(const std::string& path, const Hash128& whole) const {
   const std::optional<GoodFile> file = Find(path);
   return file && file->whole == whole && whole != Hash128();

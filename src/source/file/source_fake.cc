@@ -155,6 +155,13 @@ config::ConfigPtr RecordingSink::Find(std::string_view name) {
   return it == objects_.end() ? nullptr : it->second;
 }
 
+std::vector<config::ConfigPtr> RecordingSink::All() {
+  std::lock_guard lock(mutex_);
+  std::vector<config::ConfigPtr> all;
+  for (const auto& [name, object] : objects_) all.push_back(object);
+  return all;
+}
+
 std::vector<std::string> RecordingSink::History(std::string_view name) {
   std::lock_guard lock(mutex_);
   return history_[std::string(name)];

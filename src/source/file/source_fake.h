@@ -71,6 +71,7 @@ class RecordingSink : public Sink {
   size_t batches();
   Batch last_batch();
   config::ConfigPtr Find(std::string_view name);
+  std::vector<config::ConfigPtr> All();
   // Every state of an object that the sink has ever been told: its labels `v`, "-" for gone.
   std::vector<std::string> History(std::string_view name);
 
