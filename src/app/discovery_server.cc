@@ -27,13 +27,7 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "push/generators.h"
 #include "rpc/address.h"
-#include "rpc/reflection.h"
 #include "source/file/file_source.h"
-#include "transports/control_pages.h"
-#include "transports/http_pages.h"
-#include "transports/inspection.h"
-#include "transports/rest.h"
-#include "transports/xds_methods.h"
 
 namespace fairlead::app {
 namespace {
@@ -131,28 +125,6 @@ void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
   debug_sources_.findings = std::make_shared<debug::Findings>();
   debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
   debug_sources_.transport = [this] { return TransportConnections(); };
-}
-
-nlohmann::ordered_json DiscoveryServer::TransportConnections() const {
-  const rpc::GrpcServer* server = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    server = grpc_.get();
-  }
-  if (server == nullptr) return nullptr;
-  auto list = nlohmann::ordered_json::array();
-  for (const transport::ConnectionInfo& one : server->Connections()) {
-    list.push_back({{"listener", one.listener},
-                    {"peer", one.peer},
-                    {"names", one.names},
-                    {"tls", one.tls},
-                    {"ageSeconds", static_cast<double>(one.age.count()) / 1000},
-                    {"streams", one.streams},
-                    {"receivedBytes", one.received},
-                    {"sentBytes", one.sent},
-                    {"unreadBytes", one.held}});
-  }
-  return list;
 }
 
 // Where the fetcher has settled without any key, nothing but another publication opens the listener.
@@ -290,41 +262,6 @@ absl::Status DiscoveryServer::StartSettings() {
   return absl::OkStatus();
 }
 
-absl::Status DiscoveryServer::StartHttp() {
-  transports::AddReadyPage(
-      [this]() -> std::optional<std::vector<std::string>> {
-        if (serving_) return std::nullopt;
-        std::vector<std::string> awaited = mesh_thread_->Unsynced();
-        for (const auto& check : start_checks_) check->AddAwaited(&awaited);
-        return awaited;
-      },
-      &http_);
-  transports::AddRestPaths(pusher_.get(), &debug_sources_, options_.environment.http_connections, &http_);
-  if (options_.environment.debug_on_http) {
-    transports::AddDebugPaths(&debug_sources_, &http_);
-    transports::AddDebugPaths(&debug_sources_, &monitoring_);
-  }
-  transports::AddMonitoringPages(
-      "fairlead", std::string(kVersion), start_, [this] { debug::UpdateFindingMetrics(debug_sources_); },
-      &monitoring_);
-  for (const auto& [address, server] :
-       {std::pair(&options_.http_addr, &http_), std::pair(&options_.monitoring_addr, &monitoring_)}) {
-    if (address->empty()) continue;
-    if (absl::Status status = server->Start(*address); !status.ok()) return status;
-  }
-  StartControl();
-  return absl::OkStatus();
-}
-
-// As in istiod, a port that cannot be had is no reason to end.
-void DiscoveryServer::StartControl() {
-  if (options_.ctrlz_port == 0) return;
-  transports::AddControlPages(&control_);
-  const std::string host = options_.ctrlz_address == "*" ? "" : options_.ctrlz_address;
-  const absl::Status status = control_.Start(StrCat(host, ":", options_.ctrlz_port));
-  if (!status.ok()) app_log.Warn("no ControlZ: {}", FromAbsl(status.message()));
-}
-
 void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
   keys_->Want(*snapshot);
   TellTrustBundle(*snapshot->settings);
@@ -345,34 +282,6 @@ absl::Status DiscoveryServer::StartCertificates() {
     sources.roots = [this](const ca::Certificates& roots) { trust_bundle_->SetRoots(roots); };
   certificates_ = std::make_unique<Certificates>(options_, std::move(sources));
   return certificates_->Start();
-}
-
-rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
-  rpc::GrpcServerOptions options;
-  if (!options_.grpc_addr.empty()) options.addresses = {options_.grpc_addr};
-  transports::Prove prove;
-  if (certificates_ != nullptr) {
-    options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
-    options.methods = certificates_->Methods();
-    prove = [certificates = certificates_.get()](const rpc::ServerStream& stream) {
-      return certificates->Prove(stream);
-    };
-  }
-  options.keepalive.interval = Duration(options_.keepalive_interval);
-  options.keepalive.timeout = Duration(options_.keepalive_timeout);
-  if (!options_.keepalive_max_connection_age.empty()) {
-    options.keepalive.max_connection_age = Duration(options_.keepalive_max_connection_age);
-  }
-  options.max_receive_size = options_.environment.max_receive_size;
-  options.max_streams = options_.environment.max_streams;
-  for (auto& method : transports::XdsMethods(pusher_.get(), prove))
-    options.methods.push_back(std::move(method));
-  for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
-    options.methods.push_back(std::move(method));
-  for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
-    options.methods.push_back(std::move(method));
-  options.refuse = transports::RefuseMethod;
-  return options;
 }
 
 // "loaded 9 files, 10 objects, 1 error", once.

@@ -27,6 +27,7 @@
 #include "rpc/http_server.h"
 #include "source/file/last_good.h"
 #include "source/source.h"
+#include "transport/file_shares.h"
 #include "transports/file_output.h"
 
 namespace fairlead::app {
@@ -53,6 +54,11 @@ class DiscoveryServer {
   int control_port() const { return control_.port(); }
 
  private:
+  transport::FileShares Shares() const;
+  size_t HttpRequests() const;
+  rpc::HttpServerOptions HttpOptions() const;
+  rpc::HttpServerOptions MonitoringOptions() const;
+  rpc::HttpServerOptions ControlOptions() const;
   void MakePusher();
   push::ObjectTypes MakeObjectTypes() const;
   void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
@@ -97,8 +103,8 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<StartCheck>> start_checks_;
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::vector<std::unique_ptr<source::Source>> sources_;
-  rpc::HttpServer http_{{.max_connections = options_.environment.http_connections}};
-  rpc::HttpServer monitoring_, control_;
+  const transport::FileShares file_shares_ = Shares();
+  rpc::HttpServer http_{HttpOptions()}, monitoring_{MonitoringOptions()}, control_{ControlOptions()};
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

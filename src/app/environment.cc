@@ -181,6 +181,19 @@ const std::vector<Row>& Rows() {
        SetSize<&Environment::max_receive_size>},
       {{"ISTIO_GPRC_MAXSTREAMS", "100000", "The most streams of one connection."},
        SetSize<&Environment::max_streams>},
+      {{"FAIRLEAD_MAX_STREAMS_WITHOUT_IDENTITY", "100",
+        "The most streams of one connection whose client has no certificate that says who it is."},
+       SetSize<&Environment::max_streams_without_identity>},
+      {{"FAIRLEAD_MAX_CONNECTIONS_PER_ADDRESS", "4096",
+        "The most connections without identity that --grpcAddr and --secureGRPCAddr each take from one "
+        "address, of IPv6 from one network of 64 bits; 0: no limit."},
+       SetCount<&Environment::max_connections_per_address>},
+      {{"FAIRLEAD_CONNECTION_IDLE", "60s",
+        "How long a connection may be without a stream before it is told to go; 0: for ever."},
+       SetDuration<&Environment::connection_idle>},
+      {{"FAIRLEAD_FIRST_MESSAGE_TIMEOUT", "30s",
+        "How long a stream may take for its first message before it ends."},
+       SetLifetime<&Environment::first_message_timeout>},
       {{"GRPC_KEEPALIVE_INTERVAL", "30s", "The default of --keepaliveInterval."},
        SetDurationText<&Environment::keepalive_interval>},
       {{"GRPC_KEEPALIVE_TIMEOUT", "10s", "The default of --keepaliveTimeout."},
@@ -198,9 +211,8 @@ const std::vector<Row>& Rows() {
        SetText<&Environment::pod_namespace>},
       {{"POD_NAME", "", "The name of this instance, for introspection."}, SetText<&Environment::pod_name>},
       {{"FAIRLEAD_HTTP_CONNECTIONS", "512",
-        "Connections that --httpAddr serves at a time, 8 and more, each with a thread; polls over REST may "
-        "take seven "
-        "eighths of them."},
+        "Requests that --httpAddr answers at a time, 8 and more; polls over REST may take seven eighths of "
+        "them. 512 more connections may be silent."},
        SetHttpConnections},
       {{"FAIRLEAD_PLAINTEXT_IDENTITY", "",
         "\"node\": on the plaintext port, believe the namespace and service account that a node states. For "

@@ -22,14 +22,18 @@ struct Environment {
   std::chrono::nanoseconds debounce_max = std::chrono::seconds(10);
   bool debounce_endpoints = false;
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(5);
-  int push_throttle = 0;                                              // 0: one thread a core
-  double max_requests_per_second = 0;                                 // new streams; 0: no limit
-  int max_receive_size = 4 << 20;                                     // of a message from a proxy, in bytes
-  int max_streams = 100000;                                           // of one connection
-  int max_names = 100'000;                                            // of one type on one stream
-  int max_name_bytes = 16 << 20;                                      // of those names together
-  std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
-  size_t http_connections = 512;                                      // of the HTTP listener, at a time
+  int push_throttle = 0;                                                // 0: one thread a core
+  double max_requests_per_second = 0;                                   // new streams; 0: no limit
+  int max_receive_size = 4 << 20;                                       // of a message from a proxy, in bytes
+  int max_streams = 100000;                                             // of one connection
+  int max_streams_without_identity = 100;                               // likewise
+  int max_connections_per_address = 4096;                               // without identity; 0: no limit
+  std::chrono::nanoseconds connection_idle = std::chrono::seconds(60);  // without a stream; 0: for ever
+  std::chrono::nanoseconds first_message_timeout = std::chrono::seconds(30);  // of a stream
+  int max_names = 100'000;                                                    // of one type on one stream
+  int max_name_bytes = 16 << 20;                                              // of those names together
+  std::string keepalive_interval = "30s", keepalive_timeout = "10s";          // defaults of the flags
+  size_t http_connections = 512;  // of the HTTP listener, at a time
   bool debug_on_http = true;
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";

@@ -44,6 +44,11 @@ transport::ServerOptions ToServerOptions(GrpcServerOptions options) {
   out.keepalive = options.keepalive;
   out.limits.max_message_size = static_cast<size_t>(std::max(0, options.max_receive_size));
   out.limits.max_streams = static_cast<uint32_t>(std::max(1, options.max_streams));
+  out.limits.max_streams_without_identity =
+      static_cast<uint32_t>(std::max(1, options.max_streams_without_identity));
+  out.limits.first_message_timeout = options.first_message_timeout;
+  out.limits.max_connections = options.max_connections;
+  out.limits.max_connections_per_address = options.max_connections_per_address;
   out.methods = std::move(options.methods);
   out.refuse = std::move(options.refuse);
   return out;

@@ -40,6 +40,11 @@ struct GrpcServerOptions {
   // Of a message from a client, compressed or not; what is larger ends its stream with RESOURCE_EXHAUSTED.
   int max_receive_size = 4 << 20;
   int max_streams = 100000;  // at a time, of one connection
+  int max_streams_without_identity =
+      100000;  // the same where the client's certificate does not say who it is
+  std::chrono::milliseconds first_message_timeout = std::chrono::milliseconds(0);  // see transport::Limits
+  // Likewise; 0: by the process's files, and no limit.
+  size_t max_connections = 0, max_connections_per_address = 0;
   std::vector<GrpcMethod> methods;
   // What an unknown method is answered with, from its path.
   std::function<absl::Status(std::string_view path)> refuse;

@@ -1,121 +1,85 @@
 #include "rpc/http_server.h"
 
-#include <httplib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <functional>
+#include <algorithm>
+#include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/executor.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "base/thread.h"
 #include "rpc/address.h"
-#include "rpc/bounded_stream.h"
+#include "rpc/http_target.h"
+#include "rpc/request_places.h"
+#include "transport/http_stream.h"
+#include "transport/server.h"
 
 namespace fairlead::rpc {
 namespace {
 
 LogScope http_log("http");
 
-constexpr std::chrono::seconds kIdle{10};
-constexpr size_t kMaxBody = 4 << 20;
+// Connections that have not asked for anything yet, beside those whose requests are being answered.
+constexpr size_t kSilentConnections = 512;
+// How long a request waits for others to end.
+constexpr std::chrono::seconds kLongestWait{30};
+// At the end, for what is answered already.
+constexpr std::chrono::milliseconds kLastAnswers{500};
+// A client that does not read its answer is cut off.
+constexpr std::chrono::seconds kStallTimeout{10};
 
-// Threads for connections, which the library keeps busy for as long as they are open: made when there is none
-// to spare, and gone when they have had nothing to do for a while. One stays, so that connections are served,
-// one after another, where the system has no more threads to give.
-class ConnectionThreads : public httplib::TaskQueue {
+// "ipv4:10.0.0.1:43210" and "ipv6:%5B::1%5D:43210" without all but the address.
+std::string PeerAddress(std::string_view peer) {
+  peer = peer.substr(std::min(peer.size(), peer.find(':') + 1), std::string_view::npos);
+  peer = peer.substr(0, peer.rfind(':'));
+  if (peer.starts_with("%5B")) peer = peer.substr(3, peer.size() - 6);
+  return std::string(peer);
+}
+
+HttpRequest ToRequest(transport::HttpRequest request, const std::string& peer) {
+  HttpTarget target = ParseTarget(request.target);
+  return {std::move(target.path), std::move(target.query), std::move(request.body), PeerAddress(peer),
+          std::move(request.headers)};
+}
+
+transport::HttpAnswer ToAnswer(HttpResponse response) {
+  transport::HttpAnswer answer{response.status, std::move(response.body)};
+  if (response.status != 304) answer.headers["Content-Type"] = std::move(response.content_type);
+  if (!response.retry_after.empty()) answer.headers["Retry-After"] = std::move(response.retry_after);
+  return answer;
+}
+
+// A reply with the place that its request takes until then, and the threads of its server.
+class Reply final : public HttpReply {
  public:
-  // Fails where there is not even one thread to be had.
-  static absl::StatusOr<std::unique_ptr<ConnectionThreads>> Make(size_t most) {
-    std::unique_ptr<ConnectionThreads> threads(new ConnectionThreads(most));
-    std::lock_guard lock(threads->mutex_);
-    if (absl::Status status = threads->AddThread(); !status.ok()) return status;
-    return threads;
+  Reply(std::shared_ptr<transport::HttpStream> stream, RequestPlaces::Place place,
+        std::shared_ptr<Executor> executor)
+      : stream_(std::move(stream)), executor_(std::move(executor)), place_(std::move(place)) {}
+  ~Reply() override {
+    if (place_ == nullptr) return;
+    http_log.Error("a request from {} was left without an answer", stream_->peer());
+    stream_->Answer(ToAnswer({500, ""}));
   }
-  ~ConnectionThreads() override { shutdown(); }
-  void enqueue(std::function<void()> task) override {
+
+  void Answer(HttpResponse response) override {
+    stream_->Answer(ToAnswer(std::move(response)));
+    RequestPlaces::Place done;
     std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    tasks_.push_back(std::move(task));
-    if (idle_ >= tasks_.size() || threads_ == most_) {
-      changed_.notify_one();
-      return;
-    }
-    if (absl::Status status = AddThread(); !status.ok()) {
-      http_log.Warn("a connection waits for another to end: {}", FromAbsl(status.message()));
-      changed_.notify_one();
-    }
+    done.swap(place_);
   }
-  // Waits for what is running; drops what waits.
-  void shutdown() final {
-    std::unique_lock lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return threads_ == 0; });
+  void Await(Clock::duration patience, std::function<void(bool)> end) override {
+    stream_->Await(patience, [end = std::move(end)](transport::HttpStream::Unanswered how) {
+      end(how == transport::HttpStream::Unanswered::kGone);
+    });
   }
+  void Run(std::function<void()> task) override { executor_->Submit(Urgency::kUrgent, std::move(task)); }
 
  private:
-  explicit ConnectionThreads(size_t most) : most_(most) {}
-
-  // REQUIRES: mutex_ held.
-  absl::Status AddThread() {
-    absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
-    if (!thread.ok()) return thread.status();
-    ++threads_;
-    thread->detach();
-    return absl::OkStatus();
-  }
-
-  void Run() {
-    std::unique_lock lock(mutex_);
-    while (!stopping_) {
-      ++idle_;
-      const bool any = changed_.wait_for(lock, kIdle, [this] { return stopping_ || !tasks_.empty(); });
-      --idle_;
-      if (stopping_) break;
-      if (!any && threads_ == 1) continue;
-      if (!any) break;
-      const std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      lock.lock();
-    }
-    --threads_;
-    changed_.notify_all();  // under the lock: shutdown's caller frees this
-  }
-
-  const size_t most_;
+  const std::shared_ptr<transport::HttpStream> stream_;
+  const std::shared_ptr<Executor> executor_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  size_t threads_ = 0, idle_ = 0;
-  bool stopping_ = false;
-};
-
-// The library's server, one request a connection, within limits.
-class BoundedServer : public httplib::Server {
- public:
-  explicit BoundedServer(const RequestLimits& limits) : limits_(limits) {}
-
- private:
-  bool process_and_close_socket(int socket) override {
-    BoundedStream stream(socket, limits_);
-    bool closed = false;
-    const bool served = process_request(stream, /*close_connection=*/true, closed, nullptr);
-    shutdown(socket, SHUT_RDWR);
-    close(socket);
-    return served;
-  }
-
-  const RequestLimits limits_;
+  RequestPlaces::Place place_;  // guarded by mutex_
 };
 
 }  // namespace
@@ -123,94 +87,151 @@ class BoundedServer : public httplib::Server {
 class HttpServer::Impl {
  public:
   explicit Impl(HttpServerOptions options)
-      : options_(options), server_(RequestLimits{.patience = options.request_patience}) {
-    server_.set_payload_max_length(kMaxBody);
-    server_.set_keep_alive_max_count(1);
-    server_.set_exception_handler(
-        [](const httplib::Request& request, httplib::Response& response, const std::exception_ptr&) {
-          http_log.Error("{}: the handler threw", request.path);
-          response.status = 500;
-        });
-    // The library's default would let a second process listen on the same port without a word.
-    server_.set_socket_options([](int socket) {
-      const int yes = 1;
-      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
+      : options_(options),
+        places_(options.max_requests),
+        executor_(std::make_shared<Executor>("http", options.threads)) {}
+  ~Impl() { Stop(); }
+
+  struct Route {
+    bool probe = false;
+    Handler handler = nullptr;
+    LaterHandler later = nullptr;
+  };
+  void Add(const std::string& method, const std::string& path, Route route) {
+    Routes& routes = routes_[method];
+    if (path.ends_with('*')) {
+      routes.below.emplace_back(path.substr(0, path.size() - 1), std::move(route));
+    } else {
+      routes.exact.emplace(path, std::move(route));
+    }
   }
-
-  void Get(const std::string& path, Handler handler) { server_.Get(path, Adapt(std::move(handler))); }
-  void Post(const std::string& path, Handler handler) { server_.Post(path, Adapt(std::move(handler))); }
-
-  void Put(const std::string& path, Handler handler) { server_.Put(path, Adapt(std::move(handler))); }
-
   void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
-    server_.set_error_handler(
-        [answer = std::move(answer)](const httplib::Request& in, httplib::Response& out) {
-          if (out.body.empty()) Fill(answer(ToRequest(in), out.status), &out);
-        });
+    unanswered_ = std::move(answer);
   }
 
-  absl::Status Start(const std::string& text, int* port) {
+  absl::Status Start(const std::string& text) {
     const absl::StatusOr<Address> address = ParseAddress(text);
     if (!address.ok()) return address.status();
-    *port = Bind(*address);
-    if (*port < 0 && address->host == "::") *port = Bind({"0.0.0.0", address->port});
-    if (*port < 0) return ListenFailure(text);
-    auto threads = ConnectionThreads::Make(options_.max_connections);
-    if (!threads.ok()) return threads.status();
-    // The library takes them over as soon as it listens.
-    const auto queue = std::make_shared<std::unique_ptr<ConnectionThreads>>(*std::move(threads));
-    server_.new_task_queue = [queue] { return queue->release(); };
-    auto thread = StartThread([this] { server_.listen_after_bind(); });
-    if (!thread.ok()) return thread.status();
-    thread_ = *std::move(thread);
-    while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // Stop needs it
-    return absl::OkStatus();
+    transport::Listener listener;
+    listener.name = text;
+    listener.host = address->host;
+    listener.port = address->port;
+    listener.http = MakeService();
+    transport::ServerOptions options;
+    options.listeners.push_back(std::move(listener));
+    options.limits.max_connections =
+        options_.max_connections > 0 ? options_.max_connections : options_.max_requests + kSilentConnections;
+    options.limits.stall_timeout = kStallTimeout;
+    options.loops = 1;
+    server_ = std::make_unique<transport::Server>(std::move(options));
+    return server_->Start();
   }
 
   void Stop() {
-    server_.stop();
-    if (thread_.joinable()) thread_.join();
+    if (server_ != nullptr) server_->Stop(kLastAnswers);
+    places_.Close();
+    executor_->Stop();
   }
+
+  int port() const { return server_ == nullptr || server_->ports().empty() ? 0 : server_->ports().front(); }
 
  private:
-  static httplib::Server::Handler Adapt(Handler handler) {
-    return [handler = std::move(handler)](const httplib::Request& in, httplib::Response& out) {
-      Fill(handler(ToRequest(in)), &out);
+  struct Routes {
+    std::map<std::string, Route> exact;
+    std::vector<std::pair<std::string, Route>> below;  // by what paths begin with
+  };
+
+  std::shared_ptr<const transport::HttpService> MakeService() {
+    auto service = std::make_shared<transport::HttpService>();
+    service->limits.head_patience = std::min(options_.head_patience, options_.request_patience);
+    service->limits.request_patience = options_.request_patience;
+    service->open = [this](transport::HttpRequest request, std::shared_ptr<transport::HttpStream> stream) {
+      Open(std::move(request), std::move(stream));
     };
+    service->refuse = [this](const transport::HttpRequest& request, int status) {
+      return ToAnswer(Unanswered(ToRequest(request, ""), status));
+    };
+    return service;
   }
 
-  static HttpRequest ToRequest(const httplib::Request& in) {
-    HttpRequest request{in.path, in.params, in.body, in.remote_addr, {}};
-    for (const auto& [name, value] : in.headers) request.headers[AsciiLower(name)] = value;
-    return request;
+  HttpResponse Unanswered(const HttpRequest& request, int status) const {
+    return unanswered_ == nullptr ? HttpResponse{status, ""} : unanswered_(request, status);
   }
 
-  static void Fill(const HttpResponse& response, httplib::Response* out) {
-    out->status = response.status;
-    if (!response.retry_after.empty()) out->set_header("Retry-After", response.retry_after);
-    if (response.status != 304) out->set_content(response.body, response.content_type);
+  // Null: there is none.
+  const Route* Find(const std::string& method, const std::string& path) const {
+    const auto routes = routes_.find(method == "HEAD" ? "GET" : method);
+    if (routes == routes_.end()) return nullptr;
+    const auto exact = routes->second.exact.find(path);
+    if (exact != routes->second.exact.end()) return &exact->second;
+    for (const auto& [beginning, route] : routes->second.below) {
+      if (path.starts_with(beginning)) return &route;
+    }
+    return nullptr;
   }
 
-  int Bind(const Address& address) {
-    if (address.port == 0) return server_.bind_to_any_port(address.host);
-    return server_.bind_to_port(address.host, address.port) ? address.port : -1;
+  // On the loop's thread.
+  void Open(transport::HttpRequest in, std::shared_ptr<transport::HttpStream> stream) {
+    const std::string method = in.method;
+    auto request = std::make_shared<const HttpRequest>(ToRequest(std::move(in), stream->peer()));
+    const Route* const route = Find(method, request->path);
+    if (route == nullptr) return stream->Answer(ToAnswer(Unanswered(*request, 404)));
+    if (route->probe) return stream->Answer(ToAnswer(route->handler(*request)));
+    const RequestPlaces::Entry entry = places_.Enter([this, request, stream, route](auto place) {
+      executor_->Submit(Urgency::kPatient,
+                        [request, reply = std::make_shared<Reply>(stream, std::move(place), executor_),
+                         route] { Handle(*route, *request, reply); });
+    });
+    if (entry.refused) return stream->Answer(ToAnswer(Unanswered(*request, 503)));
+    if (entry.waits > 0) Await(entry.waits, request, stream);
+  }
+
+  // A request that waits for its place goes with its client.
+  void Await(uint64_t waits, const std::shared_ptr<const HttpRequest>& request,
+             const std::shared_ptr<transport::HttpStream>& stream) {
+    stream->Await(kLongestWait,
+                  [this, waits, request, weak = std::weak_ptr(stream)](transport::HttpStream::Unanswered) {
+                    const auto still = weak.lock();
+                    if (places_.Leave(waits) && still != nullptr)
+                      still->Answer(ToAnswer(Unanswered(*request, 503)));
+                  });
+  }
+
+  static void Handle(const Route& route, const HttpRequest& request, const HttpReplyPtr& reply) {
+    if (route.later != nullptr) return route.later(request, reply);
+    reply->Answer(route.handler(request));
   }
 
   const HttpServerOptions options_;
-  BoundedServer server_;
-  std::thread thread_;
+  std::map<std::string, Routes> routes_;  // by method
+  std::function<HttpResponse(const HttpRequest&, int)> unanswered_;
+  RequestPlaces places_;
+  std::unique_ptr<transport::Server> server_;  // null before Start
+  const std::shared_ptr<Executor> executor_;
 };
 
 HttpServer::HttpServer(HttpServerOptions options) : impl_(std::make_unique<Impl>(options)) {}
-HttpServer::~HttpServer() { Stop(); }
-void HttpServer::Get(const std::string& path, Handler handler) { impl_->Get(path, std::move(handler)); }
-void HttpServer::Post(const std::string& path, Handler handler) { impl_->Post(path, std::move(handler)); }
-void HttpServer::Put(const std::string& path, Handler handler) { impl_->Put(path, std::move(handler)); }
+HttpServer::~HttpServer() = default;
+void HttpServer::Get(const std::string& path, Handler handler) {
+  impl_->Add("GET", path, {.handler = std::move(handler)});
+}
+void HttpServer::Post(const std::string& path, Handler handler) {
+  impl_->Add("POST", path, {.handler = std::move(handler)});
+}
+void HttpServer::Put(const std::string& path, Handler handler) {
+  impl_->Add("PUT", path, {.handler = std::move(handler)});
+}
+void HttpServer::Probe(const std::string& path, Handler handler) {
+  impl_->Add("GET", path, {.probe = true, .handler = std::move(handler)});
+}
+void HttpServer::PostLater(const std::string& path, LaterHandler handler) {
+  impl_->Add("POST", path, {.later = std::move(handler)});
+}
 void HttpServer::OnUnanswered(std::function<HttpResponse(const HttpRequest&, int)> answer) {
   impl_->OnUnanswered(std::move(answer));
 }
-absl::Status HttpServer::Start(const std::string& address) { return impl_->Start(address, &port_); }
+absl::Status HttpServer::Start(const std::string& address) { return impl_->Start(address); }
 void HttpServer::Stop() { impl_->Stop(); }
+int HttpServer::port() const { return impl_->port(); }
 
 }  // namespace fairlead::rpc

@@ -2,17 +2,19 @@
 #define FAIRLEAD_RPC_HTTP_SERVER_H_
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "base/clock.h"
 
 namespace fairlead::rpc {
 
 struct HttpRequest {
-  std::string path;
+  std::string path;  // without the query, decoded
   std::multimap<std::string, std::string> query;
   std::string body;
   std::string peer;                            // the client's IP address
@@ -26,39 +28,64 @@ struct HttpResponse {
   std::string retry_after = {};  // seconds, for the header of that name; "": none
 };
 
+// The answer to one request, given whenever there is one. Thread-safe. All but the first answer does nothing;
+// a reply that goes without any answers 500.
+class HttpReply {
+ public:
+  virtual ~HttpReply() = default;
+  virtual void Answer(HttpResponse response) = 0;
+  // Calls `end` once if nothing is answered within `patience`, or before, if the client or the server goes.
+  // Must not block; on whatever thread. A later call takes the place of an earlier one.
+  virtual void Await(Clock::duration patience, std::function<void(bool gone)> end) = 0;
+  // Runs a task on the server's threads; it is dropped where the server ends.
+  virtual void Run(std::function<void()> task) = 0;
+};
+using HttpReplyPtr = std::shared_ptr<HttpReply>;
+
 struct HttpServerOptions {
-  size_t max_connections = 512;  // that are served at a time, each by a thread; more wait for one to end
-  std::chrono::milliseconds request_patience = std::chrono::seconds(20);  // for a whole request to arrive
+  // Requests that are answered at a time, those that wait for something included. A quarter as many more wait
+  // for one to end, the rest are refused (503).
+  size_t max_requests = 512;
+  // Connections at a time, silent ones included, of which the oldest goes when there are more. Zero: 512 more
+  // than requests.
+  size_t max_connections = 0;
+  size_t threads = 4;                                                     // that handlers run on
+  std::chrono::milliseconds head_patience = std::chrono::seconds(5);      // for a request's head to arrive
+  std::chrono::milliseconds request_patience = std::chrono::seconds(20);  // for a whole request
 };
 
-// A small HTTP/1.1 server for probes, metrics, introspection and polls. A connection has a thread while it
-// lasts, which is one request: an idle client would else keep others waiting. A request whose line and
-// headers are more than 64 KiB, or that does not arrive in time, ends with its connection.
+// A small HTTP/1.1 server for probes, metrics, introspection and polls: an event loop, and a few threads for
+// handlers. A connection is one request. A request whose line and headers are more than 64 KiB, or that does
+// not arrive in time, ends with its connection.
+//
+// Paths that end with "*" stand for all that begin so; exact ones go first. To be added before Start.
 class HttpServer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
+  using LaterHandler = std::function<void(const HttpRequest&, HttpReplyPtr)>;
 
   explicit HttpServer(HttpServerOptions options = {});
   ~HttpServer();  // as Stop()
-  // GET on exactly this path. To be called before Start. Handlers run on the server's threads.
+  // GET, and HEAD. Handlers run on the server's threads.
   void Get(const std::string& path, Handler handler);
-  // POST likewise. The handler may wait, as long polls do, but not beyond its client's patience. REQUIRES:
-  // handlers that wait leave some of max_connections for those that do not.
   void Post(const std::string& path, Handler handler);
-  // PUT likewise; such a handler does not wait.
   void Put(const std::string& path, Handler handler);
-  // Answers what no handler did: no such path or method (404), a body beyond 4 MiB (413), no HTTP (400).
-  // Without it the answer is empty. To be called before Start.
+  // GET, answered on the loop's thread before all others: for probes. The handler must take no time.
+  void Probe(const std::string& path, Handler handler);
+  // POST, answered later: what is held takes none of the server's threads.
+  void PostLater(const std::string& path, LaterHandler handler);
+  // Answers what no handler did: no such path or method (404), a body beyond 4 MiB (413), no HTTP (400), more
+  // than can be answered (503). Without it the answer is empty. Called on the loop's thread.
   void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int status)> answer);
   // Listens on "host:port" or ":port" (all addresses); Unavailable, naming the address, where it cannot.
   absl::Status Start(const std::string& address);
+  // What is answered already is sent; the rest ends.
   void Stop();
-  int port() const { return port_; }  // that was bound; 0 before Start
+  int port() const;  // that was bound; 0 before Start
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
-  int port_ = 0;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace fairlead::rpc

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "base/thread_fake.h"
 
@@ -96,7 +99,7 @@ TEST_F(HttpServerTest, AHeadOfUsualSizeAndALargeBodyAreRead) {
 }
 
 TEST_F(HttpServerTest, ARequestThatDoesNotArriveEndsItsConnection) {
-  HttpServer server({.max_connections = 1, .request_patience = std::chrono::milliseconds(50)});
+  HttpServer server({.max_requests = 1, .request_patience = std::chrono::milliseconds(50)});
   server.Get("/ready", [](const HttpRequest&) { return HttpResponse{200, "yes"}; });
   ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
   const int slow = ConnectTo(server.port());
@@ -109,8 +112,8 @@ TEST_F(HttpServerTest, ARequestThatDoesNotArriveEndsItsConnection) {
   EXPECT_TRUE(client.Get("/ready"));
 }
 
-TEST_F(HttpServerTest, ConnectionsBeyondTheMostWait) {
-  HttpServer server({.max_connections = 1});
+TEST_F(HttpServerTest, RequestsBeyondTheMostWait) {
+  HttpServer server({.max_requests = 1});
   std::promise<void> entered, leave;
   server.Post("/poll", [&](const HttpRequest&) {
     entered.set_value();
@@ -124,11 +127,107 @@ TEST_F(HttpServerTest, ConnectionsBeyondTheMostWait) {
   auto poll = std::async(std::launch::async, [&] { return poller.Post("/poll"); });
   entered.get_future().wait();
   prober.set_read_timeout(0, 50000);
-  EXPECT_FALSE(prober.Get("/ready")) << "there is no thread for it";
+  EXPECT_FALSE(prober.Get("/ready")) << "the poll has the only place";
   leave.set_value();
   EXPECT_EQ(poll.get()->get_header_value("Retry-After"), "7");
   prober.set_read_timeout(60);
   EXPECT_TRUE(prober.Get("/ready"));
+}
+
+// A probe is answered whatever takes the threads, the places and the queue.
+TEST_F(HttpServerTest, ProbesWaitForNobody) {
+  HttpServer server({.max_requests = 2, .threads = 1});
+  std::promise<void> entered, leave;
+  server.Get("/slow", [&](const HttpRequest&) {
+    entered.set_value();
+    leave.get_future().wait();
+    return HttpResponse{200, "done"};
+  });
+  std::mutex mutex;
+  std::vector<HttpReplyPtr> held;
+  server.PostLater("/poll", [&](const HttpRequest&, HttpReplyPtr reply) {
+    std::lock_guard lock(mutex);
+    held.push_back(std::move(reply));
+  });
+  server.Probe("/ready", [](const HttpRequest&) { return HttpResponse{200, "yes"}; });
+  ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
+  const auto ask = [&](const char* path) {
+    return std::async(std::launch::async, [&server, path] {
+      httplib::Client client("127.0.0.1", server.port());
+      client.set_read_timeout(60);
+      return client.Post(path);
+    });
+  };
+  std::vector<std::future<httplib::Result>> polls;
+  for (int i = 0; i < 2; ++i) polls.push_back(ask("/poll"));
+  const auto both_are_held = [&] {
+    std::lock_guard lock(mutex);
+    return held.size() == 2;
+  };
+  while (!both_are_held()) std::this_thread::yield();
+  const int waits = ConnectTo(server.port());
+  send(waits, "GET /slow HTTP/1.1\r\n\r\n", 22, MSG_NOSIGNAL);
+  httplib::Client probe("127.0.0.1", server.port());
+  probe.set_read_timeout(20);
+  EXPECT_TRUE(probe.Get("/ready"));
+  held[0]->Answer({200, "first"});
+  EXPECT_EQ(polls[0].get()->body, "first");
+  entered.get_future().wait();
+  EXPECT_TRUE(probe.Get("/ready"));
+  leave.set_value();
+  held.clear();
+  EXPECT_EQ(polls[1].get()->status, 500) << "nobody can answer it any more";
+  close(waits);
+}
+
+TEST_F(HttpServerTest, RequestsBeyondThoseThatWaitAreRefused) {
+  HttpServer server({.max_requests = 1});
+  std::promise<HttpReplyPtr> held;
+  server.PostLater("/poll",
+                   [&](const HttpRequest&, HttpReplyPtr reply) { held.set_value(std::move(reply)); });
+  server.Get("/page", [](const HttpRequest&) { return HttpResponse{200, "page"}; });
+  ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
+  const int poll = ConnectTo(server.port());
+  send(poll, "POST /poll HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 42, MSG_NOSIGNAL);
+  const HttpReplyPtr reply = held.get_future().get();
+  // One waits, and makes room for another one by going.
+  for (int i = 0; i < 3; ++i) {
+    httplib::Client waits("127.0.0.1", server.port());
+    waits.set_read_timeout(0, 50000);
+    EXPECT_FALSE(waits.Get("/page"));
+  }
+  const int waits = ConnectTo(server.port());
+  send(waits, "GET /page HTTP/1.1\r\n\r\n", 22, MSG_NOSIGNAL);
+  const auto refused = [&] {
+    httplib::Client client("127.0.0.1", server.port());
+    client.set_read_timeout(1);
+    const auto answer = client.Get("/page");
+    return answer && answer->status == 503;
+  };
+  while (!refused()) std::this_thread::yield();
+  reply->Answer({200, ""});
+  char bytes[16] = "";
+  EXPECT_GT(recv(waits, bytes, 15, 0), 0);
+  EXPECT_STREQ(std::string(bytes, 12).c_str(), "HTTP/1.1 200");
+  close(waits);
+  close(poll);
+}
+
+// Those that say nothing, or not enough, by the thousand.
+TEST_F(HttpServerTest, SlowConnectionsMakeRoomForOthers) {
+  HttpServer server({.max_connections = 50});
+  server.Probe("/ready", [](const HttpRequest&) { return HttpResponse{200, "yes"}; });
+  ASSERT_TRUE(server.Start("127.0.0.1:0").ok());
+  std::vector<int> slow;
+  for (int i = 0; i < 500; ++i) {
+    slow.push_back(ConnectTo(server.port()));
+    send(slow.back(), "GET /ready HTTP/1.1\r\nX: ", 24, MSG_NOSIGNAL);
+    if (i % 50 != 49) continue;
+    httplib::Client probe("127.0.0.1", server.port());
+    probe.set_read_timeout(20);
+    EXPECT_TRUE(probe.Get("/ready"));
+  }
+  for (const int socket : slow) close(socket);
 }
 
 TEST_F(HttpServerTest, DoesNotStartWithoutAThread) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <string>
 
 #include "transport/session_fake.h"
@@ -154,6 +156,87 @@ TEST_F(Attack, HeadersThatGrow) {
   });
   EXPECT_LT(taken, 110);
   EXPECT_EQ(fake_.script.opened, 0);
+}
+
+// The same with the largest blocks that frames can have: what they say counts, not how many they are.
+TEST_F(Attack, FewHeadersThatSayTensOfMegabytes) {
+  std::string block = RequestBlock();
+  block += std::string("\x40\1x\x7f\xa1\x1e", 6) + std::string(4000, 'v');
+  block += std::string(10000, '\xbe');
+  const int taken =
+      Flood(100, [&](int i) { return Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, Stream(i), block); });
+  EXPECT_LE(taken, 2);
+  EXPECT_THAT(fake_.session->failure(), HasSubstr("headers"));
+}
+
+// Fields after the end of a request are of no use to anybody.
+TEST_F(Attack, TrailersThatGrow) {
+  std::string block = std::string("\x40\1x\x7f\xa1\x1e", 6) + std::string(4000, 'v');
+  block += std::string(10000, '\xbe');
+  const int taken = Flood(100, [&](int i) {
+    return Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, Stream(i), RequestBlock()) +
+           Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, Stream(i), block);
+  });
+  EXPECT_LE(taken, 2);
+}
+
+// Streams by the thousand of somebody who has not said who it is.
+class AttackOfStreams : public Attack {
+ protected:
+  AttackOfStreams() {
+    ServerOptions options;
+    options.limits.max_streams_without_identity = 100;
+    options.limits.first_message_timeout = std::chrono::seconds(30);
+    bounded_ = std::make_unique<SessionFake>(std::move(options));
+    bounded_->Receive(std::string(kPreface) + kEmptySettings);
+    bounded_->Output();
+  }
+  void Open(int i, const std::string& more = "") {
+    bounded_->Receive(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, Stream(i), RequestBlock()) + more);
+  }
+
+  std::unique_ptr<SessionFake> bounded_;
+};
+
+TEST_F(AttackOfStreams, MoreThanAHundredAreRefused) {
+  int opened = 0;
+  for (; opened < 100000 && bounded_->session->failure().empty(); ++opened) {
+    Open(opened);
+    bounded_->Output();
+  }
+  EXPECT_LT(opened, 1200) << "who goes on is sent away";
+  EXPECT_EQ(bounded_->script.opened, 100);
+}
+
+TEST_F(AttackOfStreams, ThoseThatSayNothingEndAfterThirtySeconds) {
+  Open(0);
+  Open(1, Frame(NGHTTP2_DATA, 0, Stream(1), Framed("hello")));
+  Open(2, Frame(NGHTTP2_DATA, 0, Stream(2), Framed("hello").substr(0, 7)));
+  EXPECT_EQ(bounded_->session->standing(), Standing::kHeard);
+  bounded_->now += std::chrono::seconds(29);
+  bounded_->session->Check(bounded_->now);
+  bounded_->Output();
+  EXPECT_EQ(bounded_->session->streams(), 3u);
+  bounded_->now += std::chrono::seconds(1);
+  bounded_->session->Check(bounded_->now);
+  bounded_->Output();
+  EXPECT_EQ(bounded_->session->streams(), 1u) << "one has sent a message";
+  bounded_->now += std::chrono::hours(1);
+  bounded_->session->Check(bounded_->now);
+  bounded_->Output();
+  EXPECT_EQ(bounded_->session->streams(), 1u);
+}
+
+// They end with their connection, a few hundred at a time: their loop has others to serve.
+TEST_F(Attack, ManyStreamsEndInTurns) {
+  for (int i = 0; i < 5000; ++i)
+    fake_.Receive(Frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, Stream(i), RequestBlock()));
+  EXPECT_EQ(fake_.session->streams(), 5000u);
+  EXPECT_LE(fake_.session->Appetite(), 4096u) << "what ends them by frames is read in small pieces";
+  int turns = 1;
+  while (!fake_.session->EndSome()) ++turns;
+  EXPECT_GE(turns, 10);
+  EXPECT_EQ(fake_.script.closed, 5000);
 }
 
 // Requests that are refused, from a client that does not read the refusals.

@@ -9,7 +9,9 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "transport/http1_session.h"
 #include "transport/loop.h"
+#include "transport/session.h"
 
 namespace fairlead::transport {
 namespace {
@@ -25,6 +27,7 @@ constexpr size_t kBatch = 512 << 10, kEncryptedBatch = 64 << 10;
 constexpr size_t kPiecesPerCall = 256;
 // For a peer to read why it is sent away; less where the whole server ends, which waits for all.
 constexpr std::chrono::milliseconds kLinger{2000}, kLingerAtEnd{100};
+constexpr size_t kMostLingered = 16 << 20;  // bytes that it may say meanwhile
 
 }  // namespace
 
@@ -53,9 +56,13 @@ Connection::~Connection() {
 
 void Connection::StartSession(std::shared_ptr<const TlsPeer> tls, Clock::time_point now) {
   auto peer = std::make_shared<const Peer>(Peer{origin_.peer, std::move(tls)});
-  session_ = std::make_unique<Session>(
-      service_, loop_->mailbox(), std::move(peer), counts_, &loop_->read_budget(),
-      [this] { loop_->Enqueue(this); }, now);
+  const auto touch = [this] { loop_->Enqueue(this); };
+  if (const auto& http = service_.options().listeners[origin_.listener].http) {
+    session_ = std::make_unique<Http1Session>(*http, loop_->mailbox(), std::move(peer), counts_, touch, now);
+  } else {
+    session_ = std::make_unique<Session>(service_, loop_->mailbox(), std::move(peer), counts_,
+                                         &loop_->read_budget(), touch, now);
+  }
 }
 
 void Connection::OnEvents(uint32_t events) {
@@ -73,7 +80,9 @@ bool Connection::Turn(Clock::time_point now) {
 void Connection::Read(Clock::time_point now) {
   char* const buffer = loop_->buffers().in.get();
   for (int i = 0; i < kReadsPerTurn && readable_ && !done_; ++i) {
-    const ssize_t size = recv(socket_.get(), buffer, Buffers::kRead, 0);
+    const size_t most = std::min(Buffers::kRead, session_ == nullptr ? SIZE_MAX : session_->Appetite());
+    if (most < Buffers::kRead) i = kReadsPerTurn;
+    const ssize_t size = recv(socket_.get(), buffer, most, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) {
       readable_ = false;
@@ -81,7 +90,7 @@ void Connection::Read(Clock::time_point now) {
       done_ = true;
     } else {
       // A buffer that is not filled was the last, until an event says otherwise.
-      readable_ = hung_up_ || static_cast<size_t>(size) == Buffers::kRead;
+      readable_ = hung_up_ || static_cast<size_t>(size) == most;
       received_ += static_cast<size_t>(size);
       Take({buffer, static_cast<size_t>(size)}, now);
     }
@@ -89,7 +98,11 @@ void Connection::Read(Clock::time_point now) {
 }
 
 void Connection::Take(std::string_view bytes, Clock::time_point now) {
-  if (lingering_) return;
+  if (lingering_) {
+    lingered_ += bytes.size();
+    done_ = lingered_ > kMostLingered;
+    return;
+  }
   if (tls_ != nullptr) return TakeEncrypted(bytes, now);
   session_->Receive(bytes, now);
 }
@@ -265,10 +278,14 @@ Clock::time_point Connection::Check(Clock::time_point now) {
   if (session_ != nullptr) {
     next = std::min(next, session_->Check(now));
     if (session_->Done() && !left) Linger(now);
-    // A peer that is not heard from any more will not hear either.
-    if (session_->failure() == "keepalive") done_ = true;
+    if (session_->Cut()) done_ = true;
   }
   return next;
+}
+
+// One that ends makes room as if it had never said anything.
+Standing Connection::standing() const {
+  return session_ == nullptr || lingering_ ? Standing::kSilent : session_->standing();
 }
 
 ConnectionInfo Connection::Info(Clock::time_point now) const {

@@ -12,8 +12,9 @@
 #include "transport/counts.h"
 #include "transport/options.h"
 #include "transport/output.h"
+#include "transport/protocol.h"
 #include "transport/server.h"
-#include "transport/session.h"
+#include "transport/service.h"
 #include "transport/socket.h"
 #include "transport/tls_connection.h"
 
@@ -30,13 +31,14 @@ struct Buffers {
   std::vector<iovec> pieces;
 };
 
-// A socket with its TLS and its HTTP/2 session. For the loop's thread.
+// A socket with its TLS and what is spoken on it. For the loop's thread.
 class Connection {
  public:
   struct Origin {
     size_t listener;  // the place in ServerOptions::listeners
     std::string peer;
     std::shared_ptr<ssl_ctx_st> tls;  // null: plaintext
+    uint64_t guest = 0;               // see Guests
   };
   Connection(Loop* loop, const Service& service, File socket, Origin origin, Counts* counts,
              Clock::time_point now);
@@ -51,6 +53,9 @@ class Connection {
   void EndWithServer(Clock::time_point now, Clock::time_point end);
   void SendAway(std::string_view reason);  // without a word
   bool Done() const { return done_; }
+  // Ends some of its streams; false: there are more. REQUIRES: Done.
+  bool EndSome() { return session_ == nullptr || session_->EndSome(); }
+  Standing standing() const;
   bool established() const { return session_ != nullptr && session_->greeted(); }
   int socket() const { return socket_.get(); }
   const Origin& origin() const { return origin_; }
@@ -61,6 +66,7 @@ class Connection {
   Clock::time_point timer = Clock::time_point::max();
   std::list<Connection*>::iterator young;  // among those that are not established
   bool is_young = false;
+  Standing known_standing = Standing::kSilent;
 
  private:
   void StartSession(std::shared_ptr<const TlsPeer> tls, Clock::time_point now);
@@ -82,7 +88,7 @@ class Connection {
   Counts* const counts_;
   const Clock::time_point since_;
   std::unique_ptr<TlsConnection> tls_;
-  std::unique_ptr<Session> session_;  // null during a handshake
+  std::unique_ptr<Protocol> session_;  // null during a handshake
 
   bool readable_ = true, writable_ = true;
   bool hung_up_ = false;  // the peer says no more; what it said may wait to be read
@@ -95,6 +101,7 @@ class Connection {
   size_t plain_ = 0;                // bytes of HTTP/2 that those records say
   Clock::time_point stalled_at_{};  // when the system last took something, while it does not take all
   Clock::time_point linger_end_{};
+  size_t lingered_ = 0;  // bytes that were passed over meanwhile
   uint64_t received_ = 0, sent_ = 0;
   std::string reason_;
 };

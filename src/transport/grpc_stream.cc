@@ -56,6 +56,10 @@ std::optional<std::string> GrpcStream::Metadata(std::string_view name) const {
   return request_ == nullptr ? std::nullopt : request_->Metadata(name);
 }
 
+void GrpcStream::NoteIdentity() {
+  if (session_ != nullptr) session_->NoteProven();
+}
+
 void GrpcStream::Do(Command command) {
   if (session_ == nullptr) return;
   session_->Touch();
@@ -96,7 +100,20 @@ void GrpcStream::TakeEnd() {
   if (!closing_) FinishReading();
 }
 
-void GrpcStream::Expire() { DoClose(absl::DeadlineExceededError("the call's deadline has passed")); }
+Clock::time_point GrpcStream::Expire() {
+  if (closing_) return Clock::time_point::max();
+  const Clock::time_point now = session_->now();
+  if (deadline_ <= now) {
+    DoClose(absl::DeadlineExceededError("the call's deadline has passed"));
+  } else if (!heard_ && reading_) {
+    DoClose(absl::DeadlineExceededError(
+        StrCat("no message came within ", std::chrono::ceil<std::chrono::seconds>(patience_).count(), "s")));
+  } else {
+    // While nobody asks for a message, the client may have sent one.
+    return heard_ ? deadline_ : std::min(deadline_, now + patience_);
+  }
+  return Clock::time_point::max();
+}
 
 void GrpcStream::DoRead() {
   if (closing_) return;
@@ -122,6 +139,7 @@ void GrpcStream::Pump(std::string_view bytes) {
       break;
     }
     reading_ = false;
+    heard_ = true;
     session_->NoteMessageReceived();
     handler_->OnMessage(reader_.message());
     reader_.Release();

@@ -44,6 +44,7 @@ class GrpcStream final : public ServerStream,
   const std::string& peer() const override { return peer_->address; }
   const TlsPeer* tls() const override { return peer_->tls.get(); }
   std::optional<std::string> Metadata(std::string_view name) const override;
+  void NoteIdentity() override;
 
   // The rest is for the loop's thread.
   void Do(Command command);
@@ -57,7 +58,8 @@ class GrpcStream final : public ServerStream,
   void Refuse(const Request::Refusal& refusal);
   void TakeData(std::string_view bytes);
   void TakeEnd();  // the client has said all
-  void Expire();   // its deadline has come
+  // A time that it asked for has come; the next one.
+  Clock::time_point Expire();
   // What is to be sent next, at most `most` bytes in one frame. kWait: nothing yet; kEnd: no more messages.
   enum class Next { kBytes, kWait, kEnd };
   Next NextBytes(size_t most, size_t* size);
@@ -95,11 +97,14 @@ class GrpcStream final : public ServerStream,
   size_t slice_ = 0, at_ = 0;  // the position in it
   size_t left_ = 0;            // bytes to send, of the prefix and the message
   absl::Status final_;
-  Clock::time_point deadline_{};
-  size_t held_ = 0;  // as the session counts it
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point timer_ = Clock::time_point::max();  // as the session has it
+  Clock::duration patience_{};                          // for the first message
+  size_t held_ = 0;                                     // as the session counts it
   const int32_t id_;
   std::array<uint8_t, 5> prefix_;
   uint8_t prefix_left_ = 0;
+  bool heard_ = false;     // a message has come
   bool reading_ = false;   // the handler waits for a message
   bool pumping_ = false;   // inside of Pump
   bool ended_ = false;     // the client has said all

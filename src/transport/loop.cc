@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "transport/grpc_stream.h"
 
 namespace fairlead::transport {
 namespace {
@@ -32,10 +33,19 @@ size_t MaxConnections(const Limits& limits) {
   return std::max<size_t>(files.rlim_cur / 2, files.rlim_cur - std::min<size_t>(files.rlim_cur, kOtherFiles));
 }
 
+Guests::Options GuestsOf(const ServerOptions& options) {
+  Guests::Options out;
+  out.most = MaxConnections(options.limits);
+  if (options.limits.max_connections_per_address > 0)
+    out.most_per_address = options.limits.max_connections_per_address;
+  for (const Listener& listener : options.listeners)
+    out.identifies.push_back(listener.credentials != nullptr);
+  return out;
+}
+
 }  // namespace
 
-Fleet::Fleet(ServerOptions options)
-    : service(std::move(options)), max_connections(MaxConnections(service.options().limits)) {
+Fleet::Fleet(ServerOptions options) : service(std::move(options)), guests(GuestsOf(service.options())) {
   for (const Listener& listener : service.options().listeners)
     metrics.push_back(std::make_unique<ListenerMetrics>(listener.name));
 }
@@ -162,13 +172,15 @@ void Loop::Turns() {
 }
 
 void Loop::Settle(Connection* connection, bool more) {
-  const Clock::time_point next = connection->Check(now_);
+  const Clock::time_point next = connection->Done() ? Clock::time_point::max() : connection->Check(now_);
   if (connection->Done()) {
+    if (!connection->EndSome()) return Enqueue(connection);
     connection->queued = true;  // by no one again
     std::erase(queue_, connection);
     return Remove(connection);
   }
   NoteYouth(connection);
+  NoteStanding(connection);
   if (next < connection->timer) Arm(connection, next);
   if (more) Enqueue(connection);
 }
@@ -186,6 +198,12 @@ void Loop::NoteYouth(Connection* connection) {
   }
 }
 
+void Loop::NoteStanding(Connection* connection) {
+  const Standing standing = connection->standing();
+  if (std::exchange(connection->known_standing, standing) != standing)
+    fleet_->guests.Note(connection->origin().guest, standing);
+}
+
 void Loop::Add(File socket, Connection::Origin origin) {
   const int yes = 1, descriptor = socket.get();
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -194,6 +212,7 @@ void Loop::Add(File socket, Connection::Origin origin) {
                                             &counts, now_);
   Connection* const connection = owned.get();
   connections_.emplace(connection, std::move(owned));
+  guests_.emplace(connection->origin().guest, connection);
   connection->young = young_.insert(young_.end(), connection);
   connection->is_young = true;
   if (young_.size() > fleet_->service.options().limits.max_handshakes) {
@@ -216,7 +235,10 @@ void Loop::Remove(Connection* connection) {
   // A child that is forked meanwhile holds the socket, too, until it runs its program: to close it is not
   // enough for its events to end. Source: epoll(7), questions and answers, 6.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->socket(), nullptr);
+  const uint64_t guest = connection->origin().guest;
+  guests_.erase(guest);
   connections_.erase(connection);
+  fleet_->guests.Leave(guest);
   load_.fetch_sub(1, std::memory_order_relaxed);
   fleet_->NoteGone();
 }
@@ -227,7 +249,13 @@ void Loop::Adopt(File socket, Connection::Origin origin) {
   Ask([this, held, origin = std::move(origin)] { Add(std::move(*held), origin); });
 }
 
-void Loop::Listen(int socket, std::function<void(File, std::string)> place) {
+void Loop::SendAway(uint64_t guest) {
+  Ask([this, guest] {
+    if (const auto found = guests_.find(guest); found != guests_.end()) found->second->SendAway("no room");
+  });
+}
+
+void Loop::Listen(int socket, Place place) {
   Ask([this, socket, place = std::move(place)] {
     acceptors_.push_back({socket, place});
     PauseAccepting(false);
@@ -264,7 +292,8 @@ void Loop::Accept(const Acceptor& acceptor) {
       transport_log.Warn("no connection can be accepted: {}", ErrnoText(errno));
       return PauseAccepting(true);
     }
-    acceptor.place(std::move(socket), AddressText(reinterpret_cast<sockaddr*>(&address)));
+    const auto* const from = reinterpret_cast<sockaddr*>(&address);
+    acceptor.place(std::move(socket), AddressText(from), AddressKey(from));
   }
 }
 

@@ -16,10 +16,10 @@
 #include "base/clock.h"
 #include "transport/connection.h"
 #include "transport/counts.h"
+#include "transport/guests.h"
 #include "transport/mailbox.h"
 #include "transport/read_budget.h"
 #include "transport/server.h"
-#include "transport/session.h"
 #include "transport/socket.h"
 #include "transport/transport_metrics.h"
 
@@ -29,7 +29,7 @@ namespace fairlead::transport {
 struct Fleet {
   explicit Fleet(ServerOptions options);
   const Service service;
-  const size_t max_connections;
+  Guests guests;
   std::vector<std::unique_ptr<ListenerMetrics>> metrics;  // of each listener
   std::atomic<size_t> connections{0};
   std::mutex mutex;
@@ -40,7 +40,7 @@ struct Fleet {
 
 // A thread with an epoll: connections' sockets, timers, and the mailbox by which other threads reach its
 // streams. Each turn handles what has happened, then lets each connection concerned read and write a bounded
-// amount. Start, Stop, Adopt and Ask are thread-safe, the rest is for its own thread.
+// amount. Start, Stop, Adopt, SendAway and Ask are thread-safe, the rest is for its own thread.
 class Loop {
  public:
   explicit Loop(Fleet* fleet);
@@ -48,10 +48,13 @@ class Loop {
   absl::Status Start();
   void Stop();  // ends all connections at once; joins
   // Accepts connections of a socket and hands them to `place`.
-  void Listen(int socket, std::function<void(File socket, std::string peer)> place);
+  using Place = std::function<void(File socket, std::string peer, std::string_view address)>;
+  void Listen(int socket, Place place);
   void StopListening();
   void Adopt(File socket, Connection::Origin origin);
   void Drain(Clock::time_point end);
+  // Ends a connection whose place somebody else takes, if it is still there.
+  void SendAway(uint64_t guest);
   void Ask(std::function<void()> task) { mailbox_->PostTask(std::move(task)); }
   size_t load() const { return load_.load(std::memory_order_relaxed); }
   std::vector<ConnectionInfo> Infos() const;  // REQUIRES: in a task of the loop
@@ -64,7 +67,7 @@ class Loop {
  private:
   struct Acceptor {
     int socket;
-    std::function<void(File, std::string)> place;
+    Place place;
   };
   void Run();
   void Wait(Clock::time_point next);
@@ -78,6 +81,7 @@ class Loop {
   void Remove(Connection* connection);
   void Arm(Connection* connection, Clock::time_point time);
   void NoteYouth(Connection* connection);
+  void NoteStanding(Connection* connection);
   void TellMetrics();
 
   Fleet* const fleet_;
@@ -94,6 +98,7 @@ class Loop {
   std::list<Acceptor> acceptors_;
   Clock::time_point accept_again_ = Clock::time_point::max();  // after the files had run out
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::unordered_map<uint64_t, Connection*> guests_;  // the same by their numbers
   std::set<std::pair<Clock::time_point, Connection*>> timers_;
   std::vector<Connection*> queue_, turn_;
   std::list<Connection*> young_;  // not yet established, the oldest first

@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kPrefix = 5;
 // Memory is taken as bytes come, not as a client says that they will.
 constexpr size_t kFirstPiece = 4 << 10;
+// A message may inflate to so many times its size, and so much in any case. Lists of names that
+// differ in a number alone inflate to twenty times theirs.
+constexpr size_t kRatio = 50, kInflatedAnyway = 128 << 10;
 // The most that zlib's window bits can say, and that it is to see for itself which of its formats it reads.
 constexpr int kGzipOrDeflate = MAX_WBITS + 32;
 
@@ -78,10 +81,11 @@ MessageReader::Found MessageReader::Inflate(std::string_view body) {
   zlib.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(body.data()));
   zlib.avail_in = static_cast<unsigned>(body.size());
   std::string whole;
+  const size_t most = std::min(max_size_, std::max(kInflatedAnyway, kRatio * body.size()));
   int result = Z_OK;
-  while (result == Z_OK && whole.size() <= max_size_) {
+  while (result == Z_OK && whole.size() <= most) {
     const size_t before = whole.size();
-    whole.resize(std::min(max_size_ + 1, std::max(2 * before, 4 * body.size() + 64)));
+    whole.resize(std::min(most + 1, std::max(2 * before, 4 * body.size() + 64)));
     zlib.next_out = reinterpret_cast<unsigned char*>(whole.data() + before);
     zlib.avail_out = static_cast<unsigned>(whole.size() - before);
     result = inflate(&zlib, Z_NO_FLUSH);
@@ -92,6 +96,10 @@ MessageReader::Found MessageReader::Inflate(std::string_view body) {
   if (whole.size() > max_size_) {
     return Fail(absl::ResourceExhaustedError(
         StrCat("Received message larger than max (", max_size_, " after decompression)")));
+  }
+  if (whole.size() > most) {
+    return Fail(absl::ResourceExhaustedError(
+        StrCat("a message of ", body.size(), " bytes inflates to more than ", most)));
   }
   if (result != Z_STREAM_END) return Fail(absl::InternalError("a compressed message cannot be read"));
   partial_ = std::move(whole);

@@ -28,6 +28,15 @@ std::string Deflated(const std::string& body, int window_bits) {
   return out;
 }
 
+// As many names of clusters as fill so many bytes.
+std::string Names(size_t size) {
+  std::string names;
+  for (int i = 0; names.size() < size; ++i)
+    names += "outbound|80||reviews-" + std::to_string(i) + ".shop.svc.cluster.local\n";
+  names.resize(size);
+  return names;
+}
+
 struct Outcome {
   std::vector<std::string> messages;
   absl::Status error;
@@ -93,8 +102,20 @@ TEST(MessageReader, ReadsGzipAndDeflateWhereAnnounced) {
   }
 }
 
+// Megabytes that are sent as a few kilobytes, for whoever understands them to work on.
+TEST(MessageReader, WhatInflatesBeyondMeasureIsRefused) {
+  const auto found = [](const std::string& body) {
+    return Read(Framed(Deflated(body, MAX_WBITS + 16), 1), 1 << 24, 4 << 20, /*compressed=*/true);
+  };
+  const Outcome bomb = found(std::string(4 << 20, 'a'));
+  EXPECT_EQ(bomb.error.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(bomb.error.message()), HasSubstr("inflates"));
+  EXPECT_TRUE(found(std::string(100 << 10, 'a')).error.ok()) << "little may be anything";
+  EXPECT_TRUE(found(Names(1 << 20)).error.ok()) << "lists of names are as they are";
+}
+
 TEST(MessageReader, InflatesNoFurtherThanTheLimit) {
-  const std::string bomb = Framed(Deflated(std::string(1 << 20, 'x'), MAX_WBITS + 16), 1);
+  const std::string bomb = Framed(Deflated(Names(1 << 20), MAX_WBITS + 16), 1);
   EXPECT_EQ(Read(bomb, 1000, 10000, true).error.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Read(bomb, 1000, 1 << 20, true).messages.size(), 1u);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "transport/http_stream.h"
 #include "transport/stream.h"
 
 namespace fairlead::transport {
@@ -39,6 +40,10 @@ struct KeepaliveOptions {
 struct Limits {
   size_t max_message_size = 4 << 20;  // of a message from a client, compressed or not
   uint32_t max_streams = 100000;      // at a time, of one connection
+  // The same where the client's certificate does not say who it is.
+  uint32_t max_streams_without_identity = 100000;
+  // A stream whose first message is not there by then ends with DEADLINE_EXCEEDED. Zero: it may stay.
+  std::chrono::milliseconds first_message_timeout = std::chrono::milliseconds(0);
   size_t max_header_bytes = 16 << 10;
   // What a client may send without its being taken: on a stream, on a connection. A stream whose bytes make
   // those of its connection more than a message and `max_held` ends with RESOURCE_EXHAUSTED.
@@ -47,8 +52,11 @@ struct Limits {
   size_t max_held = 16 << 20;
   // Of an event loop: messages that have come in part, beyond a window; see ReadBudget.
   size_t max_partial = 8 << 20;
-  // Connections at a time. Zero: as many as the process may have files, less some for the rest of it.
+  // Connections at a time; see Guests for those that go when there are more. Zero: as many as the process may
+  // have files, less some for the rest of it.
   size_t max_connections = 0;
+  // Of one listener from one address (of IPv6 its first 64 bits), without identity. Zero: no limit.
+  size_t max_connections_per_address = 0;
   // Connections of one event loop that are not through with their handshake and HTTP/2's preface; the oldest
   // goes when there are more, each does after the time.
   size_t max_handshakes = 4096;
@@ -64,6 +72,7 @@ struct Listener {
   int port = 0;      // 0: one that is free
   std::string path;  // of a unix socket, instead of host and port
   std::shared_ptr<TlsCredentials> credentials;  // null: plaintext
+  std::shared_ptr<const HttpService> http;      // null: gRPC on HTTP/2 is spoken here; else HTTP/1.1
 };
 
 struct ServerOptions {

@@ -17,15 +17,15 @@ struct Rate {
 // A token bucket: what one peer has used of a rate.
 class RateLimit {
  public:
-  // Counts one more; false: it is one too many.
-  bool Take(const Rate& rate, Clock::time_point now) {
+  // Counts so many more; false: they are too many.
+  bool Take(const Rate& rate, Clock::time_point now, float count = 1) {
     if (now > last_) {
       const float seconds = std::chrono::duration<float>(now - last_).count();
       used_ = std::max(0.f, used_ - seconds * rate.per_second);
       last_ = now;
     }
-    if (used_ + 1 > rate.burst) return false;
-    used_ += 1;
+    if (used_ + count > rate.burst) return false;
+    used_ += count;
     return true;
   }
   // Gives some back: what the peer does in answer to us is not its own doing.

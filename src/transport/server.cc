@@ -44,9 +44,10 @@ class Server::Impl {
     }
     for (size_t i = 0; i < listening.size(); ++i) {
       for (File& socket : listening[i].sockets) {
-        loops_.front()->Listen(socket.get(), [this, i](File accepted, std::string peer) {
-          Place(i, std::move(accepted), std::move(peer));
-        });
+        loops_.front()->Listen(socket.get(),
+                               [this, i](File accepted, std::string peer, std::string_view address) {
+                                 Place(i, std::move(accepted), std::move(peer), address);
+                               });
         sockets_.push_back(std::move(socket));
       }
     }
@@ -96,18 +97,21 @@ class Server::Impl {
   }
 
   // On the first loop's thread: gives a connection to the loop with the fewest.
-  void Place(size_t listener, File socket, std::string peer) {
+  void Place(size_t listener, File socket, std::string peer, std::string_view address) {
     const Listener& from = fleet_.service.options().listeners[listener];
-    if (fleet_.connections.load() >= fleet_.max_connections)
-      return fleet_.metrics[listener]->Refused("connections");
     Connection::Origin origin{listener, std::move(peer), nullptr};
     if (from.credentials != nullptr) {
       origin.tls = from.credentials->Get();
       if (origin.tls == nullptr) return fleet_.metrics[listener]->Refused("certificates");
     }
-    fleet_.connections.fetch_add(1);
     const auto least = std::min_element(loops_.begin(), loops_.end(),
                                         [](const auto& a, const auto& b) { return a->load() < b->load(); });
+    const Guests::Arrival arrival =
+        fleet_.guests.Arrive(listener, address, static_cast<size_t>(least - loops_.begin()));
+    if (arrival.id == 0) return fleet_.metrics[listener]->Refused(arrival.limit);
+    if (arrival.leaves) loops_[arrival.leaves->loop]->SendAway(arrival.leaves->id);
+    origin.guest = arrival.id;
+    fleet_.connections.fetch_add(1);
     (*least)->Adopt(std::move(socket), std::move(origin));
   }
 

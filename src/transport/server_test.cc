@@ -260,6 +260,18 @@ TEST_F(Servers, ConnectionsBeyondTheMostAreRefused) {
   EXPECT_TRUE(Echoes(*one, "still"));
 }
 
+TEST_F(Servers, WhoHasNoCallMakesRoomForOthers) {
+  options_.limits.max_connections = 2;
+  Start();
+  const auto busy = Connect(), idle = Connect();
+  ASSERT_TRUE(Echoes(*busy, "1"));
+  ASSERT_TRUE(idle->Until([&] { return idle->http2().window_updates() > 0; })) << "it has been greeted";
+  const auto third = Connect();
+  EXPECT_TRUE(Echoes(*third, "3"));
+  EXPECT_TRUE(idle->Until([&] { return idle->ended(); }));
+  EXPECT_TRUE(Echoes(*busy, "still"));
+}
+
 TEST_F(Servers, AStopLetsCallsEndWithinTheGrace) {
   Start();
   const auto client = Connect();

@@ -34,6 +34,12 @@ constexpr KindRate kRates[] = {
     {"WINDOW_UPDATE", {1000, 500}}, {"empty DATA", {100, 10}},
     {"invalid frame", {100, 10}},
 };
+// Bytes of fields beyond what requests may have, once they are out of HPACK: a few hundred of them say
+// megabytes in each frame.
+constexpr Rate kExcess{1 << 20, 64 << 10};
+// Streams that end with their connection at a time.
+constexpr int kEndsPerTurn = 500;
+
 Clock::duration Or(std::chrono::milliseconds value, Clock::duration fallback) {
   return value.count() == 0 ? fallback : Clock::duration(value);
 }
@@ -65,10 +71,12 @@ Session::Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::
       now_(now),
       last_received_(now),
       last_streams_(now) {
+  proven_ = peer_->tls != nullptr && !peer_->tls->uris.empty();
   http2_ = MakeHttp2();
   const Limits& limits = service_.options().limits;
   const nghttp2_settings_entry settings[] = {
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_streams},
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+       proven_ ? limits.max_streams : std::min(limits.max_streams, limits.max_streams_without_identity)},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(limits.max_header_bytes)},
   };
@@ -86,6 +94,16 @@ Session::~Session() {
     if (held_until_[i].stream != nullptr) held_until_[i].stream->OnWritten(false);
   }
   nghttp2_session_del(http2_);
+}
+
+bool Session::EndSome() {
+  for (int i = 0; i < kEndsPerTurn && streams_ != nullptr; ++i) Remove(streams_);
+  return streams_ == nullptr;
+}
+
+Standing Session::standing() const {
+  if (proven_) return Standing::kProven;
+  return heard_ && stream_count_ > 0 ? Standing::kHeard : Standing::kSilent;
 }
 
 void Session::Receive(std::string_view bytes, Clock::time_point now) {
@@ -177,13 +195,29 @@ void Session::OpenStream(GrpcStream* stream) {
     transport_log.Debug("{} calls {}, which is not served", peer_->address, request->path());
     return stream->Refuse({.status = service_.Refuse(request->path())});
   }
-  if (const auto timeout = request->Timeout()) {
-    stream->deadline_ = now_ + *timeout;
-    deadlines_.emplace(stream->deadline_, stream);
-  }
+  const Limits& limits = service_.options().limits;
+  if (const auto timeout = request->Timeout()) stream->deadline_ = now_ + *timeout;
+  stream->patience_ = limits.first_message_timeout;
+  stream->heard_ = stream->patience_.count() == 0;  // or as if it had been
+  Arm(stream, stream->heard_ ? stream->deadline_ : std::min(stream->deadline_, now_ + stream->patience_));
   stream->counted_ = true;
   ++opened_;
-  stream->Open(*request, method->open, service_.options().limits.max_message_size);
+  stream->Open(*request, method->open, limits.max_message_size);
+}
+
+void Session::Arm(GrpcStream* stream, Clock::time_point time) {
+  stream->timer_ = time;
+  if (time != Clock::time_point::max()) timers_.emplace(time, stream);
+}
+
+// False: the peer is sent away.
+bool Session::TakeField(bool of_request, std::string_view name, std::string_view value) {
+  const bool kept = of_request && incoming_ != nullptr;
+  if (kept) incoming_->Add(name, value);
+  if (kept && !incoming_->TooLarge()) return true;
+  if (excess_.Take(kExcess, now_, static_cast<float>(name.size() + value.size()) + 1)) return true;
+  Fail(NGHTTP2_ENHANCE_YOUR_CALM, "headers flood", "");
+  return false;
 }
 
 void Session::OnPing(const nghttp2_frame& frame) {
@@ -287,10 +321,10 @@ void Session::Remove(GrpcStream* stream) {
   nghttp2_session_set_stream_user_data(http2_, stream->id_, nullptr);
   if (stream->next_ != nullptr) stream->next_->previous_ = stream->previous_;
   (stream->previous_ != nullptr ? stream->previous_->next_ : streams_) = stream->next_;
-  if (stream->deadline_ != Clock::time_point()) {
-    const auto [begin, end] = deadlines_.equal_range(stream->deadline_);
+  if (stream->timer_ != Clock::time_point::max()) {
+    const auto [begin, end] = timers_.equal_range(stream->timer_);
     const auto own = std::find_if(begin, end, [&](const auto& entry) { return entry.second == stream; });
-    if (own != end) deadlines_.erase(own);
+    if (own != end) timers_.erase(own);
   }
   --stream_count_;
   if (stream->counted_) --opened_;
@@ -319,11 +353,10 @@ bool Session::Done() const {
 Clock::time_point Session::Check(Clock::time_point now) {
   now_ = now;
   Clock::time_point next = Clock::time_point::max();
-  while (!deadlines_.empty() && Due(deadlines_.begin()->first, now, &next)) {
-    GrpcStream* const stream = deadlines_.begin()->second;
-    deadlines_.erase(deadlines_.begin());
-    stream->deadline_ = {};
-    stream->Expire();
+  while (!timers_.empty() && Due(timers_.begin()->first, now, &next)) {
+    GrpcStream* const stream = timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    Arm(stream, stream->Expire());
     touch_();
   }
   if (!failed_) CheckKeepalive(now, &next);

@@ -19,6 +19,7 @@
 #include "transport/mailbox.h"
 #include "transport/options.h"
 #include "transport/output.h"
+#include "transport/protocol.h"
 #include "transport/rate_limit.h"
 #include "transport/read_budget.h"
 #include "transport/request.h"
@@ -30,34 +31,34 @@ namespace fairlead::transport {
 // rules by nghttp2, gRPC's by its streams, and bounds what the peer may do. For one thread, the loop's;
 // `touch` is called when there may be something new to send. Sources: RFC 9113;
 // github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, doc/keepalive.md
-class Session {
+class Session final : public Protocol {
  public:
   Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
           Counts* counts, ReadBudget* budget, std::function<void()> touch, Clock::time_point now);
-  ~Session();  // ends all streams
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  void Receive(std::string_view bytes, Clock::time_point now);
-  // Adds frames to the batch until it has `most` bytes or nothing is left to send.
-  void Produce(size_t most, Batch* batch);
-  // So many of the bytes produced have been written.
-  void Written(size_t bytes);
-  // Does what is due; when it is to be called again at the latest.
-  Clock::time_point Check(Clock::time_point now);
+  void Receive(std::string_view bytes, Clock::time_point now) override;
+  void Produce(size_t most, Batch* batch) override;
+  void Written(size_t bytes) override;
+  Clock::time_point Check(Clock::time_point now) override;
   // Tells the peer to go elsewhere; what still runs at `end` ends with UNAVAILABLE.
   void Drain(std::string_view reason, Clock::time_point now, Clock::time_point end);
   // The same for the end of the server, which waits for all: without streams no time is left for one that may
   // be under way. Its client tries elsewhere, as it is told that the stream was not looked at.
-  void End(Clock::time_point now, Clock::time_point end);
+  void End(Clock::time_point now, Clock::time_point end) override;
+  bool EndSome() override;
 
-  // Nothing will be received or produced any more.
-  bool Done() const;
-  // Why the peer was sent away: "SETTINGS flood", "keepalive"; "" where nobody was.
-  const std::string& failure() const { return failure_; }
-  bool greeted() const { return greeted_; }  // HTTP/2's preface is through
-  size_t streams() const { return stream_count_; }
-  size_t held() const { return held_; }
+  bool Done() const override;
+  // A peer that is not heard from any more will not hear either.
+  bool Cut() const override { return failure_ == "keepalive"; }
+  const std::string& failure() const override { return failure_; }
+  size_t Appetite() const override { return stream_count_ > kManyStreams ? kSmallPiece : SIZE_MAX; }
+  bool greeted() const override { return greeted_; }  // HTTP/2's preface is through
+  Standing standing() const override;
+  size_t streams() const override { return stream_count_; }
+  size_t held() const override { return held_; }
 
   // For its streams.
   nghttp2_session* http2() { return http2_; }
@@ -70,7 +71,12 @@ class Session {
   ReadBudget& budget() { return *budget_; }
   size_t window() const { return service_.options().limits.stream_window; }
   Clock::time_point now() const { return now_; }
-  void NoteMessageReceived() { ++counts_->messages_received; }
+  void NoteMessageReceived() {
+    ++counts_->messages_received;
+    heard_ = true;
+  }
+  // The peer is somebody, by what one of its streams has shown.
+  void NoteProven() { proven_ = true; }
   void NoteHeld(size_t before, size_t now) { held_ += now - before; }
   bool HoldsTooMuch() const {
     const Limits& limits = service_.options().limits;
@@ -84,6 +90,8 @@ class Session {
   enum Kind { kSettings, kPing, kReset, kPriority, kWindowUpdate, kEmptyData, kInvalid, kKinds };
   // Frames that wait for a peer that does not read, and are not its streams' own.
   static constexpr size_t kMaxQueuedFrames = 1000;
+  // Frames by which streams begin and end are small: of a peer with many, a few hundred are taken at a time.
+  static constexpr size_t kManyStreams = 1000, kSmallPiece = 4 << 10;
   struct Callbacks;
   friend struct Callbacks;
   // What lasts until so many bytes are written.
@@ -99,7 +107,9 @@ class Session {
   void OnFrame(const nghttp2_frame& frame);
   void OnPing(const nghttp2_frame& frame);
   void OnFrameSent(const nghttp2_frame& frame);
+  bool TakeField(bool of_request, std::string_view name, std::string_view value);
   void OpenStream(GrpcStream* stream);
+  void Arm(GrpcStream* stream, Clock::time_point time);
   GrpcStream* Find(int32_t id) const;
   void Count(Kind kind);
   void Strike();
@@ -121,7 +131,7 @@ class Session {
   size_t stream_count_ = 0;
   size_t opened_ = 0;      // of them, that were not refused
   size_t frame_data_ = 0;  // bytes that the DATA frame of the moment has said
-  std::multimap<Clock::time_point, GrpcStream*> deadlines_;
+  std::multimap<Clock::time_point, GrpcStream*> timers_;
 
   Batch* batch_ = nullptr;  // that is being filled, up to so many bytes
   size_t batch_most_ = 0;
@@ -139,11 +149,14 @@ class Session {
   Clock::time_point drain_step_{}, drain_end_{};
   bool ending_ = false;  // with the server
   std::array<RateLimit, kKinds> used_;
+  RateLimit excess_;  // bytes of fields beyond what a request may have
   std::string failure_;
   bool failed_ = false;       // nothing is taken any more; the last GOAWAY says why
   bool goaway_sent_ = false;  // one has been
   bool dead_ = false;         // the peer does not even hear why
   bool greeted_ = false;
+  bool heard_ = false;  // a message has come
+  bool proven_ = false;
 };
 
 }  // namespace fairlead::transport

@@ -30,10 +30,9 @@ struct Session::Callbacks {
   static int Header(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_size,
                     const uint8_t* value, size_t size, uint8_t, void* user) {
     Session& session = Of(user);
-    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-    if (session.incoming_ == nullptr) return 0;
-    session.incoming_->Add(Text(name, name_size), Text(value, size));
-    return 0;
+    const bool of_request = frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+    const bool taken = session.TakeField(of_request, Text(name, name_size), Text(value, size));
+    return taken ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
   }
   static int Frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     Of(user).OnFrame(*frame);

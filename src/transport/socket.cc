@@ -121,4 +121,16 @@ std::string AddressText(const sockaddr* address) {
   return StrCat("ipv6:%5B", std::string_view(text), "%5D:", ntohs(in->sin6_port));
 }
 
+std::string AddressKey(const sockaddr* address) {
+  const auto bytes = [](const void* from, size_t size) {
+    return std::string(static_cast<const char*>(from), size);
+  };
+  if (address->sa_family == AF_INET)
+    return bytes(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr, sizeof(in_addr));
+  if (address->sa_family != AF_INET6) return "";
+  const in6_addr& in = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&in)) return bytes(&in.s6_addr[12], sizeof(in_addr));
+  return bytes(&in, sizeof in / 2);
+}
+
 }  // namespace fairlead::transport

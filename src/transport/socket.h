@@ -40,6 +40,9 @@ absl::StatusOr<Listening> Listen(const Listener& listener);
 
 // As gRPC writes addresses: "ipv4:10.0.0.1:43210", "ipv6:%5B::1%5D:43210", "unix:".
 std::string AddressText(const sockaddr* address);
+// What connections are counted by: the address of IPv4, of IPv6 the first 64 bits, which are one network's;
+// "" for a unix socket.
+std::string AddressKey(const sockaddr* address);
 
 }  // namespace fairlead::transport
 

@@ -40,6 +40,9 @@ class ServerStream {
   // The request's metadata of that name, in lower case ("authorization"); of several values the last.
   // REQUIRES: within StreamOpener; what is not asked for there is forgotten.
   virtual std::optional<std::string> Metadata(std::string_view name) const = 0;
+  // The client has shown who it is by something else than its certificate: its connection is not the one to
+  // go where there are too many. REQUIRES: within StreamOpener.
+  virtual void NoteIdentity() {}
 };
 
 // What happens on a stream; called on the transport's threads, must not block. OnClosed comes once, as the

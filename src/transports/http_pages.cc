@@ -25,7 +25,7 @@ void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsyn
       "/ready    whether the mesh is served\n/debug/   what this process knows, for clients on this machine\n"
       "/v3/      xDS over REST, for proxies\n",
       server);
-  server->Get("/ready", [unsynced = std::move(unsynced)](const rpc::HttpRequest&) -> rpc::HttpResponse {
+  server->Probe("/ready", [unsynced = std::move(unsynced)](const rpc::HttpRequest&) -> rpc::HttpResponse {
     const auto names = unsynced();
     if (!names) return {200, ""};
     return {503, names->empty() ? "not ready\n" : StrCat("not synced: ", Join(*names, ", "), "\n")};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -57,59 +57,6 @@ rpc::HttpResponse Failure(const absl::Status& status) {
           proto::ToJson("google.rpc.Status", message.SerializeAsString()).value_or(""), "application/json"};
 }
 
-// The pusher's view of one poll. The stream's callbacks come on its threads; the poll waits on its own.
-class Poll : public push::Connection {
- public:
-  explicit Poll(std::string request) : request_(std::move(request)) {}
-  void Read() override {
-    Note([this] { reading_ = true; });
-  }
-  void Send(xds::Frame frame) override {
-    Note([&] {
-      for (const xds::Piece& piece : frame) response_.append(piece.bytes);
-      sent_ = true;
-    });
-  }
-  void Close(const absl::Status& status) override {
-    Note([&] {
-      closed_ = true;
-      status_ = status;
-    });
-  }
-  void Abort() override { Close(absl::DeadlineExceededError("aborted")); }
-
-  // The encoded response; "" where there was none in time.
-  absl::StatusOr<std::string> Run(const push::StreamPtr& stream, milliseconds hold) {
-    const auto until = std::chrono::steady_clock::now() + hold;
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, until, [this] { return reading_ || closed_; });
-    if (reading_ && !closed_) {
-      lock.unlock();
-      stream->OnRequest(std::move(request_));
-      lock.lock();
-      changed_.wait_until(lock, until, [this] { return sent_ || closed_; });
-    }
-    if (sent_) return std::move(response_);
-    if (closed_) return status_;
-    return "";
-  }
-
- private:
-  template <typename Change>
-  void Note(const Change& change) {
-    std::lock_guard lock(mutex_);
-    change();
-    changed_.notify_all();
-  }
-
-  std::string request_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool reading_ = false, sent_ = false, closed_ = false;  // guarded by mutex_
-  absl::Status status_;                                   // likewise
-  std::string response_;                                  // likewise
-};
-
 milliseconds HoldOf(const rpc::HttpRequest& request) {
   const auto header = request.headers.find("x-envoy-expected-rq-timeout-ms");
   int64_t patience = 0;
@@ -121,12 +68,12 @@ milliseconds HoldOf(const rpc::HttpRequest& request) {
                   milliseconds(static_cast<int64_t>(static_cast<double>(patience) * kShareOfPatience)));
 }
 
-// The polls of one server that are open, each of which has a thread while it is.
+// The polls of one server that are open.
 class OpenPolls {
  public:
-  explicit OpenPolls(size_t connections) : held_(connections * 3 / 4), most_(connections * 7 / 8) {}
+  explicit OpenPolls(size_t requests) : held_(requests * 3 / 4), most_(requests * 7 / 8) {}
 
-  // One of them, as long as it lives.
+  // One of them, as long as it lives. The polls must outlive it.
   class Place {
    public:
     explicit Place(OpenPolls* polls) : polls_(polls), number_(++polls->open_) {}
@@ -140,10 +87,95 @@ class OpenPolls {
     OpenPolls* const polls_;
     const size_t number_;
   };
+  using PlacePtr = std::shared_ptr<Place>;
 
  private:
   const size_t held_, most_;
   std::atomic<size_t> open_{0};
+};
+
+// One request for configuration, from its first byte to its answer: what the pusher and the HTTP server see
+// of it. Who waits for a change takes no thread.
+class Poll final : public push::Connection, public std::enable_shared_from_this<Poll> {
+ public:
+  Poll(std::string request, rpc::HttpReplyPtr reply, OpenPolls::PlacePtr place)
+      : request_(std::move(request)), reply_(std::move(reply)), place_(std::move(place)) {}
+
+  // REQUIRES: once.
+  void Begin(push::StreamPtr stream, milliseconds hold) {
+    {
+      std::lock_guard lock(mutex_);
+      stream_ = stream;
+    }
+    stream->Start(shared_from_this());
+    // The poll lives until this is called, or dropped with the answer.
+    reply_->Await(hold, [self = shared_from_this()](bool gone) {
+      if (gone || !self->Answered()) self->End([] { return rpc::HttpResponse{304, ""}; });
+    });
+  }
+
+  // These come on the pusher's threads, which wait for nobody.
+  void Read() override {
+    reply_->Run([self = shared_from_this()] {
+      if (const push::StreamPtr stream = self->stream()) stream->OnRequest(std::move(self->request_));
+    });
+  }
+  void Send(xds::Frame frame) override {
+    {
+      std::lock_guard lock(mutex_);
+      answered_ = true;
+    }
+    auto response = std::make_shared<const xds::Frame>(std::move(frame));
+    reply_->Run([self = shared_from_this(), response] {
+      if (const push::StreamPtr stream = self->stream()) stream->OnSent(true);
+      self->End([&] { return ToJson(*response); });
+    });
+  }
+  void Close(const absl::Status& status) override {
+    if (Answered()) return;
+    reply_->Run([self = shared_from_this(), status] { self->End([&] { return Failure(status); }); });
+  }
+  void Abort() override { Close(absl::DeadlineExceededError("aborted")); }
+
+ private:
+  static rpc::HttpResponse ToJson(const xds::Frame& response) {
+    std::string bytes;
+    for (const xds::Piece& piece : response) bytes.append(piece.bytes);
+    auto json = proto::ToJson(kResponseType, bytes);
+    if (!json.ok()) return Failure(absl::InternalError(json.status().message()));
+    return {200, *std::move(json), "application/json"};
+  }
+
+  push::StreamPtr stream() {
+    std::lock_guard lock(mutex_);
+    return stream_;
+  }
+
+  bool Answered() {
+    std::lock_guard lock(mutex_);
+    return answered_;
+  }
+
+  // The first answer counts.
+  template <typename Make>
+  void End(const Make& make) {
+    push::StreamPtr stream;
+    {
+      std::lock_guard lock(mutex_);
+      stream = std::exchange(stream_, nullptr);
+    }
+    if (stream == nullptr) return;
+    stream->OnClosed();
+    place_ = nullptr;
+    reply_->Answer(make());
+  }
+
+  std::string request_;
+  const rpc::HttpReplyPtr reply_;
+  OpenPolls::PlacePtr place_;
+  std::mutex mutex_;
+  push::StreamPtr stream_;  // null: it has ended; guarded by mutex_
+  bool answered_ = false;   // the pusher has; guarded by mutex_
 };
 
 rpc::HttpResponse TooManyPolls() {
@@ -152,25 +184,18 @@ rpc::HttpResponse TooManyPolls() {
   return response;
 }
 
-rpc::HttpResponse Answer(push::Pusher* pusher, xds::TypeId type, OpenPolls* polls,
-                         const rpc::HttpRequest& request) {
-  const OpenPolls::Place place(polls);
-  if (place.refused()) return TooManyPolls();
+void Answer(push::Pusher* pusher, xds::TypeId type, const std::shared_ptr<OpenPolls>& polls,
+            const rpc::HttpRequest& request, rpc::HttpReplyPtr reply) {
+  // The place keeps the polls: it may last for longer than the server.
+  const auto place =
+      OpenPolls::PlacePtr(new OpenPolls::Place(polls.get()), [polls](OpenPolls::Place* own) { delete own; });
+  if (place->refused()) return reply->Answer(TooManyPolls());
   auto bytes = proto::FromJson(kRequestType, request.body);
-  if (!bytes.ok()) return Failure(bytes.status());
-  const push::StreamPtr stream =
+  if (!bytes.ok()) return reply->Answer(Failure(bytes.status()));
+  push::StreamPtr stream =
       pusher->Open({.only = type, .exchange = push::Exchange::kPoll, .peer = {.address = request.peer}});
-  const auto poll = std::make_shared<Poll>(*std::move(bytes));
-  stream->Start(poll);
-  const auto response =
-      poll->Run(stream, place.may_be_held() ? HoldOf(request) : std::min(HoldOf(request), kShortHold));
-  if (response.ok() && !response->empty()) stream->OnSent(true);
-  stream->OnClosed();
-  if (!response.ok()) return Failure(response.status());
-  if (response->empty()) return {304, ""};
-  auto json = proto::ToJson(kResponseType, *response);
-  if (!json.ok()) return Failure(absl::InternalError(json.status().message()));
-  return {200, *std::move(json), "application/json"};
+  const milliseconds hold = place->may_be_held() ? HoldOf(request) : std::min(HoldOf(request), kShortHold);
+  std::make_shared<Poll>(*std::move(bytes), std::move(reply), place)->Begin(std::move(stream), hold);
 }
 
 rpc::HttpResponse ClientStatus(const debug::Sources& sources, const rpc::HttpRequest& request) {
@@ -193,6 +218,7 @@ rpc::HttpResponse Unanswered(const rpc::HttpRequest& request, int status) {
     response.status = 405;
     return response;
   }
+  if (status == 503) return TooManyPolls();
   rpc::HttpResponse response =
       Failure(status == 413 ? absl::ResourceExhaustedError("the request is too large")
                             : absl::InvalidArgumentError("the request is no HTTP"));
@@ -202,23 +228,24 @@ rpc::HttpResponse Unanswered(const rpc::HttpRequest& request, int status) {
 
 }  // namespace
 
-void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, size_t connections,
+void AddRestPaths(push::Pusher* pusher, const debug::Sources* sources, size_t requests,
                   rpc::HttpServer* server) {
-  const auto polls = std::make_shared<OpenPolls>(connections);
+  const auto polls = std::make_shared<OpenPolls>(requests);
   for (const xds::ServiceInfo& service : xds::kServices) {
     if (service.rest.empty()) continue;
-    server->Post(std::string(service.rest), [=, type = service.type](const rpc::HttpRequest& request) {
-      return Answer(pusher, type, polls.get(), request);
-    });
+    server->PostLater(std::string(service.rest),
+                      [=, type = service.type](const rpc::HttpRequest& request, rpc::HttpReplyPtr reply) {
+                        Answer(pusher, type, polls, request, std::move(reply));
+                      });
   }
   server->OnUnanswered(Unanswered);
   server->Post("/v3/discovery:client_status",
                [sources](const rpc::HttpRequest& request) { return ClientStatus(*sources, request); });
-  server->Post("/v2/discovery:.*", [](const rpc::HttpRequest& request) {
+  server->Post("/v2/discovery:*", [](const rpc::HttpRequest& request) {
     return Failure(
         absl::UnimplementedError(StrCat("xDS v2 is not served: use /v3 instead of ", request.path)));
   });
-  server->Post("/v3/discovery:.*", [](const rpc::HttpRequest& request) {
+  server->Post("/v3/discovery:*", [](const rpc::HttpRequest& request) {
     return Failure(absl::UnimplementedError(StrCat(request.path, " is not served")));
   });
 }

@@ -59,6 +59,7 @@ rpc::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options, cons
         return std::make_shared<Refused>();
       }
       own.peer.identities = *std::move(identities);
+      if (!own.peer.identities.empty()) transport->NoteIdentity();
     }
     push::StreamPtr stream = pusher->Open(std::move(own));
     stream->Start(std::make_shared<GrpcConnection>(std::move(transport)));
