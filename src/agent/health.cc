@@ -11,8 +11,8 @@ namespace {
 LogScope status_log("status");
 
 constexpr std::chrono::milliseconds kFresh{100};
-constexpr rpc::HttpServerOptions kLimits{.max_connections = 64,
-                                         .request_patience = std::chrono::seconds(2)};
+constexpr rpc::HttpServerOptions kLimits{
+    .max_requests = 16, .max_connections = 64, .threads = 2, .request_patience = std::chrono::seconds(2)};
 
 // Envoy is live, too, where its first listeners or clusters were refused: of each kind some must have been
 // taken.
