@@ -109,7 +109,8 @@ def fairlead(binary, folder, log, more=(), environment=None):
     port = free_port()
     words = [binary, "discovery", "--configDir", str(folder), "--grpcAddr", f"127.0.0.1:{port}", "--httpAddr", "",
              "--httpsAddr", "", "--secureGRPCAddr", "", "--monitoringAddr", "", "--stateDir=", *more]
-    return Server(words, port, log, environment)
+    # All proxies are of one address, and none has an identity.
+    return Server(words, port, log, {"FAIRLEAD_MAX_CONNECTIONS_PER_ADDRESS": "0"} | (environment or {}))
 
 
 def replay(binary, recorded, log):

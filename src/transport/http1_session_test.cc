@@ -106,6 +106,18 @@ TEST_F(Http1, BodiesComeWholeOrInChunks) {
   EXPECT_EQ(requests_[1].body, "hello");
 }
 
+TEST_F(Http1, WhatIsSaidOfChunksIsBoundedAndSaysNothingOfTheRequest) {
+  Begin();
+  Receive("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nHost: y\r\n\r\n");
+  ASSERT_EQ(requests_.size(), 1u);
+  EXPECT_EQ(requests_[0].headers["host"], "x");
+  Begin();
+  Receive("POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=");
+  size_t sent = 0;
+  for (; sent < (1 << 20) && !session_->Done(); sent += 1000) Receive(std::string(1000, 'y'));
+  EXPECT_LT(sent, 70u << 10);
+}
+
 TEST_F(Http1, AClientThatAsksIsToldToGoOn) {
   Begin();
   Receive("POST /a HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");

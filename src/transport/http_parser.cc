@@ -21,7 +21,7 @@ std::string_view Plain(BeastText text) { return {text.data(), text.size()}; }
 // Puts what Beast finds into a request of ours.
 class HttpParser::Impl final : public http::basic_parser<true> {
  public:
-  explicit Impl(const HttpLimits& limits) {
+  explicit Impl(const HttpLimits& limits) : max_unread_(limits.max_head) {
     header_limit(static_cast<uint32_t>(limits.max_head));
     body_limit(limits.max_body);
     eager(true);
@@ -36,6 +36,8 @@ class HttpParser::Impl final : public http::basic_parser<true> {
       at += put(boost::asio::const_buffer(unread_.data() + at, unread_.size() - at), error);
     unread_.erase(0, at);
     if (is_done()) std::string().swap(unread_);
+    // What is said of a chunk has no limit of Beast's.
+    if (unread_.size() > max_unread_) return http::error::header_limit;
     return error == http::error::need_more ? BeastError() : error;
   }
   size_t held() const { return unread_.capacity() + request.body.capacity() + head_size_; }
@@ -49,11 +51,13 @@ class HttpParser::Impl final : public http::basic_parser<true> {
     head_size_ += method.size() + target.size();
   }
   void on_response_impl(int, BeastText, int, BeastError&) override {}
+  // What comes after the body, as fields, nobody reads.
   void on_field_impl(http::field, BeastText name, BeastText value, BeastError&) override {
+    if (has_head_) return;
     request.headers[AsciiLower(Plain(name))] = Plain(value);
     head_size_ += name.size() + value.size();
   }
-  void on_header_impl(BeastError&) override {}
+  void on_header_impl(BeastError&) override { has_head_ = true; }
   void on_body_init_impl(const boost::optional<uint64_t>&, BeastError&) override {}
   size_t on_body_impl(BeastText body, BeastError&) override {
     request.body.append(Plain(body));
@@ -66,7 +70,9 @@ class HttpParser::Impl final : public http::basic_parser<true> {
   }
   void on_finish_impl(BeastError&) override {}
 
+  const size_t max_unread_;
   std::string unread_;
+  bool has_head_ = false;
   size_t head_size_ = 0;
 };
 
