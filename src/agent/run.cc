@@ -21,6 +21,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "proto/library_log.h"
 
 namespace fairlead::agent {
 namespace {
@@ -65,6 +66,7 @@ XdsRelay::Options RelayOptions(const Options& options) {
 }
 
 absl::Status SetUpLog(const Options& options) {
+  proto::LogWhatTheLibrarySays();
   if (absl::Status status = SetLogLevels(options.own_log_level); !status.ok()) return status;
   SetLogCallers(options.own_log_caller);
   return SetLogOutput(options.own_log);

@@ -10,8 +10,10 @@
 #include "app/listener_names.h"
 #include "app/state_folder.h"
 #include "base/errno_text.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/strings.h"
 #include "ca/certificate_method.h"
 #include "ca/metrics.h"
@@ -219,7 +221,9 @@ absl::StatusOr<std::vector<std::string>> Certificates::Prove(const rpc::ServerSt
   if (stream.tls() == nullptr) return std::vector<std::string>();
   auto caller = authenticators_.Authenticate(ca::CredentialsOf(stream));
   if (caller.ok()) return std::move(caller->identities);
-  ca_log.Warn("{}: {}", stream.peer(), std::string(caller.status().message()));
+  static auto* const rate = new LogRate;
+  if (const auto more = rate->Admit(HostOfPeer(stream.peer())))
+    ca_log.Warn("{}: {}{}", stream.peer(), Excerpt(FromAbsl(caller.status().message())), *more);
   if (!options_.environment.authenticate_xds) return std::vector<std::string>();
   return absl::UnauthenticatedError("authentication failure");
 }

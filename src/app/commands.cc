@@ -29,6 +29,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "fetch/web_request.h"
+#include "proto/library_log.h"
 #include "rpc/grpc_server.h"
 #include "simulate/command/simulate_command.h"
 #include "validate/validate_command.h"
@@ -114,6 +115,7 @@ Arguments WithEmptyValues(const Arguments& arguments) {
 }
 
 absl::Status SetUpLog(const DiscoveryOptions& options) {
+  proto::LogWhatTheLibrarySays();
   if (absl::Status status = SetLogLevels(options.log_output_level); !status.ok()) return status;
   SetLogCallers(options.log_caller);
   if (absl::Status status = SetLogOutput(options.log_output); !status.ok()) return status;

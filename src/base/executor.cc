@@ -33,11 +33,14 @@ void Executor::Submit(Urgency urgency, std::function<void()> task) {
 }
 
 std::function<void()> Executor::Take() {
-  auto& [urgent, patient] = queues_;
-  const bool patient_turn = ++taken_ % 4 == 0;
-  auto& queue = (patient_turn && !patient.empty()) || urgent.empty() ? patient : urgent;
-  std::function<void()> task = std::move(queue.front());
-  queue.pop_front();
+  ++taken_;
+  const Urgency turn = taken_ % 16 == 0  ? Urgency::kLate
+                       : taken_ % 4 == 0 ? Urgency::kPatient
+                                         : Urgency::kUrgent;
+  auto* queue = &queues_[static_cast<size_t>(turn)];
+  for (size_t next = 0; queue->empty(); ++next) queue = &queues_[next];
+  std::function<void()> task = std::move(queue->front());
+  queue->pop_front();
   return task;
 }
 

@@ -14,9 +14,10 @@
 
 namespace fairlead {
 
-// Which queue a task waits in. Urgent tasks go first, but one task in four is taken from the other queue
-// while it has any, so that neither starves the other.
-enum class Urgency { kUrgent, kPatient };
+// Which queue a task waits in. Urgent tasks go first, but one task in four is taken from the patient ones
+// while there are any, and one in sixteen from the late ones, so that none starves. Late: of somebody who has
+// had more than a fair share already, or asks for much at once.
+enum class Urgency { kUrgent, kPatient, kLate };
 
 // A fixed number of threads that run tasks in the order in which they came. Thread-safe.
 // Tasks must not throw and should not block. `niceness`: of the threads, as nice(2) has it: with more than 0
@@ -35,7 +36,7 @@ class Executor {
 
   std::mutex mutex_;
   Semaphore ready_;  // a task each, and the end for each thread
-  std::array<std::deque<std::function<void()>>, 2> queues_;
+  std::array<std::deque<std::function<void()>>, 3> queues_;
   unsigned taken_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -15,7 +15,8 @@
 
 // Structured lines: time, level, scope, text. One scope a subject ("ads", "config", …), each with a level of
 // its own, as Istio's --log_output_level sets them. Thread-safe. Lines are buffered and written within a
-// second; warnings and errors, and everything at FlushLogs(), at once. Where they go: base/log_output.h.
+// second by a thread of their own; warnings and errors at once. A text is cut after 4 KiB, and what has an
+// effect on terminals is escaped (base/excerpt.h). Where lines go: base/log_output.h.
 namespace fairlead {
 
 enum class LogLevel : int { kDebug, kInfo, kWarn, kError, kNone };
@@ -105,6 +106,7 @@ std::vector<LogScopeInfo> LogScopes();
 // Sets the scopes of that name; false where there is none.
 bool SetLogScope(const LogScopeInfo& scope);
 
+// Waits until everything is written, for a second at most.
 void FlushLogs();
 
 }  // namespace fairlead

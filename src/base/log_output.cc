@@ -13,73 +13,64 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
-#include <system_error>
-#include <utility>
 
 #include "base/errno_text.h"
+#include "base/excerpt.h"
 #include "base/json.h"
+#include "base/log_writer.h"
+#include "base/metrics.h"
 #include "base/strings.h"
 
 namespace fairlead {
 namespace {
 
-// Lines to file descriptors by way of a buffer: a push to a thousand streams logs thousands of lines, and
-// none of them is to cost a system call. What a descriptor does not take is lost.
-class BufferedOutput : public spdlog::sinks::base_sink<std::mutex> {
+constexpr size_t kLongestText = 4096;  // of a line, in bytes
+constexpr std::chrono::seconds kPatience{1};
+
+std::string LostLines(size_t lost);
+
+// Lines to file descriptors: a push to a thousand streams logs thousands of lines, and none of them is to
+// cost a system call, or to wait for somebody who reads.
+class WritersSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  ~BufferedOutput() override { Close(); }
-  void SetTargets(std::vector<int> descriptors) {
+  void SetTargets(const std::vector<int>& descriptors) {
+    std::vector<std::unique_ptr<LogWriter>> writers;
+    for (const int descriptor : descriptors)
+      writers.push_back(std::make_unique<LogWriter>(descriptor, LostLines));
     std::lock_guard lock(mutex_);
-    flush_();
-    Close();
-    descriptors_ = std::move(descriptors);
+    writers_.swap(writers);
+  }
+  void Drain() {
+    std::lock_guard lock(mutex_);
+    for (const auto& writer : writers_) writer->Drain(kPatience);
   }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    buffer_.append(message.payload.data(), message.payload.size());
-    if (buffer_.size() >= kBuffer) flush_();
+    for (const auto& writer : writers_) {
+      if (!writer->Add({message.payload.data(), message.payload.size()})) lost_.Add();
+    }
   }
   void flush_() override {
-    for (const int descriptor : descriptors_) WriteAll(descriptor, buffer_);
-    buffer_.clear();
+    for (const auto& writer : writers_) writer->Wake();
   }
 
  private:
-  static constexpr size_t kBuffer = 1 << 16;
-
-  static void WriteAll(int descriptor, std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;
-      bytes.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-  void Close() {
-    for (const int descriptor : descriptors_) {
-      if (descriptor > STDERR_FILENO) close(descriptor);
-    }
-  }
-
-  std::vector<int> descriptors_ = {STDOUT_FILENO};
-  std::string buffer_;
+  std::vector<std::unique_ptr<LogWriter>> writers_;
+  metrics::Counter& lost_ = metrics::GetCounter("fairlead_log_lines_lost_total",
+                                                "Lines of the log that were lost, as nobody read them.");
 };
 
 struct Output {
-  std::shared_ptr<BufferedOutput> sink = std::make_shared<BufferedOutput>();
+  std::shared_ptr<WritersSink> sink = std::make_shared<WritersSink>();
   std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("fairlead", sink);
   std::atomic<bool> as_json{false};
 
   Output() {
+    sink->SetTargets({STDOUT_FILENO});
     logger->set_level(spdlog::level::debug);
     logger->flush_on(spdlog::level::warn);
     spdlog::register_logger(logger);
-    try {
-      spdlog::flush_every(std::chrono::seconds(1));
-    } catch (const std::system_error&) {  // no thread to do it
-      logger->flush_on(spdlog::level::debug);
-    }
     std::atexit([] { FlushLogOutput(); });
   }
   static Output& Get() {
@@ -102,7 +93,7 @@ std::string Now() {
 
 std::string PlainLine(const LogLine& line) {
   return fmt::format("{}\t{}\t{}\t{}{}{}\n", Now(), NameOf(line.level), line.scope, line.caller,
-                     line.caller.empty() ? "" : "\t", line.text);
+                     line.caller.empty() ? "" : "\t", OnOneLine(line.text));
 }
 
 std::string JsonLine(const LogLine& line) {
@@ -110,6 +101,16 @@ std::string JsonLine(const LogLine& line) {
   if (!line.caller.empty()) json["caller"] = line.caller;
   json["msg"] = line.text;
   return JsonText(json) + "\n";
+}
+
+std::string TextOf(const LogLine& line) {
+  return Output::Get().as_json ? JsonLine(line) : PlainLine(line);
+}
+
+std::string LostLines(size_t lost) {
+  const std::string text =
+      StrCat(lost, " lines of the log are lost: whoever reads it is too slow, or has stopped");
+  return TextOf({LogLevel::kWarn, "log", "", text});
 }
 
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
@@ -146,16 +147,18 @@ absl::Status SetLogOutput(const LogOutput& output) {
     return absl::UnavailableError(StrCat("cannot write the log to ", target, ": ", why));
   }
   Output::Get().as_json = output.as_json;
-  Output::Get().sink->SetTargets(std::move(descriptors));
+  Output::Get().sink->SetTargets(descriptors);
   return absl::OkStatus();
 }
 
 void WriteLogLine(const LogLine& line) {
-  Output& output = Output::Get();
-  const std::string text = output.as_json ? JsonLine(line) : PlainLine(line);
-  output.logger->log(ToSpdlog(line.level), spdlog::string_view_t(text));
+  LogLine shown = line;
+  std::string cut;
+  if (line.text.size() > kLongestText) shown.text = cut = Excerpt(line.text, kLongestText);
+  const std::string text = TextOf(shown);
+  Output::Get().logger->log(ToSpdlog(line.level), spdlog::string_view_t(text));
 }
 
-void FlushLogOutput() { Output::Get().logger->flush(); }
+void FlushLogOutput() { Output::Get().sink->Drain(); }
 
 }  // namespace fairlead

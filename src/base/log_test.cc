@@ -61,6 +61,16 @@ TEST_F(LogTest, LinesMayBeJson) {
   EXPECT_EQ(line->begin().key(), "level");
 }
 
+TEST_F(LogTest, WhatIsSaidStaysOnItsLineAndIsCut) {
+  ASSERT_TRUE(SetLogOutput({.targets = {file_}}).ok());
+  first.Warn("refusing {}", "x\n2026-01-02T15:04:05.123456Z\terror\tca\tforged \x1b[2J\xff");
+  first.Warn("{}", std::string(1 << 20, 'a'));
+  const std::string written = Written();
+  EXPECT_THAT(written, HasSubstr("refusing x\\n2026-01-02T15:04:05.123456Z\\terror\\tca\\tforged \\x1b[2J?\n"));
+  EXPECT_THAT(written, HasSubstr("… (1048576 bytes)\n"));
+  EXPECT_LT(written.size(), 5000u);
+}
+
 TEST_F(LogTest, AFileThatCannotBeOpenedChangesNothing) {
   ASSERT_TRUE(SetLogOutput({.targets = {file_}}).ok());
   EXPECT_THAT(std::string(SetLogOutput({.targets = {"stderr", "/nowhere/log"}}).message()),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <string>
 
 #include "base/executor.h"
 #include "base/thread_fake.h"
@@ -48,6 +49,23 @@ TEST(Executor, NiceThreadsAreNiceAndNoOthers) {
   executor.Submit(Urgency::kPatient, [&] { of_a_thread.set_value(getpriority(PRIO_PROCESS, 0)); });
   EXPECT_EQ(of_a_thread.get_future().get(), std::min(own + 3, 19));
   EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
+}
+
+TEST(Executor, LateTasksWaitForTheOthersButNotForEver) {
+  Executor executor("order", 1);
+  std::promise<void> go, done;
+  std::string order;
+  executor.Submit(Urgency::kUrgent, [&] { go.get_future().wait(); });
+  for (int i = 0; i < 40; ++i) executor.Submit(Urgency::kLate, [&] { order += 'l'; });
+  for (int i = 0; i < 40; ++i) executor.Submit(Urgency::kPatient, [&] { order += 'p'; });
+  for (int i = 0; i < 40; ++i) executor.Submit(Urgency::kUrgent, [&] { order += 'u'; });
+  executor.Submit(Urgency::kLate, [&] { done.set_value(); });
+  go.set_value();
+  done.get_future().wait();
+  EXPECT_LT(order.find('l'), 17u);
+  EXPECT_LT(order.find('p'), 4u);
+  const std::string first = order.substr(0, 80);
+  EXPECT_EQ(std::count(first.begin(), first.end(), 'l'), 5) << first;
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/excerpt.h"
 #include "base/log.h"
+#include "base/log_rate.h"
 #include "base/strings.h"
 #include "ca/metrics.h"
 #include "istio/security/v1alpha1/ca.pb.h"
@@ -27,7 +29,9 @@ std::string Impersonated(const IstioCertificateRequest& request) {
 
 absl::Status Refuse(const Credentials& credentials, std::string_view what, const absl::Status& why) {
   Metrics().authentication_failures.Add();
-  ca_log.Warn("{}: {}: {}", credentials.address, what, std::string(why.message()));
+  static auto* const rate = new LogRate;
+  if (const auto more = rate->Admit(HostOfPeer(credentials.address)))
+    ca_log.Warn("{}: {}: {}{}", credentials.address, what, Excerpt(FromAbsl(why.message())), *more);
   return absl::UnauthenticatedError(ToAbsl(what));
 }
 
