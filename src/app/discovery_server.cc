@@ -12,6 +12,7 @@
 #include "app/ignored_objects.h"
 #include "app/key_servers.h"
 #include "app/last_good_state.h"
+#include "app/push_options.h"
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
@@ -88,18 +89,7 @@ push::ObjectTypes DiscoveryServer::MakeObjectTypes() const {
 }
 
 void DiscoveryServer::MakePusher() {
-  push::PusherOptions options;
-  const int throttle = options_.environment.push_throttle;
-  options.threads = std::max(1u, std::thread::hardware_concurrency());
-  if (throttle > 0) options.threads = std::min(options.threads, static_cast<size_t>(throttle));
-  options.send_timeout = std::chrono::duration_cast<Clock::duration>(options_.environment.send_timeout);
-  options.shadow = options_.environment.shadow;
-  options.scope = mesh::ComputeProxyScope;
-  options.authorizer = std::make_shared<push::NodeAuthorizer>(options_.environment.plaintext_identity,
-                                                              options_.environment.check_identity);
-  options.max_streams_per_second = options_.environment.max_requests_per_second;
-  options.limits.names = static_cast<size_t>(options_.environment.max_names);
-  options.limits.name_bytes = static_cast<size_t>(options_.environment.max_name_bytes);
+  push::PusherOptions options = MakePushOptions(options_.environment);
   options.inspector = [this](const push::Inspection& inspection) {
     return debug::Inspect(debug_sources_, inspection);
   };

@@ -32,6 +32,9 @@ struct Environment {
   std::chrono::nanoseconds first_message_timeout = std::chrono::seconds(30);  // of a stream
   int max_names = 100'000;                                                    // of one type on one stream
   int max_name_bytes = 16 << 20;                                              // of those names together
+  int node_bytes = 512 << 10, node_values = 20'000;                           // of the node of a first request
+  int node_text = 4096, node_entries = 1000;                                  // of texts and lists in it
+  int unproven_memory = 24 << 20;                                             // that peers without identity hold
   std::string keepalive_interval = "30s", keepalive_timeout = "10s";          // defaults of the flags
   size_t http_connections = 512;  // of the HTTP listener, at a time
   bool debug_on_http = true;

@@ -70,6 +70,11 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
                           {"ISTIO_GPRC_MAXRECVMSGSIZE", "1000"},
                           {"FAIRLEAD_MAX_NAMES", "200"},
                           {"FAIRLEAD_MAX_NAME_BYTES", "3000"},
+                          {"FAIRLEAD_NODE_BYTES", "4000"},
+                          {"FAIRLEAD_NODE_VALUES", "50"},
+                          {"FAIRLEAD_NODE_TEXT", "60"},
+                          {"FAIRLEAD_NODE_ENTRIES", "7"},
+                          {"FAIRLEAD_UNPROVEN_MEMORY", "8000"},
                           {"GRPC_KEEPALIVE_INTERVAL", "1h"},
                           {"PILOT_MAX_REQUESTS_PER_SECOND", "12.5"},
                           {"FAIRLEAD_PLAINTEXT_IDENTITY", "node"},
@@ -84,6 +89,11 @@ TEST(EnvironmentTest, ReadsWhatIsSet) {
   EXPECT_EQ(read->max_receive_size, 1000);
   EXPECT_EQ(read->max_names, 200);
   EXPECT_EQ(read->max_name_bytes, 3000);
+  EXPECT_EQ(read->node_bytes, 4000);
+  EXPECT_EQ(read->node_values, 50);
+  EXPECT_EQ(read->node_text, 60);
+  EXPECT_EQ(read->node_entries, 7);
+  EXPECT_EQ(read->unproven_memory, 8000);
   EXPECT_EQ(read->keepalive_interval, "1h");
   EXPECT_EQ(read->max_requests_per_second, 12.5);
   EXPECT_TRUE(read->shadow);

@@ -176,7 +176,7 @@ ClientConfig ClientConfigOf(const StreamReport& report, bool contents) {
   ClientConfig out;
   out.mutable_node()->set_id(proxy.node_id);
   out.mutable_node()->set_cluster(proxy.cluster);
-  if (proxy.metadata.raw != nullptr) *out.mutable_node()->mutable_metadata() = *proxy.metadata.raw;
+  if (proxy.metadata.raw != nullptr) *out.mutable_node()->mutable_metadata() = proxy.metadata.raw->Parse();
   out.set_client_scope(report.only ? std::string(xds::InfoOf(*report.only).name) : "ADS");
   for (const xds::TypeInfo& type : xds::kTypes) {
     if (Watched(report.Of(type.id))) AddResources(report.Of(type.id), type, contents, &out);
@@ -186,11 +186,13 @@ ClientConfig ClientConfigOf(const StreamReport& report, bool contents) {
 
 bool Matches(const ClientStatusRequest& request, const model::Proxy& proxy) {
   if (request.node_matchers().empty()) return true;
+  google::protobuf::Struct metadata;
+  if (proxy.metadata.raw != nullptr) metadata = proxy.metadata.raw->Parse();
   for (const auto& matcher : request.node_matchers()) {
     if (matcher.has_node_id() && !MatchesText(matcher.node_id(), proxy.node_id)) continue;
     bool all = true;
-    for (const StructMatcher& metadata : matcher.node_metadatas())
-      all = all && MatchesMetadata(metadata, proxy.metadata.raw.get());
+    for (const StructMatcher& wanted : matcher.node_metadatas())
+      all = all && MatchesMetadata(wanted, &metadata);
     if (all) return true;
   }
   return false;

@@ -1,5 +1,3 @@
-#include <google/protobuf/struct.pb.h>
-
 #include "base/strings.h"
 #include "debug/object_json.h"
 #include "debug/page_json.h"
@@ -104,7 +102,7 @@ Json DetailedConnection(const StreamReport& report) {
   const model::Locality& locality = report.scope->locality;
   if (!report.scope->labels.empty()) out["labels"] = LabelsJson(report.scope->labels);
   if (const auto& raw = report.scope->proxy->metadata.raw) {
-    out["metadata"] = MessageJson("google.protobuf.Struct", raw->SerializeAsString());
+    out["metadata"] = MessageJson("google.protobuf.Struct", raw->bytes());
   }
   if (!locality.empty()) {
     Json& at = out["locality"] = Json::object();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "mesh/mesh_fixture.h"
+#include "mesh/view.h"
 
 namespace fairlead::mesh {
 namespace {
@@ -189,6 +190,16 @@ TEST_F(ProxyScopeTest, PodsMayBeFoundByAddress) {
   EXPECT_THAT(Targets(MakeProxy("a", "other", "10.0.0.3")), IsEmpty());
   const ProxyScopePtr scope = ComputeProxyScope(*Build(), MakeProxy("a", "other", "10.0.0.1"));
   EXPECT_THAT(scope->labels, testing::Contains(Pair("app", "web")));
+}
+
+TEST_F(ProxyScopeTest, ProxiesThatSendNothingOutHaveTheDefaultPolicyForIt) {
+  for (const model::ProxyType type : {model::ProxyType::kWaypoint, model::ProxyType::kZtunnel}) {
+    const auto proxy = With(MakeProxy("a", "w", "10.0.0.1"), [&](model::Proxy* p) { p->type = type; });
+    const SnapshotPtr snapshot = Build();
+    const ProxyScopePtr scope = ComputeProxyScope(*snapshot, proxy);
+    View view({*snapshot, scope.get()});
+    EXPECT_FALSE(view.outbound_policy().has_egress_proxy());
+  }
 }
 
 TEST_F(ProxyScopeTest, LabelsAndLocalityAreThePods) {

@@ -225,7 +225,7 @@ auto ReadClient(const ProxyScope& client, const Question& q, const Reader& reade
     case Part::kDomain:
       return reader.Text(proxy.domain);
     case Part::kAnnotation:
-      return reader.Text(TextOf(proxy.metadata.annotations, q.a));
+      return reader.Text(model::RawEntry(proxy.metadata, "ANNOTATIONS", q.a.str()).value_or(""));
     case Part::kMetadata: {
       const auto value = model::RawText(proxy.metadata, q.a.str());
       return reader.Text(value ? StrCat("=", *value) : std::string());

@@ -238,7 +238,9 @@ const config::ConfigPtr& View::sidecar_object() {
 
 const istio::networking::v1alpha3::OutboundTrafficPolicy& View::outbound_policy() {
   NoteAnswer({Part::kOutboundPolicy});
-  return *world_.client->sidecar->imports->outbound_traffic_policy;
+  const auto& policy = world_.client->sidecar->imports->outbound_traffic_policy;
+  // Scopes of proxies that send nothing outbound have none.
+  return policy != nullptr ? *policy : istio::networking::v1alpha3::OutboundTrafficPolicy::default_instance();
 }
 
 const model::ProxyClassPtr& View::proxy_class_ptr() {
@@ -324,7 +326,7 @@ const std::string& View::domain() {
 
 std::string_view View::Annotation(const Interned& key) {
   NoteAnswer({Part::kAnnotation, {}, key});
-  return LabelOr(world_.client->proxy->metadata.annotations, key);
+  return model::RawEntry(world_.client->proxy->metadata, "ANNOTATIONS", key.str()).value_or("");
 }
 
 std::optional<std::string_view> View::Metadata(const Interned& key) {

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "envoy/config/core/v3/base.pb.h"
 #include "google/protobuf/struct.pb.h"
+#include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "model/proxy_class.h"
 
 namespace fairlead::model {
@@ -18,6 +19,8 @@ std::optional<ProxyType> ParseProxyType(std::string_view text) {
   if (text == "ztunnel") return ProxyType::kZtunnel;
   return std::nullopt;
 }
+
+bool IsServed(ProxyType type) { return type == ProxyType::kSidecar || type == ProxyType::kRouter; }
 
 // Cuts the digits at the front of `text` off; nothing where there are none, or one is not between `lowest`
 // and 9.
@@ -50,6 +53,29 @@ std::string ConfigNamespace(const ProxyMetadata& metadata, std::string_view doma
   if (!metadata.ns.empty()) return metadata.ns;
   const size_t dot = domain.find('.');
   return dot == std::string_view::npos ? "" : std::string(domain.substr(0, dot));
+}
+
+// A stock Envoy lists some 500 extensions.
+constexpr size_t kExtensionsPerEntry = 4;
+
+absl::Status CheckTexts(const envoy::config::core::v3::Node& node, const NodeLimits& limits) {
+  const auto check = [&](std::string_view what, std::string_view text) {
+    if (text.size() <= limits.text) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        StrCat("the node's ", what, " has ", text.size(), " bytes, of at most ", limits.text));
+  };
+  absl::Status status = check("id", node.id());
+  status.Update(check("cluster", node.cluster()));
+  status.Update(check("region", node.locality().region()));
+  status.Update(check("zone", node.locality().zone()));
+  status.Update(check("sub_zone", node.locality().sub_zone()));
+  for (const auto& extension : node.extensions()) status.Update(check("extension", extension.name()));
+  if (static_cast<size_t>(node.extensions_size()) > limits.entries * kExtensionsPerEntry) {
+    status.Update(absl::InvalidArgumentError(StrCat("the node has ", node.extensions_size(),
+                                                    " extensions, of at most ",
+                                                    limits.entries * kExtensionsPerEntry)));
+  }
+  return status;
 }
 
 std::shared_ptr<const ExtensionSet> Extensions(const envoy::config::core::v3::Node& node) {
@@ -85,7 +111,8 @@ IstioVersion ParseIstioVersion(std::string_view text) {
   return version;
 }
 
-absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node) {
+absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node, const NodeLimits& limits) {
+  if (absl::Status status = CheckTexts(node, limits); !status.ok()) return status;
   const std::vector<std::string_view> parts = Split(node.id(), '~');
   if (parts.size() != 4) {
     return absl::InvalidArgumentError(StrCat("missing parts in the service node \"", node.id(), "\""));
@@ -93,7 +120,9 @@ absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node) {
   const std::optional<ProxyType> type = ParseProxyType(parts[0]);
   if (!type)
     return absl::InvalidArgumentError(StrCat("invalid node type in the service node \"", node.id(), "\""));
-  absl::StatusOr<ProxyMetadata> metadata = ParseProxyMetadata(node.metadata());
+  if (!IsServed(*type))
+    return absl::UnimplementedError(StrCat("proxies of the type ", parts[0], " are not served"));
+  absl::StatusOr<ProxyMetadata> metadata = ParseProxyMetadata(node.metadata(), limits);
   if (!metadata.ok()) return metadata.status();
 
   auto proxy = std::make_shared<Proxy>();
@@ -114,6 +143,33 @@ absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node) {
   SetAddressFamilies(*proxy);
   proxy->cls = ClassOf(*proxy);
   return ProxyPtr(std::move(proxy));
+}
+
+absl::StatusOr<ProxyPtr> ReadProxy(std::string_view encoded, const NodeLimits& limits) {
+  if (absl::Status status = CheckNode(encoded, limits); !status.ok()) return status;
+  envoy::config::core::v3::Node node;
+  if (!node.ParseFromArray(encoded.data(), static_cast<int>(encoded.size())))
+    return absl::InvalidArgumentError("the node cannot be read: it is no Node, or a text is not UTF-8");
+  if (node.id().empty()) return absl::InvalidArgumentError("missing node information");
+  return ParseProxy(node, limits);
+}
+
+size_t MemoryOf(const Proxy& proxy) {
+  constexpr size_t kObject = 2048, kEntry = 128, kString = 64;  // with what an allocation costs
+  const ProxyMetadata& metadata = proxy.metadata;
+  size_t bytes =
+      kObject + proxy.node_id.size() + proxy.id.size() + proxy.domain.size() + proxy.cluster.size();
+  for (const LabelMap* labels : {&metadata.labels, &metadata.static_labels, &metadata.platform_metadata}) {
+    for (const auto& [key, value] : *labels) bytes += kEntry + key.size() + value.size();
+  }
+  for (const auto* texts : {&metadata.instance_ips, &metadata.requested_network_view, &proxy.ip_addresses}) {
+    for (const std::string& text : *texts) bytes += kString + text.size();
+  }
+  bytes += metadata.pod_ports.size() * (sizeof(PodPort) + kString);
+  if (metadata.proxy_config != nullptr) bytes += metadata.proxy_config->SpaceUsedLong();
+  if (metadata.raw != nullptr) bytes += metadata.raw->bytes().size();
+  if (proxy.extensions != nullptr) bytes += proxy.extensions->size() * kEntry;
+  return bytes;
 }
 
 }  // namespace fairlead::model

@@ -16,7 +16,9 @@
 #include "base/labels.h"
 #include "model/config_source.h"
 #include "model/endpoint.h"
+#include "model/node_limits.h"
 #include "model/peer_identity.h"
+#include "model/raw_metadata.h"
 
 namespace envoy::config::core::v3 {
 class Node;
@@ -59,7 +61,7 @@ struct ProxyMetadata {
       cloudrun_addr;
   std::string tls_server_cert_chain, tls_server_key, tls_server_root_cert;
   std::string tls_client_cert_chain, tls_client_key, tls_client_root_cert;
-  LabelMap labels, static_labels, annotations, platform_metadata;
+  LabelMap labels, static_labels, platform_metadata;
   std::vector<std::string> instance_ips;  // INSTANCE_IPS, a comma-separated string on the wire
   std::vector<std::string> requested_network_view;
   std::vector<PodPort> pod_ports;
@@ -71,11 +73,13 @@ struct ProxyMetadata {
   int envoy_status_port = 0, envoy_prometheus_port = 0;
   int envoy_secure_metrics_port = 0, envoy_secure_merged_metrics_port = 0;
   std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> proxy_config;  // PROXY_CONFIG; null where absent
-  std::shared_ptr<const google::protobuf::Struct> raw;                     // everything as it came
+  std::shared_ptr<const RawMetadata> raw;  // everything as it came, annotations too; null: nothing
 };
 
-// The text by a key of the metadata as it came; nothing where there is none.
-std::optional<std::string_view> RawText(const ProxyMetadata& metadata, const std::string& key);
+// The text by a key of the metadata as it came, or by a key of an object there; nothing where there is none.
+std::optional<std::string_view> RawText(const ProxyMetadata& metadata, std::string_view key);
+std::optional<std::string_view> RawEntry(const ProxyMetadata& metadata, std::string_view object,
+                                         std::string_view key);
 
 // The extensions that a proxy says it has (node.extensions). A proxy that lists none is taken for istio-proxy
 // and has everything; a stock Envoy lists some 500 and lacks Istio's own filters. Interned: one set for all
@@ -119,12 +123,21 @@ struct Proxy {
 using ProxyPtr = std::shared_ptr<const Proxy>;
 
 // Reads node metadata: what ProxyMetadata names, each key as Istio's agent writes it (booleans and lists as
-// strings, POD_PORTS as JSON in a string). InvalidArgument, naming the key, where a value is of another type.
-absl::StatusOr<ProxyMetadata> ParseProxyMetadata(const google::protobuf::Struct& metadata);
+// strings, POD_PORTS as JSON in a string). InvalidArgument, naming the key, where a value is of another type
+// or too long.
+absl::StatusOr<ProxyMetadata> ParseProxyMetadata(const google::protobuf::Struct& metadata,
+                                                 const NodeLimits& limits = {});
 
 // Reads a node. InvalidArgument, naming what is wrong, where the id has not four parts, an unknown type, or
-// an IP that is none. Source: Istio's ParseServiceNodeWithMetadata.
-absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node);
+// an IP that is none; where anything goes over the limits of texts and entries. Unimplemented for types that
+// are not served: waypoints and ztunnels. Source: Istio's ParseServiceNodeWithMetadata.
+absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node, const NodeLimits& limits = {});
+
+// Reads an encoded node, which is not parsed before CheckNode has let it pass. Otherwise as ParseProxy.
+absl::StatusOr<ProxyPtr> ReadProxy(std::string_view encoded, const NodeLimits& limits = {});
+
+// Roughly the bytes that a proxy takes by itself.
+size_t MemoryOf(const Proxy& proxy);
 
 }  // namespace fairlead::model
 

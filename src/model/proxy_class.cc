@@ -1,7 +1,5 @@
 #include "model/proxy_class.h"
 
-#include <google/protobuf/struct.pb.h>
-
 #include <algorithm>
 #include <mutex>
 
@@ -23,9 +21,7 @@ bool IsTrue(std::string_view text) {
 
 // "true" of a key in the node's metadata that ProxyMetadata does not name.
 bool RawFlag(const ProxyMetadata& metadata, const char* key) {
-  if (metadata.raw == nullptr) return false;
-  const auto it = metadata.raw->fields().find(key);
-  return it != metadata.raw->fields().end() && it->second.string_value() == "true";
+  return RawText(metadata, key) == "true";
 }
 
 // Metadata that names more (a pod's own drain time, say) does not split classes.

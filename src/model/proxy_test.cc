@@ -75,7 +75,7 @@ TEST(ParseProxy, ReadsMetadataAsTheAgentWritesIt) {
   EXPECT_EQ(metadata.pod_ports[0].container_port, 8080);
   ASSERT_NE(metadata.proxy_config, nullptr);
   EXPECT_EQ(metadata.proxy_config->drain_duration().seconds(), 45);
-  EXPECT_EQ(metadata.raw->fields().count("UNKNOWN_KEY"), 1u);
+  EXPECT_EQ(metadata.raw->Parse().fields().count("UNKNOWN_KEY"), 1u);
 }
 
 TEST(ParseProxy, DurationsOfProxyConfigMayBeInGosForm) {

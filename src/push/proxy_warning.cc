@@ -1,16 +1,12 @@
 #include "push/proxy_warning.h"
 
-#include <google/protobuf/struct.pb.h>
-
 #include "mesh/peer_authentication.h"
 
 namespace fairlead::push {
 
 std::string WarningFor(const mesh::ProxyScope& scope) {
-  const auto& raw = scope.proxy->metadata.raw;
-  if (raw == nullptr || scope.proxy->type != model::ProxyType::kSidecar) return "";
-  const auto said = raw->fields().find(kCertificatesKey);
-  if (said == raw->fields().end() || said->second.string_value() != "none") return "";
+  if (scope.proxy->type != model::ProxyType::kSidecar) return "";
+  if (model::RawText(scope.proxy->metadata, kCertificatesKey) != "none") return "";
   if (scope.peer_authentication->mode == mesh::MutualTlsMode::kDisable) return "";
   return "it has no certificates, and its inbound listener offers mutual TLS: Envoy waits for secrets and "
          "does "

@@ -11,11 +11,11 @@ namespace {
 using mesh::MutualTlsMode;
 
 std::string Warning(model::ProxyType type, const char* certificates, MutualTlsMode mode) {
-  auto raw = std::make_shared<google::protobuf::Struct>();
-  if (*certificates != '\0') (*raw->mutable_fields())[kCertificatesKey].set_string_value(certificates);
+  google::protobuf::Struct raw;
+  if (*certificates != '\0') (*raw.mutable_fields())[kCertificatesKey].set_string_value(certificates);
   auto proxy = std::make_shared<model::Proxy>();
   proxy->type = type;
-  proxy->metadata.raw = raw;
+  proxy->metadata.raw = std::make_shared<const model::RawMetadata>(raw);
   auto policy = std::make_shared<mesh::PeerAuthentication>();
   policy->mode = mode;
   mesh::ProxyScope scope;

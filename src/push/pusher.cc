@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "mesh/gateway_scopes.h"
+#include "mesh/service_index.h"
 #include "mesh/sidecar_scopes.h"
 #include "push/push_metrics.h"
 #include "push/shutdown.h"
@@ -68,6 +69,7 @@ void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::st
     std::lock_guard lock(mutex_);
     track = tracks_.emplace(name, std::make_unique<Track>(std::string(name))).first->second.get();
   }
+  if (snapshot->services != nullptr) unproven_->SetServices(snapshot->services->All().size());
   const Track::Published published = track->Publish(std::move(snapshot), reasons);
   const uint64_t number = published.now->reached.number;
   std::optional<std::vector<StreamPtr>> concerned;

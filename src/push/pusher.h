@@ -17,11 +17,13 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "base/executor.h"
+#include "base/log_rate.h"
 #include "push/admission.h"
 #include "push/answer_observer.h"
 #include "push/resource_maker.h"
 #include "push/stream.h"
 #include "push/track.h"
+#include "push/unproven_peers.h"
 
 namespace fairlead::push {
 
@@ -47,6 +49,8 @@ struct PusherOptions {
   double max_streams_per_second = 0;  // see Admission
   xds::Limits limits = {};
   std::vector<AnswerObserver*> observers = {};  // must outlive the pusher
+  model::NodeLimits node_limits = {};
+  UnprovenLimits unproven = {};
 };
 
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
@@ -84,6 +88,7 @@ class Pusher {
   mesh::SnapshotPtr Snapshot() const;
   // A proxy in the newest snapshot; nothing before the first. `previous` may be its scope in an earlier one.
   std::optional<ProxyView> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
+  const model::NodeLimits& node_limits() const { return options_.node_limits; }
   // What makes the resources that streams are sent.
   ResourceMaker& maker() const { return maker_; }
   // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
@@ -108,6 +113,8 @@ class Pusher {
 
   const PusherOptions options_;
   Admission admission_;
+  const std::shared_ptr<UnprovenPeers> unproven_ = std::make_shared<UnprovenPeers>(options_.unproven);
+  LogRate warnings_;  // by peer
 
   Track live_{std::string(kLiveTrack)};
   mutable ResourceMaker maker_;  // its memory of what it made changes no answer

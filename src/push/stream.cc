@@ -56,6 +56,8 @@ Stream::Stream(Pusher* pusher, uint64_t number, StreamOptions options)
       core_(options_.framing,
             options_.only ? pusher->maker_.served() & xds::MaskOf(*options_.only) : pusher->maker_.served(),
             NoncePrefix(number), AnswersOf(options_.exchange), pusher->options_.limits),
+      share_(options_.peer.identities.empty() ? pusher->unproven_->Open(HostOfPeer(options_.peer.address))
+                                              : nullptr),
       position_(&pusher->live_),
       answers_(options_.framing, StrCat(core_.nonce_prefix(), "a")) {}
 
@@ -95,6 +97,7 @@ void Stream::Read() {
 
 void Stream::OnRequest(std::string_view bytes) {
   if (TakeAtOnce(bytes)) return Read();
+  if (TurnAway(bytes)) return;
   {
     std::lock_guard lock(mutex_);
     request_ = std::string(bytes);
@@ -152,7 +155,7 @@ void Stream::CheckDeadline(Clock::time_point now) {
     connection = connection_;
   }
   Metrics().write_timeouts.Add();
-  ads_log.Warn("cutting stream {} of {}: it does not read what is sent", number_, options_.peer.address);
+  Warn(StrCat("cutting stream ", number_, " of ", options_.peer.address, ": it does not read what is sent"));
   connection->Abort();
 }
 
@@ -208,6 +211,7 @@ bool Stream::MarkScheduled() {
 // A proxy that has its configuration and waits for a change goes before those that are still being set up: a
 // thousand new streams must not hold up a change for the others.
 Urgency Stream::UrgencyNow() const {
+  if (share_.IsLate()) return Urgency::kLate;
   return pushing_ || !position_.AtNewest() ? Urgency::kUrgent : Urgency::kPatient;
 }
 
@@ -216,8 +220,11 @@ void Stream::Submit(Urgency urgency) {
 }
 
 void Stream::Run() {
+  double start = StreamShare::ThreadTime();
   while (Step()) {
+    if (share_.GivesWay(&start)) return Submit(Urgency::kLate);
   }
+  share_.GivesWay(&start);
   {
     std::lock_guard work(work_mutex_);
     Settle();

@@ -23,6 +23,7 @@
 #include "push/reason.h"
 #include "push/sending.h"
 #include "push/stream_report.h"
+#include "push/stream_share.h"
 #include "push/track_position.h"
 #include "xds/response.h"
 #include "xds/stream_core.h"
@@ -111,6 +112,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool TakeRequest();
   bool TakeAtOnce(std::string_view bytes);
   void NoteIdle();
+  bool TurnAway(std::string_view bytes);
+  bool HoldsTooMuch();
   void Handle(std::string_view bytes);
   bool CheckType(xds::Request* request);
   void Inspect(const xds::Request& request);
@@ -119,10 +122,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void AnswerUnknown(const xds::Request& request);
   void SendAnswer();
   bool Identify(const xds::Request& request);
+  bool Turn(std::string_view node, const absl::Status& status);
   void ChooseSource();
   void Note(const xds::Request& request, const xds::Verdict& verdict);
   void TellAnswer(const xds::Request& request, xds::TypeId type);
   void Refuse(std::string_view type_url, const std::string& excess);
+  void Warn(const std::string& text) const;
   static void NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times);
   void LogRequest(const xds::Request& request, xds::Verdict::Kind verdict, std::string_view type) const;
   void BeginPush();
@@ -164,6 +169,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // What follows is Run's, which holds the lock for a step at a time, and Report's.
   mutable std::mutex work_mutex_;
   xds::StreamCore core_;
+  StreamShare share_;
   model::ProxyPtr proxy_;                        // null before the first request
   std::optional<model::PeerIdentity> identity_;  // of the peer, verified
   std::string name_;                             // of the proxy, for logs: "reviews-v1-1.default-7"
@@ -181,7 +187,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   PlainAnswers answers_;
   bool read_later_ = false;                       // the next request is read when an answer is sent
   std::unique_ptr<ObjectSubscriptions> objects_;  // null: the client asked for none
-  std::string inspected_;  // what was last asked for, so that an ACK is told from a question
+  Hash128 inspected_ = {};  // what was last asked for, so that an ACK is told from a question
 };
 using StreamPtr = std::shared_ptr<Stream>;
 

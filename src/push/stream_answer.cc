@@ -1,6 +1,7 @@
 #include <utility>
 
-#include "base/log.h"
+#include "base/excerpt.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "proto/descriptors.h"
 #include "push/pusher.h"
@@ -9,8 +10,6 @@
 // What a stream answers to types that hold no configuration of proxies.
 namespace fairlead::push {
 namespace {
-
-LogScope ads_log("ads");
 
 std::vector<std::string> Copies(const std::vector<std::string_view>& names) {
   return {names.begin(), names.end()};
@@ -28,12 +27,12 @@ bool IsApiType(std::string_view url) {
 
 void Stream::Inspect(const xds::Request& request) {
   if (!pusher_->options_.inspector) {
-    return Close(absl::UnimplementedError(StrCat(request.type_url, " is not served")));
+    return Close(absl::UnimplementedError(StrCat(Excerpt(request.type_url), " is not served")));
   }
   Inspection inspection{std::string(request.type_url), Copies(request.subscribe), options_.peer, identity_};
-  std::string question = StrCat(request.type_url, "\n", Join(request.subscribe, "\n"));
+  const Hash128 question = StableHash(StrCat(request.type_url, "\n", Join(request.subscribe, "\n")));
   if (answers_.Gave(request.nonce) && (question == inspected_ || request.subscribe.empty())) return;
-  inspected_ = std::move(question);
+  inspected_ = question;
   read_later_ = true;
   // It looks at all streams, this one too: not while this one's lock is held.
   pusher_->executor_.Submit(Urgency::kPatient,
@@ -54,7 +53,8 @@ void Stream::TakeObjectRequest(const xds::Request& request) {
   if (objects_ == nullptr) {
     const absl::Status status = pusher_->maker_.objects().authorize(options_.peer, identity_);
     if (!status.ok()) {
-      ads_log.Warn("refusing {} of node:{}: {}", request.type_url, name_, std::string(status.message()));
+      Warn(StrCat("refusing ", Excerpt(request.type_url), " of node:", name_, ": ",
+                  FromAbsl(status.message())));
       return Close(status);
     }
     objects_ = std::make_unique<ObjectSubscriptions>(core_.framing(), StrCat(core_.nonce_prefix(), "o"),
@@ -82,7 +82,7 @@ bool Stream::SendObjects() {
 // only a type whose responses are complete can say so, one that asks for everything is.
 void Stream::AnswerUnknown(const xds::Request& request) {
   if (!IsApiType(request.type_url) && proxy_->metadata.generator != kObjectGenerator) {
-    return Close(absl::InvalidArgumentError(StrCat(request.type_url, " is no type of resource")));
+    return Close(absl::InvalidArgumentError(StrCat(Excerpt(request.type_url), " is no type of resource")));
   }
   const bool ack = answers_.Gave(request.nonce);
   if (ack && request.subscribe.empty()) return;

@@ -1,11 +1,10 @@
-#include <google/protobuf/struct.pb.h>
-
+#include <algorithm>
 #include <utility>
 
+#include "base/excerpt.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "envoy/config/core/v3/base.pb.h"
-#include "push/proxy_warning.h"
+#include "proto/field_reader.h"
 #include "push/push_metrics.h"
 #include "push/pusher.h"
 #include "push/stream.h"
@@ -21,6 +20,21 @@ LogScope ads_log("ads");
 constexpr std::string_view kHealthInformation = "type.googleapis.com/istio.v1.HealthInformation";
 constexpr std::string_view kVersion2Prefix = "type.googleapis.com/envoy.api.v2.";
 
+// Bytes of the request's node, which is not read.
+size_t SizeOfNode(xds::Framing framing, std::string_view request) {
+  const uint32_t number = framing == xds::Framing::kDelta ? 1 : 2;
+  size_t size = 0;
+  for (proto::FieldReader reader(request); reader.Next();) {
+    if (reader.number() == number) size = std::max(size, reader.bytes().size());
+  }
+  return size;
+}
+
+bool MayHoldMore(const xds::Request& request) {
+  return request.rejected || !request.subscribe.empty() || !request.unsubscribe.empty() ||
+         !request.initial_versions.empty();
+}
+
 void NoteSize(size_t request) {
   metrics::Gauge& largest = Metrics().largest_request;
   if (static_cast<double>(request) > largest.Value()) largest.Set(static_cast<double>(request));
@@ -35,6 +49,7 @@ bool Stream::TakeAtOnce(std::string_view bytes) {
   {
     std::unique_lock work(work_mutex_, std::try_to_lock);
     if (!work || proxy_ == nullptr || options_.exchange != Exchange::kStream) return false;
+    if (share_.IsLarge(bytes.size())) return false;
     auto request = core_.Decode(bytes);
     if (!request.ok() || xds::FindType(request->type_url) == nullptr) return false;
     if (options_.only && request->type_url != xds::InfoOf(*options_.only).url) return false;
@@ -42,9 +57,33 @@ bool Stream::TakeAtOnce(std::string_view bytes) {
     const xds::Verdict verdict = core_.OnRequest(*request);
     Note(*request, verdict);
     due = core_.Due() && verdict.kind != xds::Verdict::kTooMuch;
+    if (MayHoldMore(*request) && HoldsTooMuch()) return true;
     if (!due) NoteIdle();
   }
   if (due) Schedule();
+  return true;
+}
+
+// Ends the stream because of a request that is not worth the memory to wait in. False: it may wait.
+bool Stream::TurnAway(std::string_view bytes) {
+  const size_t most = pusher_->options_.node_limits.bytes;
+  if (bytes.size() > most && SizeOfNode(core_.framing(), bytes) > most) {
+    Close(absl::InvalidArgumentError(StrCat("the node has more than ", most, " bytes")));
+    return true;
+  }
+  if (share_.MayWait(bytes.size())) return false;
+  Close(absl::ResourceExhaustedError(
+      "the request is too large for a peer without identity, or too many wait: try again"));
+  return true;
+}
+
+// Ends the stream where peers without identity hold too much.
+bool Stream::HoldsTooMuch() {
+  if (share_.Holds(core_.Holds())) return false;
+  Warn(StrCat("ending the stream of node:", proxy_->id, " of ", options_.peer.address,
+              ": peers without identity hold too much (FAIRLEAD_UNPROVEN_MEMORY)"));
+  Close(absl::ResourceExhaustedError(
+      "peers without identity hold too much memory together: connect over TLS, or ask for less"));
   return true;
 }
 
@@ -60,6 +99,7 @@ bool Stream::TakeRequest() {
   }
   read_later_ = options_.exchange != Exchange::kStream;
   Handle(bytes);
+  share_.NoteTaken();
   if (!read_later_) connection->Read();
   return true;
 }
@@ -76,6 +116,7 @@ void Stream::Handle(std::string_view bytes) {
     return TakeObjectRequest(*request);
   if (xds::FindType(request->type_url) == nullptr) return AnswerUnknown(*request);
   Note(*request, core_.OnRequest(*request));
+  if (MayHoldMore(*request) && HoldsTooMuch()) return;
   if (options_.exchange != Exchange::kStream && !core_.Subscribed(*options_.only)) {
     Close(absl::InvalidArgumentError(
         StrCat("resources of ", request->type_url, " have to be asked for by name")));
@@ -96,71 +137,6 @@ bool Stream::CheckType(xds::Request* request) {
   Close(absl::InvalidArgumentError(
       StrCat("this is a service of ", url, ", which does not have ", request->type_url)));
   return false;
-}
-
-// The first request says who the client is. Its node may be large (a stock Envoy lists 500 extensions): it is
-// read into a Proxy, which keeps what generation needs, and dropped.
-bool Stream::Identify(const xds::Request& request) {
-  envoy::config::core::v3::Node node;
-  if (!request.has_node || !node.ParseFromArray(request.node.data(), static_cast<int>(request.node.size())) ||
-      node.id().empty()) {
-    Close(absl::InvalidArgumentError("missing node information"));
-    return false;
-  }
-  auto proxy = model::ParseProxy(node);
-  if (!proxy.ok()) {
-    ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer.address,
-                 std::string(proxy.status().message()));
-    Close(proxy.status());
-    return false;
-  }
-  if (pusher_->options_.authorizer != nullptr) {
-    auto identity = pusher_->options_.authorizer->Authorize(options_.peer, **proxy);
-    if (!identity.ok()) {
-      ads_log.Warn("refusing {} of {}: {}", node.id(), options_.peer.address,
-                   std::string(identity.status().message()));
-      Close(identity.status());
-      return false;
-    }
-    identity_ = *std::move(identity);
-  }
-  if (identity_) {
-    auto proven = std::make_shared<model::Proxy>(**proxy);
-    proven->identity = identity_;
-    *proxy = std::move(proven);
-  }
-  proxy_ = *std::move(proxy);
-  name_ = StrCat(proxy_->id, "-", number_);
-  ChooseSource();
-  position_.Start();
-  FindScope();
-  const std::string& version = proxy_->metadata.istio_version;
-  connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);
-  connected_->Add(1);
-  if (options_.exchange != Exchange::kStream) return true;  // polls come every few seconds
-  const std::string_view service = options_.only ? xds::InfoOf(*options_.only).name : "ADS";
-  ads_log.Info("new {}{} connection for node:{} from {}",
-               core_.framing() == xds::Framing::kDelta ? "delta " : "", service, name_,
-               options_.peer.address);
-  if (const std::string warning = WarningFor(*scope_); !warning.empty())
-    ads_log.Warn("node:{}: {}", name_, warning);
-  return true;
-}
-
-// A proxy that speaks over streams of one type, or by REST, names the cluster of its bootstrap that leads
-// here.
-void Stream::ChooseSource() {
-  using Kind = model::ConfigSource::Kind;
-  if (!options_.only || proxy_->metadata.raw == nullptr) return;
-  const auto& fields = proxy_->metadata.raw->fields();
-  const auto cluster = fields.find("FAIRLEAD_XDS_CLUSTER");
-  if (cluster == fields.end() || cluster->second.string_value().empty()) return;
-  auto proxy = std::make_shared<model::Proxy>(*proxy_);
-  proxy->source = {options_.exchange == Exchange::kPoll      ? Kind::kRest
-                   : core_.framing() == xds::Framing::kDelta ? Kind::kDeltaGrpc
-                                                             : Kind::kGrpc,
-                   cluster->second.string_value()};
-  proxy_ = std::move(proxy);
 }
 
 void Stream::Note(const xds::Request& request, const xds::Verdict& verdict) {
@@ -196,8 +172,9 @@ void Stream::TellAnswer(const xds::Request& request, xds::TypeId type) {
 
 // The client asks for more than it may.
 void Stream::Refuse(std::string_view type_url, const std::string& excess) {
-  ads_log.Warn("ending the stream of node:{}: it asks for too much of {}: {}", name_, type_url, excess);
-  Close(absl::ResourceExhaustedError(StrCat("too much is asked for of ", type_url, ": ", excess)));
+  Warn(StrCat("ending the stream of node:", name_, ": it asks for too much of ", Excerpt(type_url), ": ",
+              excess));
+  Close(absl::ResourceExhaustedError(StrCat("too much is asked for of ", Excerpt(type_url), ": ", excess)));
 }
 
 void Stream::NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, TypeTimes* times) {
@@ -209,7 +186,8 @@ void Stream::NoteTimes(const xds::Request& request, xds::Verdict::Kind verdict, 
 void Stream::LogRequest(const xds::Request& request, xds::Verdict::Kind verdict,
                         std::string_view type) const {
   if (request.rejected && verdict != xds::Verdict::kUnknownType)
-    ads_log.Warn("{}: NACK from node:{} code:{} {}", type, name_, request.error_code, request.error_message);
+    Warn(StrCat(type, ": NACK from node:", name_, " code:", request.error_code, " ",
+                Excerpt(request.error_message)));
   switch (verdict) {
     case xds::Verdict::kNack:
     case xds::Verdict::kTooMuch:

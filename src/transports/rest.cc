@@ -11,6 +11,7 @@
 #include "debug/inspector.h"
 #include "google/rpc/status.pb.h"
 #include "proto/json.h"
+#include "transports/rest_body.h"
 #include "xds/services.h"
 
 namespace fairlead::transports {
@@ -117,7 +118,7 @@ class Poll final : public push::Connection, public std::enable_shared_from_this<
   // These come on the pusher's threads, which wait for nobody.
   void Read() override {
     reply_->Run([self = shared_from_this()] {
-      if (const push::StreamPtr stream = self->stream()) stream->OnRequest(std::move(self->request_));
+      if (const push::StreamPtr stream = self->stream()) stream->OnRequest(std::exchange(self->request_, {}));
     });
   }
   void Send(xds::Frame frame) override {
@@ -190,6 +191,8 @@ void Answer(push::Pusher* pusher, xds::TypeId type, const std::shared_ptr<OpenPo
   const auto place =
       OpenPolls::PlacePtr(new OpenPolls::Place(polls.get()), [polls](OpenPolls::Place* own) { delete own; });
   if (place->refused()) return reply->Answer(TooManyPolls());
+  if (absl::Status status = CheckRestBody(request.body, pusher->node_limits()); !status.ok())
+    return reply->Answer(Failure(status));
   auto bytes = proto::FromJson(kRequestType, request.body);
   if (!bytes.ok()) return reply->Answer(Failure(bytes.status()));
   push::StreamPtr stream =

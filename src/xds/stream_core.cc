@@ -87,6 +87,12 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
   return ResourceSet::Of(std::move(resources));
 }
 
+size_t MemoryOfClaims(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
+  size_t bytes = versions.size() * (sizeof(cache::Resource) + sizeof(ResourcePtr));
+  for (const auto& [name, version] : versions) bytes += name.size();
+  return bytes;
+}
+
 // Only those of `set` that are named.
 ResourceSetPtr Restrict(const ResourceSetPtr& set, const SubscribedNames& names) {
   if (set == nullptr) return nullptr;
@@ -239,6 +245,7 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
     if (!request.initial_versions.empty()) {
       state.sent = Claimed(request.initial_versions);
       state.acceptance.Begin(state.sent, /*unknown=*/false);
+      state.claimed = MemoryOfClaims(request.initial_versions);
     }
     if (type.root && request.subscribe.empty()) state.wildcard = true;
     state.respond = type.root;
@@ -314,6 +321,20 @@ TypeStatus StreamCore::Status(TypeId type) const {
   status.accepted_unknown = state.acceptance.unknown();
   if (state.sent != nullptr) status.refused = state.acceptance.RefusedOf(*state.sent);
   return status;
+}
+
+Held StreamCore::Holds() const {
+  Held held;
+  for (const TypeInfo& type : kTypes) {
+    const TypeState& state = StateOf(type.id);
+    held.own += state.names.own_memory() + state.error.size() + state.claimed;
+    for (const NameBag* bag : {&state.again, &state.orphans, &state.withheld, &state.dropped})
+      held.own += bag->memory();
+    const bool answered = type.id == TypeId::kRoute || type.id == TypeId::kVirtualHost;
+    if (!state.names.base()->empty()) held.names.push_back({state.names.base(), answered});
+  }
+  held.own += polled_version_.size();
+  return held;
 }
 
 }  // namespace fairlead::xds

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "xds/acceptance.h"
+#include "xds/held.h"
 #include "xds/limits.h"
 #include "xds/name_set.h"
 #include "xds/request.h"
@@ -112,6 +113,7 @@ class StreamCore {
   // What the client should have; null: nothing.
   const ResourceSetPtr& SentOf(TypeId type) const { return StateOf(type).sent; }
   TypeStatus Status(TypeId type) const;
+  Held Holds() const;
 
  private:
   struct TypeState {
@@ -138,6 +140,7 @@ class StreamCore {
     NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
     Acceptance acceptance;  // what the client took
+    size_t claimed = 0;  // bytes of what the client said to have when it opened
 
     bool Subscribed() const { return wildcard || !names.empty(); }
     bool Asks(std::string_view name) const { return wildcard || names.Contains(name); }

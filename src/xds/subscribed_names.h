@@ -22,6 +22,7 @@ class NameBag {
   void Clear() { *this = NameBag(); }
   size_t size() const { return names_.size(); }
   size_t bytes() const { return bytes_; }
+  size_t memory() const { return bytes_ + names_.size() * sizeof(std::string) * 2; }  // roughly
   bool empty() const { return names_.empty(); }
   Names::const_iterator begin() const { return names_.begin(); }
   Names::const_iterator end() const { return names_.end(); }
@@ -45,9 +46,11 @@ class SubscribedNames {
   size_t size() const { return base_->size() + added_.size() - removed_.size(); }
   size_t bytes() const { return base_->bytes() + added_.bytes() - removed_.bytes(); }
   bool empty() const { return size() == 0; }
+  // Bytes, roughly, that are not the shared set's.
+  size_t own_memory() const { return added_.memory() + removed_.memory(); }
   // All names. Not cheap after a change.
   const NameSetPtr& All() const;
-  // The shared set, as far as it is made, for tests.
+  // The shared set, as far as it is made.
   const NameSetPtr& base() const { return base_; }
 
  private:

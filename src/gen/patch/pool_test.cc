@@ -66,10 +66,10 @@ TEST_F(PatchPoolTest, Selectors) {
 
 TEST_F(PatchPoolTest, ProxyVersionAndMetadata) {
   auto proxy = std::make_shared<model::Proxy>(*proxy_);
-  auto raw = std::make_shared<google::protobuf::Struct>();
-  (*raw->mutable_fields())["ISTIO_VERSION"].set_string_value("1.27.3");
-  (*raw->mutable_fields())["ZONE"].set_string_value("a");
-  proxy->metadata.raw = raw;
+  google::protobuf::Struct raw;
+  (*raw.mutable_fields())["ISTIO_VERSION"].set_string_value("1.27.3");
+  (*raw.mutable_fields())["ZONE"].set_string_value("a");
+  proxy->metadata.raw = std::make_shared<const model::RawMetadata>(raw);
   proxy_ = proxy;
   PutFilter("default", "old", "", 0, R"({"proxy": {"proxyVersion": "^1\\.2[0-6].*"}})");
   PutFilter("default", "new", "", 0, R"({"proxy": {"proxyVersion": "^1\\.27.*"}})");
