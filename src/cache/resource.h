@@ -31,8 +31,8 @@ struct Reference {
 
 // A config object that a resource was made from.
 struct Origin {
-  Interned key;          // "VirtualService/default/reviews"
-  uint64_t content = 0;  // the hash of the version that was read (ConfigObject::content_hash)
+  Interned key;     // "VirtualService/default/reviews"
+  Hash128 content;  // the hash of the version that was read (ConfigObject::content_hash)
 
   const std::string& str() const { return key.str(); }
   friend bool operator==(const Origin&, const Origin&) = default;
