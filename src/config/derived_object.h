@@ -28,6 +28,9 @@ inline constexpr std::string_view kInferencePoolSemantics = "inferencepool";
 inline constexpr std::string_view kEndpointPickersAnnotation = "internal.istio.io/endpoint-pickers";
 // Of a Gateway: routes to InferencePools name the one that it was made of. Fairlead's own.
 inline constexpr std::string_view kInferencePoolsAnnotation = "internal.istio.io/inference-pools";
+// Of a Pod that is made for a Gateway's proxy which has none: the proxy is found by the Pod's address,
+// whatever it calls itself. Fairlead's own.
+inline constexpr std::string_view kStandInAnnotation = "internal.istio.io/stands-for-a-proxy";
 
 }  // namespace fairlead::config
 

@@ -6,6 +6,7 @@
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "config/content_hash.h"
+#include "config/derived_object.h"
 #include "config/kubernetes_types.h"
 #include "config/tree_object.h"
 #include "gateway_api/conversion/gateway_address.h"
@@ -154,6 +155,7 @@ ConfigPtr MakeGatewayPod(const Deployment& deployment, const LabelMap& selector,
   meta.name = GatewayPodName(deployment.name, number);
   meta.labels = InfrastructureLabels(deployment);
   for (const auto& [key, value] : selector) meta.labels[key] = value;
+  meta.annotations.emplace(config::kStandInAnnotation, "true");
   meta.labels.emplace("service.istio.io/canonical-name", deployment.name);
   meta.labels.emplace("service.istio.io/canonical-revision", "latest");
   meta.creation_time = deployment.gateway->meta().creation_time;

@@ -10,7 +10,9 @@
 #include "config/manifests.h"
 #include "gateway_api/derivation.h"
 #include "gateway_api/status/status_board.h"
+#include "mesh/proxy_scope.h"
 #include "model/mesh_config.h"
+#include "model/proxy_class.h"
 #include "state/mesh.h"
 #include "state/pod_slices.h"
 
@@ -214,6 +216,20 @@ TEST_F(GivenAddress, StandsForAPod) {
   EXPECT_THAT(Endpoints(), ElementsAre(Endpoint("10.0.0.9", "some"))) << "the Pod that has the address";
   Apply(Pod("mine", "10.0.0.9"), /*gone=*/true);
   EXPECT_THAT(Endpoints(), ElementsAre(Endpoint("10.0.0.9")));
+}
+
+TEST_F(GivenAddress, TheProxyThereIsTheGatewaysWhateverItCallsItself) {
+  Apply(kGateway);
+  auto proxy = std::make_shared<model::Proxy>();
+  proxy->type = model::ProxyType::kRouter;
+  proxy->id = "some-host.shop";
+  proxy->ns = proxy->metadata.ns = "shop";
+  proxy->ip_addresses = {"10.0.0.9"};
+  proxy->metadata.cluster_id = "Kubernetes";
+  proxy->cls = model::ClassOf(*proxy);
+  const auto scope = mesh::ComputeProxyScope(*mesh_.snapshot(), proxy);
+  EXPECT_EQ(scope->targets->size(), 2u) << "the listener's port and that of probes";
+  EXPECT_EQ(LabelOr(scope->labels, "gateway.networking.k8s.io/gateway-name"), "edge");
 }
 
 TEST(GatewayAddresses, AreReadByGateway) {

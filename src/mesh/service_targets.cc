@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "config/derived_object.h"
 #include "config/kubernetes_types.h"
 #include "istio/networking/v1alpha3/workload_entry.pb.h"
 
@@ -194,12 +195,17 @@ Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const Label
   return found;
 }
 
-// With the feature, for proxies whose id names no pod. Of several pods, which have the host's address, one of
-// the proxy's namespace.
+bool IsStandIn(const model::WorkloadInstance* pod) {
+  return pod->sources.front()->meta().annotations.contains(config::kStandInAnnotation);
+}
+
+// For proxies whose id names no pod: with the feature any, else those that were made for proxies without one.
+// Of several pods, which have the host's address, one of the proxy's namespace.
 const model::WorkloadInstance* FindPodByAddress(View& view, const model::Proxy& proxy) {
   const bool asked = view.settings(model::SettingsPart::kScopes)->features.pods_by_address;
-  if (!asked || proxy.ip_addresses.empty()) return nullptr;
+  if (proxy.ip_addresses.empty()) return nullptr;
   auto pods = view.PodsAt(proxy.ip_addresses.front());
+  if (!asked) std::erase_if(pods, [](const auto* pod) { return !IsStandIn(pod); });
   const Interned cluster = ClusterOf(view, proxy);
   std::erase_if(pods, [&cluster](const auto* pod) { return pod->sources.front()->cluster() != cluster; });
   if (pods.size() == 1) return pods.front();
