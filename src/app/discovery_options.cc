@@ -106,9 +106,12 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--configDir", o->config_dir, "Folder of manifests that is the mesh; watched");
   command
       ->add_option("--meshConfig", o->mesh_config,
-                   "File of the MeshConfig; watched; without it the defaults hold")
+                   "File of the MeshConfig; watched; where it is not there the defaults hold, but a file that is "
+                   "named must be there")
+      ->each([o](const std::string&) { o->given_files.emplace_back("--meshConfig"); })
       ->capture_default_str();
-  command->add_option("--networksConfig", o->networks_config, "File of the MeshNetworks; watched")
+  command->add_option("--networksConfig", o->networks_config, "File of the MeshNetworks; watched; as above")
+      ->each([o](const std::string&) { o->given_files.emplace_back("--networksConfig"); })
       ->capture_default_str();
   command->add_option("--registries", o->registries, "Service registries")
       ->delimiter(',')

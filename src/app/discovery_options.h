@@ -24,6 +24,8 @@ struct DiscoveryOptions {
   std::string config_dir;
   std::string mesh_config = "./etc/istio/config/mesh";
   std::string networks_config = "./etc/istio/config/meshNetworks";
+  // Flags of files that were given: the file must be there.
+  std::vector<std::string> given_files;
   std::vector<std::string> registries = {"Kubernetes"};
   std::string kubeconfig;
   std::string domain = "cluster.local";

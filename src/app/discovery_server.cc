@@ -16,8 +16,6 @@
 #include "app/start_check.h"
 #include "app/version.h"
 #include "base/duration.h"
-#include "base/files.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -176,6 +174,7 @@ absl::Status DiscoveryServer::CheckAddresses() const {
 
 absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
+  if (absl::Status status = CheckGivenFiles(options_); !status.ok()) return status;
   LogRemarks(options_);
   auto model = std::make_unique<StoreMeshModel>(DerivationOptionsOf(options_));
   const StoreMeshModel* const objects = model.get();

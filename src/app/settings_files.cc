@@ -16,7 +16,7 @@ std::unique_ptr<source::WatchedFile> Watch(const std::string& path, source::Watc
   if (path.empty()) return nullptr;
   auto file = std::make_unique<source::WatchedFile>(path, std::move(callback));
   if (file->Start().ok()) return file;
-  config_log.Info("no folder for {}: the defaults hold", path);
+  config_log.Info("no file {}: the defaults hold", path);
   return nullptr;
 }
 

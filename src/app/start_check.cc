@@ -1,15 +1,30 @@
 #include "app/start_check.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <utility>
 
+#include "base/errno_text.h"
 #include "base/strings.h"
 #include "config/lost_policy.h"
 #include "config/no_effect.h"
 
 namespace fairlead::app {
+
 StartRules RulesOf(const DiscoveryOptions& options) {
   return {options.on_invalid == "refuse", options.on_unsupported == "refuse",
           options.on_invalid_policy == "wait"};
+}
+
+absl::Status CheckGivenFiles(const DiscoveryOptions& options) {
+  for (const std::string& flag : options.given_files) {
+    const std::string& path = flag == "--meshConfig" ? options.mesh_config : options.networks_config;
+    struct stat status;
+    if (path.empty() || stat(path.c_str(), &status) == 0) continue;
+    return absl::NotFoundError(ToAbsl(StrCat(flag, ": cannot read ", path, ": ", ErrnoText(errno))));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagnostic>& diagnostics) {

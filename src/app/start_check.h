@@ -22,6 +22,9 @@ struct StartRules {
 };
 StartRules RulesOf(const DiscoveryOptions& options);
 
+// NotFound where a file of the mesh's settings that a flag names is not there.
+absl::Status CheckGivenFiles(const DiscoveryOptions& options);
+
 // FailedPrecondition with all that are refused among the diagnostics, a line each; OK where there are none.
 absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagnostic>& diagnostics);
 

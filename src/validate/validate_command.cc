@@ -5,13 +5,17 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/errno_text.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "config/references.h"
+#include "config/store.h"
 #include "source/file/file_source.h"
 #include "source/file/folder_scanner.h"
 #include "validate/verdict_output.h"
@@ -43,6 +47,36 @@ std::vector<std::string> FilesOf(const std::string& path) {
   return files;
 }
 
+// Of the folder's objects that stand in several files those that do not count, as in --configDir: the first
+// path counts.
+void ReportDuplicates(std::span<Verdict> verdicts) {
+  std::map<config::ObjectKey, const Verdict*> seen;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.object == nullptr) continue;
+    const auto [it, first] = seen.try_emplace(KeyOf(*verdict.object), &verdict);
+    if (first || it->second->file == verdict.file) continue;
+    config::Diagnostic& diagnostic = verdict.diagnostics.emplace_back();
+    diagnostic.code = "duplicate-object";
+    diagnostic.file = verdict.file;
+    diagnostic.line = verdict.line;
+    diagnostic.object = it->first;
+    diagnostic.message =
+        StrCat("the same object is in ", it->second->file, ":", it->second->line, ", which counts");
+  }
+}
+
+// Adds what the folder's objects refer to and nobody has: a folder is a mesh, a file is not.
+void ReportLostReferences(std::span<Verdict> verdicts) {
+  config::ObjectStore store;
+  std::map<config::ObjectKey, Verdict*> by_key;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.object == nullptr || !by_key.try_emplace(KeyOf(*verdict.object), &verdict).second) continue;
+    store.Apply(std::vector<config::ObjectChange>{{KeyOf(*verdict.object), verdict.object}});
+  }
+  for (config::Diagnostic& one : config::FindLostReferences(store, "cluster.local"))
+    by_key.at(*one.object)->diagnostics.push_back(std::move(one));
+}
+
 // The verdicts on all files, and how many there are; or why not.
 struct Outcome {
   std::vector<Verdict> verdicts;
@@ -54,6 +88,7 @@ Outcome ValidateAll(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::vector<std::string> found = FilesOf(path);
     if (found.empty()) return {{}, 0, StrCat("no manifests in ", path)};
+    const size_t before = outcome.verdicts.size();
     for (const std::string& file : found) {
       errno = 0;
       const std::optional<std::string> text = ReadText(file);
@@ -62,6 +97,9 @@ Outcome ValidateAll(const std::vector<std::string>& paths) {
       std::vector<Verdict> more = Validate(*text, file);
       std::move(more.begin(), more.end(), std::back_inserter(outcome.verdicts));
     }
+    if (!IsFolder(path)) continue;
+    ReportDuplicates(std::span(outcome.verdicts).subspan(before));
+    ReportLostReferences(std::span(outcome.verdicts).subspan(before));
   }
   return outcome;
 }

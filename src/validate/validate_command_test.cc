@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "base/strings.h"
 #include "source/file/source_fake.h"
@@ -15,7 +16,9 @@ namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kGood[] = R"(apiVersion: networking.istio.io/v1
 kind: Gateway
@@ -112,6 +115,55 @@ TEST(ValidateCommandTest, FoldersAreReadAsTheMeshIs) {
   EXPECT_THAT(names, ElementsAre("good", "bad"));
 }
 
+// As discovery takes it: one mesh is one folder.
+TEST(ValidateCommandTest, AnObjectInTwoFilesOfAFolder) {
+  const source::TestFolder folder, other;
+  folder.Write("a.yaml", kGood);
+  folder.Write("b.yaml", StrCat("---\n", kGood));
+  other.Write("c.yaml", kGood);
+  const Call call = Validate({folder.path()});
+  EXPECT_EQ(call.status, 1);
+  EXPECT_EQ(call.out, StrCat(folder / "b.yaml", ":2: error: Gateway edge/good: the same object is in ",
+                             folder / "a.yaml", ":1, which counts\n"));
+  EXPECT_EQ(Validate({folder / "a.yaml", folder / "b.yaml"}).status, 0);
+  EXPECT_EQ(Validate({folder / "a.yaml", other.path()}).status, 0);
+  const Call twice = Validate({"-"}, StrCat(kGood, "---\n", kGood));
+  EXPECT_EQ(twice.status, 1);
+  EXPECT_EQ(twice.out, "-:10: error: Gateway edge/good: the same object is at line 1, which counts\n");
+}
+
+TEST(ValidateCommandTest, AKindInAWrongGroup) {
+  for (const auto& [version, kind, meant] : {std::tuple("apps/v1", "VirtualService", "networking.istio.io/v1"),
+                                             {"v1", "HTTPRoute", "gateway.networking.k8s.io/v1"},
+                                             {"networking.istio.oi/v1", "Gateway", "networking.istio.io/v1"},
+                                             {"apps/v1", "Service", "v1"}}) {
+    const Call call = Validate({"-"}, StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: a}\n"));
+    EXPECT_EQ(call.status, 1);
+    EXPECT_EQ(call.out, StrCat("-:1: error: ", kind, ": apiVersion: ", version, " has no kind ", kind,
+                               "; did you mean \"", meant, "\"?\n"));
+  }
+  for (const char* theirs : {"policy.linkerd.io/v1alpha1\nkind: AuthorizationPolicy", "serving.knative.dev/v1\nkind: Service",
+                             "inference.networking.x-k8s.io/v1alpha2\nkind: InferencePool"})
+    EXPECT_EQ(Validate({"-"}, StrCat("apiVersion: ", theirs, "\nmetadata: {name: a}\n")).status, 0) << theirs;
+}
+
+TEST(ValidateCommandTest, ASecretIsNotQuoted) {
+  constexpr char kKey[] = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+  const std::string head = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+  for (const std::string& text :
+       {StrCat(head, "data: {tls.key: ", kKey, "!}\n"), StrCat(head, kKey, ": x\n"),
+        StrCat(head, "data: {tls.key: !!int ", kKey, "}\n"), StrCat(head, "data: {a: *", kKey, "}\n"),
+        StrCat("apiVersion: v1\nkind: Secret\nmetadata: {name: ", kKey, "}\n"),
+        StrCat("kind: Secret\nmetadata: {name: ", kKey, "}\n"),
+        StrCat("metadata: {name: s}\ntype: x\ndata: {", kKey, ": ", kKey, "}\n"),
+        StrCat("apiVersion: v1\nkind: ", kKey, kKey, "\nmetadata: {name: s}\n")}) {
+    for (const char* format : {"text", "json", "github", "sarif"}) {
+      const Call call = Validate({"-", "-o", format}, text);
+      EXPECT_THAT(call.out + call.error, Not(HasSubstr("MIIE"))) << text;
+    }
+  }
+}
+
 TEST(ValidateCommandTest, Json) {
   const Call call = Validate({"-f", "-", "-o", "json"}, StrCat(kGood, "---\n", kBad, "---\n", kWarned));
   EXPECT_EQ(call.status, 1);
@@ -201,6 +253,9 @@ TEST(ValidateCommandTest, TheMeshsOwnSettings) {
             "-:1: error: MeshNetworks: networks.a.gateways[0].port: port 0 is not in 1..65535\n");
   EXPECT_EQ(Validate({"-f", "-"}, "kind: MeshConfig\nmetadata: {name: m}\nspec: {trustDomain: a_b}\n").status,
             1);
+  EXPECT_THAT(Validate({"-"}, "configSources: [{address: a}]\nca: {address: a}\n").out,
+              AllOf(HasSubstr("-:1: note: MeshConfig: configSources: this has no effect: "),
+                    HasSubstr("-:2: note: MeshConfig: ca: this has no effect: ")));
   // Istio passes over what it does not know; it is said all the same.
   const Call unknown = Validate({"-f", "-"}, "rootNamespce: a\n");
   EXPECT_EQ(unknown.status, 0);

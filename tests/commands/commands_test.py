@@ -27,6 +27,15 @@ spec:
     - {destination: {host: one.example.com}, weight: 100}
     - {destination: {host: two.example.com}, weight: 0}
 """
+POLICY = """apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: p, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  action: DENY
+  rules:
+  - from: [{source: {namespaces: [evil]}}]
+"""
 NAMESPACE = """apiVersion: v1
 kind: Namespace
 metadata:
@@ -37,6 +46,14 @@ metadata:
 
 def call(*words):
     return subprocess.run([FAIRLEAD, *words], capture_output=True, text=True, timeout=60)
+
+
+def answer(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as page:
+            return page.status, page.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
 
 
 class CommandsTest(unittest.TestCase):
@@ -119,6 +136,59 @@ class DiscoveryTest(unittest.TestCase):
                 output = self.refused(1, f"cannot listen on {address}: Address already in use", "--configDir", folder,
                                       *(f"{name}={value}" for name, value in addresses.items()))
                 self.assertNotIn("signal", output, "none was sent")
+
+    def test_settings_that_are_named_must_be_there(self):
+        folder = self.folder.name
+        for flag in ("--meshConfig", "--networksConfig"):
+            self.refused(1, f"{flag}: cannot read {folder}/none: No such file or directory", "--configDir", folder, f"{flag}={folder}/none")
+
+    def test_a_policy_that_cannot_be_read(self):
+        """At the start it holds readiness until it is mended; `deny` closes its workloads, `serve` says so alone."""
+        folder = pathlib.Path(self.folder.name)
+        (folder / "mesh").mkdir()
+        policy = folder / "mesh/policy.yaml"
+        broken = POLICY.replace("rules:", "rulez:")
+        said = f"{policy}:1: error: the policy shop/p cannot be read and has no earlier version: "
+
+        def serve(*words):
+            policy.write_text(broken)
+            ports = []
+            for _ in range(2):
+                with socket.create_server(("127.0.0.1", 0)) as free:
+                    ports.append(free.getsockname()[1])
+            log = folder / "log"
+            with open(log, "w", encoding="utf-8") as out:
+                server = subprocess.Popen(
+                    [FAIRLEAD, "discovery", *ADDRESSES, "--configDir", str(folder / "mesh"), "--grpcAddr=127.0.0.1:0",
+                     f"--httpAddr=127.0.0.1:{ports[0]}", f"--monitoringAddr=127.0.0.1:{ports[1]}", "--ctrlz_port=0", *words],
+                    stdout=out, stderr=out)
+            self.addCleanup(server.wait)
+            self.addCleanup(server.kill)
+            return server, log, f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}"
+
+        server, log, pages, monitoring = serve()
+        self.until(server, log, said + "it is not in force")
+        status, text = answer(pages + "/ready")
+        self.assertEqual(status, 503)
+        self.assertIn(said + "it is not in force (unreadable-policy)", text)
+        self.assertIn("\nfairlead_unreadable_policies 1\n", answer(monitoring + "/metrics")[1])
+        self.assertNotIn("ready after", log.read_text())
+        policy.write_text(POLICY)
+        self.until(server, log, "ready after")
+        self.assertEqual(answer(pages + "/ready")[0], 200)
+        self.assertIn("\nfairlead_unreadable_policies 0\n", answer(monitoring + "/metrics")[1])
+        (folder / "mesh/later.yaml").write_text(broken.replace("name: p", "name: q"))
+        self.until(server, log, "the policy shop/q cannot be read")
+        self.assertEqual(answer(pages + "/ready")[0], 200)
+        (folder / "mesh/later.yaml").unlink()
+
+        server, log, pages, _ = serve("--onInvalidPolicy=serve")
+        self.until(server, log, "ready after")
+        self.assertIn(said + "it is not in force", log.read_text())
+        server, log, pages, _ = serve("--onInvalidPolicy=deny")
+        self.until(server, log, "ready after")
+        self.assertIn(said + "every request to its workloads is denied until it is mended", log.read_text())
+        self.assertIn("unreadable~p~", answer(pages + "/debug/configz")[1])
 
     def test_signals(self):
         log = pathlib.Path(self.folder.name) / "log"
