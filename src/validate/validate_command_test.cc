@@ -129,7 +129,7 @@ TEST(ValidateCommandTest, AnObjectInTwoFilesOfAFolder) {
   EXPECT_EQ(Validate({folder / "a.yaml", other.path()}).status, 0);
   const Call twice = Validate({"-"}, StrCat(kGood, "---\n", kGood));
   EXPECT_EQ(twice.status, 1);
-  EXPECT_EQ(twice.out, "-:10: error: Gateway edge/good: the same object is at line 1, which counts\n");
+  EXPECT_EQ(twice.out, "-:9: error: Gateway edge/good: the same object is at line 1, which counts\n");
 }
 
 TEST(ValidateCommandTest, AKindInAWrongGroup) {
