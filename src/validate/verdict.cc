@@ -149,7 +149,10 @@ class Validation {
     const config::DocumentClass type = config::Classify(document);
     report.SetQuoting(type.kind == nullptr ? config::Quoting::kNothing : config::QuotingOf(type.kind->kind));
     ReportProblems(problems, report);
-    if (type.kind == nullptr) return PassOver(document, type, report, verdict);
+    if (type.kind == nullptr) {
+      NameUnknown(document, verdict);
+      return PassOver(document, type, report, verdict);
+    }
     const config::KindInfo* kind = type.kind;
     const std::optional<config::ObjectKey> key = config::ReadKey(*kind, document);
     if (!key) {
@@ -180,6 +183,16 @@ class Validation {
         (key->name == "istio" || key->name.str().starts_with("istio-")))
       MeshOfConfigMap(document.Find("data"), verdict);
     return true;
+  }
+
+  // An object of an unknown kind may be a Secret: only proper names are said, never what may be its content.
+  static void NameUnknown(Node document, Verdict* verdict) {
+    const Node metadata = document.Find("metadata");
+    const config::ObjectKey key{config::Kind{}, Interned(metadata.Find("namespace").text()),
+                                Interned(metadata.Find("name").text())};
+    if (key.name.empty() || !config::IsProperName(key)) return;
+    verdict->ns = key.ns;
+    verdict->name = key.name;
   }
 
   bool PassOver(Node document, const config::DocumentClass& type, Report& report, Verdict* verdict) const {

@@ -113,6 +113,7 @@ class Rejections(unittest.TestCase):
         said = self.simulate()
         self.assertRegex(said.stdout, r"web\.shop runs an older listener virtualInbound since 20")
         self.assertRegex(said.stdout, r"AuthorizationPolicy shop/deny-all \(\S+policies.yaml:3\) is not in force at web\.shop")
+        wait_until("the log says so", lambda: "(not-in-force)" in self.new_log())
         self.assertEqual(self.new_log().count("(rejected)"), 1, self.new_log())
         self.assertEqual(self.new_log().count("(not-in-force)"), 1, self.new_log())
 
@@ -123,7 +124,7 @@ class Rejections(unittest.TestCase):
         self.assertEqual(self.metric("fairlead_proxies_rejecting"), 0)
         self.assertEqual(self.page("rejectz"), [])
         self.assertNotIn("but now", self.simulate().stdout)
-        self.assertEqual(self.new_log().count("no longer: "), 2, self.new_log())
+        wait_until("the log says so", lambda: self.new_log().count("no longer: ") == 2)
         wait_until("statuses end", lambda: not self.status("AuthorizationPolicy", "deny-all"))
 
     def test_a_filter_that_envoy_refuses(self):

@@ -115,6 +115,8 @@ class ShopMesh(Mesh):
         shutil.rmtree(self.own, ignore_errors=True)
 
     def apply(self, *objects):
+        if not objects:  # an empty file would keep its policies: nothing says that they are to go
+            return (self.config / "policies.yaml").unlink(missing_ok=True)
         replace_atomically(self.config / "policies.yaml", "\n---\n".join(json.dumps(one) for one in objects))
 
     def trust(self, authority=None):

@@ -28,8 +28,8 @@ class Mesh {
     derived_.Apply(translation_.Apply(objects_, objects_.Apply(changes)));
   }
   // By the derived objects, their contents.
-  std::map<ObjectKey, uint64_t> Derived() const {
-    std::map<ObjectKey, uint64_t> all;
+  std::map<ObjectKey, fairlead::Hash128> Derived() const {
+    std::map<ObjectKey, fairlead::Hash128> all;
     for (const auto& kind : fairlead::config::AllKinds()) {
       for (const auto& [name, object] : derived_.All(kind.kind)) all[KeyOf(*object)] = object->content_hash();
     }

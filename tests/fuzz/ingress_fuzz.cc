@@ -36,7 +36,7 @@ class Mesh {
     }
   }
   // By the derived objects, their contents.
-  const std::map<ObjectKey, uint64_t>& Derived() const { return derived_; }
+  const std::map<ObjectKey, fairlead::Hash128>& Derived() const { return derived_; }
 
  private:
   const fairlead::model::SettingsPtr settings_ =
@@ -44,7 +44,7 @@ class Mesh {
   const std::unique_ptr<fairlead::state::Derivation> derivation_ =
       fairlead::ingress::NewIngressDerivation("istio-system");
   ObjectStore objects_;
-  std::map<ObjectKey, uint64_t> derived_;
+  std::map<ObjectKey, fairlead::Hash128> derived_;
 };
 
 }  // namespace

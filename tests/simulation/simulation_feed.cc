@@ -113,7 +113,7 @@ class Feed {
     return {{"line", row.line},
             {"call", row.call},
             {"application", NameOf(request.application)},
-            {"outcome", simulate::ToJson({mesh_, proxy, request, outcome, {}})}};
+            {"outcome", simulate::ToJson({mesh_, proxy, request, outcome, {}, {}})}};
   }
 
   const simulate::LoadedMesh& mesh_;

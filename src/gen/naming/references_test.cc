@@ -130,7 +130,8 @@ TEST(Encode, KeepsReferencesAndOrigins) {
   cluster.set_type(Cluster::EDS);
   const Interned rule = OriginKey("DestinationRule", "default", "a"),
                  service = OriginKey("Service", "x", "a");
-  const cache::ResourcePtr made = Encode("a", cluster, Audience::kMany, {{service}, {rule}, {service}});
+  const cache::ResourcePtr made =
+      Encode("a", cluster, Audience::kMany, {{service, {}}, {rule, {}}, {service, {}}});
   EXPECT_THAT(Names(made->references), ElementsAre("EDS a"));
   EXPECT_THAT(made->origins, ElementsAre(rule, service));
   EXPECT_EQ(rule, "DestinationRule/default/a");

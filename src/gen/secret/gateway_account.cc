@@ -48,8 +48,9 @@ bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity) {
 
 bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity) {
   if (IsListed(view, identity)) return true;
-  return view.proxy_class().type == model::ProxyType::kRouter && !view.gateway_names()->empty() &&
-         OwnsItsLabels(view, identity);
+  if (view.proxy_class().type != model::ProxyType::kRouter || !OwnsItsLabels(view, identity)) return false;
+  // A router on a host may be there for a DestinationRule alone; a pod is no gateway by its word.
+  return !view.gateway_names()->empty() || !AnyPodOf(view, identity);
 }
 
 }  // namespace fairlead::gen::secret

@@ -13,7 +13,7 @@ namespace fairlead::gen::secret {
 bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity);
 
 // Whether the Secrets of the client's namespace are for it: it is a router of a Gateway, by labels that are
-// its own, or its account is one of FAIRLEAD_SECRET_READERS. Istiod asks Kubernetes whether the account may
+// its own, or a router whose account has no pod, or its account is one of FAIRLEAD_SECRET_READERS. Istiod asks Kubernetes whether the account may
 // list secrets, which Istio's charts grant to gateways alone.
 bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity);
 

@@ -174,7 +174,9 @@ TEST_F(SecretTest, ANamespacesSecretsAreForItsGateways) {
   EXPECT_THAT(NamesOf(names), IsEmpty());
   type_ = model::ProxyType::kRouter;
   labels_ = {{"app", "another"}};
-  EXPECT_THAT(NamesOf(names), IsEmpty()) << "no Gateway selects it";
+  EXPECT_EQ(NamesOf(names), names) << "a router on a host, for a DestinationRule's secret";
+  PutPod("shop", "gw", "gw", labels_, "10.0.0.1");
+  EXPECT_THAT(NamesOf(names), IsEmpty()) << "no Gateway selects the pod";
 }
 
 TEST_F(SecretTest, AnOptionLetsAccountsHaveTheSecretsOfTheirNamespace) {
