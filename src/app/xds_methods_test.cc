@@ -158,7 +158,8 @@ TEST_F(XdsMethods, CompressedRequestsAreTaken) {
   compression_ = GRPC_COMPRESS_GZIP;
   DiscoveryRequest request;
   request.mutable_node()->set_id(kClientNode);
-  request.mutable_node()->set_cluster(std::string(20000, 'c'));  // worth compressing
+  auto& metadata = *request.mutable_node()->mutable_metadata()->mutable_fields();
+  metadata["ANYTHING"].set_string_value(std::string(20000, 'c'));  // worth compressing
   DiscoveryResponse response;
   ASSERT_TRUE(Fetch(Path(xds::kServices[0], "FetchClusters"), request, &response).ok());
   EXPECT_GT(response.resources_size(), 0);
