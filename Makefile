@@ -37,6 +37,8 @@ CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
+# The cases are what istiod reads, and nobody makes EndpointSlices there. Their proxies are who they say they are.
+CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
 .PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
@@ -117,19 +119,19 @@ build/tools/replay: tools/replay/replay.cc | setup
 	$(CXX) -std=c++20 -O2 $< -o $@ $$(pkg-config --cflags --libs grpc++)
 
 conformance: build tools
-	python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
+	$(CASE_ENV) python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
 	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
 
 beyond: build tools
-	python3 -B tools/beyond.py $(or $(wildcard ../shared/beyond/*.json.gz),$(wildcard tests/beyond/*.json.gz)) --cases $(CASES) \
+	$(CASE_ENV) python3 -B tools/beyond.py $(or $(wildcard ../shared/beyond/*.json.gz),$(wildcard tests/beyond/*.json.gz)) --cases $(CASES) \
 	  --xdsdump build/tools/xdsdump --server '$(SERVER)' --filter '$(if $(AREA),$(AREA)/)' --only '$(ONLY)' --show $(or $(filter-out 0,$(SHOW)),20)
 
 updates: build tools
-	python3 -B tools/updates.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
+	$(CASE_ENV) python3 -B tools/updates.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
 	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW) --wait 15 --quiet 1500ms --seed $(SEED) $(if $(DELTA),--delta)
 
 stock-envoy: build tools
-	python3 -B tools/envoy_accepts.py --cases $(CASES) --xdsdump build/tools/xdsdump --envoy $(DEPS)/envoy \
+	$(CASE_ENV) python3 -B tools/envoy_accepts.py --cases $(CASES) --xdsdump build/tools/xdsdump --envoy $(DEPS)/envoy \
 	  --server '$(SERVER)' --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
 
 random-calls: build/dev/build.ninja

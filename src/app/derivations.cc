@@ -11,6 +11,7 @@ DerivationOptions DerivationOptionsOf(const DiscoveryOptions& options) {
   DerivationOptions made;
   made.ingress_namespace = options.environment.ingress_namespace;
   made.controllers = !options.config_dir.empty();
+  made.endpoints_from_pods = options.environment.endpoints_from_pods;
   if (auto addresses = gateway_api::ParseGatewayAddresses(options.gateway_addresses); addresses.ok())
     made.gateway_addresses = *std::move(addresses);
   return made;
@@ -20,7 +21,7 @@ std::vector<std::unique_ptr<state::Derivation>> MakeDerivations(const Derivation
   std::vector<std::unique_ptr<state::Derivation>> all;
   if (options.controllers) {
     all.push_back(gateway_api::NewDeploymentsDerivation(options.gateway_addresses));
-    all.push_back(state::NewPodSlicesDerivation());
+    if (options.endpoints_from_pods) all.push_back(state::NewPodSlicesDerivation());
   }
   all.push_back(std::make_unique<gateway_api::GatewayApiDerivation>());
   all.push_back(ingress::NewIngressDerivation(options.ingress_namespace));

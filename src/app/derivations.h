@@ -16,6 +16,7 @@ struct DerivationOptions {
   // Whether to make what a cluster's controllers would: EndpointSlices of Pods, Services of Gateways. For
   // objects of a folder, which has none.
   bool controllers = false;
+  bool endpoints_from_pods = true;  // where there are controllers
   gateway_api::GatewayAddresses gateway_addresses;  // of Gateways whose proxies have no Pod
 };
 // For the sources that the options name.

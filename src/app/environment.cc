@@ -201,6 +201,10 @@ const std::vector<Row>& Rows() {
       {{"ENABLE_DEBUG_ON_HTTP", "true",
         "Whether the HTTP listeners show /debug, to clients on this machine."},
        SetBool<&Environment::debug_on_http>},
+      {{"FAIRLEAD_ENDPOINTS_FROM_PODS", "true",
+        "Whether Services of --configDir without an EndpointSlice have the Pods that they select as endpoints, "
+        "as Kubernetes' controller makes them."},
+       SetBool<&Environment::endpoints_from_pods>},
       {{"ENABLE_XDS_API_GENERATOR_AUTH", "true",
         "Whether the mesh's objects are served over xDS to workloads of the root namespace and to clients on "
         "this machine "

@@ -38,6 +38,7 @@ struct Environment {
   std::string keepalive_interval = "30s", keepalive_timeout = "10s";          // defaults of the flags
   size_t http_connections = 512;  // of the HTTP listener, at a time
   bool debug_on_http = true;
+  bool endpoints_from_pods = true;  // of Services of a folder that have no EndpointSlice
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";

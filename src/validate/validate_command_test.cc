@@ -139,7 +139,7 @@ TEST(ValidateCommandTest, AKindInAWrongGroup) {
                                              {"apps/v1", "Service", "v1"}}) {
     const Call call = Validate({"-"}, StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: a}\n"));
     EXPECT_EQ(call.status, 1);
-    EXPECT_EQ(call.out, StrCat("-:1: error: ", kind, ": apiVersion: ", version, " has no kind ", kind,
+    EXPECT_EQ(call.out, StrCat("-:1: error: ", kind, " a: apiVersion: ", version, " has no kind ", kind,
                                "; did you mean \"", meant, "\"?\n"));
   }
   for (const char* theirs : {"policy.linkerd.io/v1alpha1\nkind: AuthorizationPolicy", "serving.knative.dev/v1\nkind: Service",

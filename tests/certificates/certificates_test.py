@@ -247,6 +247,7 @@ class CertificatesTest(unittest.TestCase):
         setting.write_token("shop:web")
         missing = setting.folder / "nosuch.pem"
         (setting.folder / "mesh" / "rule.yaml").write_text(RULE.format(missing))
+        wait_until("the rule counts", lambda: "for DestinationRule" in setting.log("server"))
         setting.start_agent()
         wait_until("the file is named", lambda: f"file-root:{missing}: {missing}: No such file or directory" in setting.log("agent"), 10)
         wait_until("and that it is waited for",
