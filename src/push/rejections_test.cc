@@ -23,7 +23,7 @@ class RejectionsTest : public testing::Test {
  protected:
   RejectionsTest() { Accept({}); }
 
-  static cache::Origin Object(const std::string& key, uint64_t content = 1) { return {key, content}; }
+  static cache::Origin Object(const std::string& key, uint64_t content = 1) { return {key, {0, content}}; }
   void Send(cache::Origins origins, const std::string& name = "virtualInbound") {
     std::sort(origins.begin(), origins.end());
     auto resource = std::make_shared<cache::Resource>();

@@ -8,7 +8,7 @@ namespace fairlead::gen {
 OriginList& OriginList::Add(const config::ConfigPtr& object) {
   if (object == nullptr) return *this;
   origins_.push_back({OriginKey(config::InfoOf(object->kind()).name, object->ns(), object->name()),
-                      object->content_hash().low});
+                      object->content_hash()});
   return *this;
 }
 

@@ -66,7 +66,7 @@ class SecretGenerator final : public Generator {
     WarnOfCertificate(secret, object);
     const std::string_view kind = inputs.object->kind() == config::Kind::kConfigMap ? "ConfigMap" : "Secret";
     const cache::Origin origin{OriginKey(kind, inputs.object->ns(), inputs.object->name()),
-                               inputs.object->content_hash().low};
+                               inputs.object->content_hash()};
     return Encode(inputs.name, secret, Audience::kMany, {origin});
   }
 
