@@ -11,6 +11,7 @@
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/gateway_class.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
+#include "mesh/policy_selection.h"
 
 namespace fairlead::simulate {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using config::ConfigPtr;
 using config::Kind;
 
-constexpr std::string_view kGatewayLabel = "gateway.networking.k8s.io/gateway-name";
 constexpr std::string_view kTemplates = "inject.istio.io/templates";
 
 LabelMap SelectorOf(const config::ConfigObject& gateway) {
@@ -84,12 +84,12 @@ class Finder {
 
   void AddDeployed(const config::ConfigObject& gateway) {
     const gateway_api::GatewayClass gateway_class = ClassOf(gateway, objects_);
-    if (gateway_class.info == nullptr || gateway_class.info->remote || !gateway_api::IsManaged(gateway)) return;
+    if (gateway_class.info == nullptr || gateway_class.info->remote || !gateway_api::IsManaged(gateway))
+      return;
     WorkloadTemplate router = For(gateway);
-    router.labels[std::string(kGatewayLabel)] = gateway.name().str();
+    router.labels[std::string(mesh::kGatewayNameLabel)] = gateway.name().str();
     if (HasPod(router.labels, &gateway.ns())) return;
-    const auto service = gateway_api::AddressOf(gateway, gateway_class, "").services.front();
-    router.pod_name = service.substr(0, service.find('.'));
+    router.pod_name = gateway_api::GatewayServiceName(gateway, gateway_class);
     router.pod.service_account = gateway_api::GatewayServiceAccount(gateway, gateway_class);
     found_.push_back(std::move(router));
   }
@@ -119,7 +119,8 @@ class Finder {
   // Of the namespace, or of any where it is null; written, in a template, or found before.
   bool HasPod(const LabelMap& selector, const Interned* ns) const {
     const auto matches = [&](const WorkloadTemplate& one) {
-      return one.replicas > 0 && (ns == nullptr || one.ns == ns->str()) && SelectorMatches(selector, one.labels);
+      return one.replicas > 0 && (ns == nullptr || one.ns == ns->str()) &&
+             SelectorMatches(selector, one.labels);
     };
     return std::any_of(templates_.begin(), templates_.end(), matches) ||
            std::any_of(found_.begin(), found_.end(), matches) ||
@@ -138,12 +139,12 @@ class Finder {
 
 bool IsRouter(const LoadedMesh& mesh, const config::ConfigObject& pod) {
   const LabelMap& labels = pod.meta().labels;
-  if (LabelOr(pod.meta().annotations, kTemplates) == "gateway" || !LabelOr(labels, kGatewayLabel).empty())
+  if (LabelOr(pod.meta().annotations, kTemplates) == "gateway" ||
+      !LabelOr(labels, mesh::kGatewayNameLabel).empty())
     return true;
   const auto& gateways = mesh.snapshot->objects->Of(Kind::kGateway);
-  return std::any_of(gateways.begin(), gateways.end(), [&](const ConfigPtr& one) {
-    return Selects(*one, labels) || Serves(mesh, *one, pod);
-  });
+  return std::any_of(gateways.begin(), gateways.end(),
+                     [&](const ConfigPtr& one) { return Selects(*one, labels) || Serves(mesh, *one, pod); });
 }
 
 ConfigPtr PodOfGateway(const LoadedMesh& mesh, const Interned& ns, const Interned& name) {
@@ -155,7 +156,8 @@ ConfigPtr PodOfGateway(const LoadedMesh& mesh, const Interned& ns, const Interne
   const bool of_gateway_api = mesh.objects.contains({Kind::kKubernetesGateway, ns, name});
   for (const ConfigPtr& pod : mesh.Of(Kind::kPod)) {
     const LabelMap& labels = pod->meta().labels;
-    if (of_gateway_api && pod->ns() == ns && LabelOr(labels, kGatewayLabel) == name.str()) return pod;
+    if (of_gateway_api && pod->ns() == ns && LabelOr(labels, mesh::kGatewayNameLabel) == name.str())
+      return pod;
     if (written != mesh.objects.end() && Selects(*written->second, labels)) return pod;
     const auto serves = [&](const ConfigPtr& one) { return Serves(mesh, *one, *pod); };
     if (std::any_of(derived.begin(), derived.end(), serves)) return pod;
@@ -170,7 +172,7 @@ std::string DoubtAboutGateway(const LoadedMesh& mesh, const Interned& ns, const 
   if (pod == mesh.objects.end() || !is_gateway || IsRouter(mesh, *pod->second)) return "";
   return StrCat("this is the Pod ", ns.str(), "/", name.str(),
                 ", a sidecar; the Gateway of that name does not select it (its pods have the label ",
-                kGatewayLabel, ", or the labels of its Service's or its own selector)");
+                mesh::kGatewayNameLabel, ", or the labels of its Service's or its own selector)");
 }
 
 std::vector<WorkloadTemplate> MissingRouters(const std::vector<WorkloadTemplate>& templates,
