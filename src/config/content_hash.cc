@@ -88,9 +88,10 @@ ContentHash& ContentHash::Add(const TargetReference& target) {
 }
 
 ContentHash& ContentHash::Add(const PodSpec& spec) {
-  const auto& [service_account, node_name, hostname, subdomain, host_network, ports, phase, ready, ip, ips] =
-      spec;
-  return AddAll(service_account, node_name, hostname, subdomain, host_network, ports, phase, ready, ip, ips);
+  const auto& [service_account, node_name, hostname, subdomain, host_network, has_containers, ports, phase,
+               ready, ip, ips] = spec;
+  return AddAll(service_account, node_name, hostname, subdomain, host_network, has_containers, ports, phase,
+                ready, ip, ips);
 }
 
 ContentHash& ContentHash::Add(const ContainerPortSpec& port) {

@@ -29,7 +29,10 @@ void ReadContainerPorts(Node container, PodSpec& pod) {
 // Of the containers first, then of the init containers that stay (Kubernetes' own sidecars): a name that is
 // there twice means the first one.
 void ReadPorts(Node spec, PodSpec& pod) {
-  for (Node container : spec.Find("containers").elements()) ReadContainerPorts(container, pod);
+  for (Node container : spec.Find("containers").elements()) {
+    pod.has_containers = true;
+    ReadContainerPorts(container, pod);
+  }
   for (Node container : spec.Find("initContainers").elements()) {
     if (container.Find("restartPolicy").String() == "Always") ReadContainerPorts(container, pod);
   }

@@ -95,6 +95,7 @@ struct PodSpec {
   std::string hostname;
   std::string subdomain;
   bool host_network = false;
+  bool has_containers = false;  // an API server admits no Pod without one; nothing can answer calls to it
   std::vector<ContainerPortSpec> ports;  // of all containers, in their order
   std::string phase;                     // status.phase
   bool ready = false;                    // condition Ready is True

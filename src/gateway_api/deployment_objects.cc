@@ -148,6 +148,7 @@ ConfigPtr MakeGatewayPod(const Deployment& deployment, const LabelMap& selector,
   spec.service_account = deployment.account;
   spec.phase = "Running";
   spec.ready = true;
+  spec.has_containers = true;
   spec.pod_ip = address;
   spec.pod_ips = {address};
   config::ObjectMeta meta;

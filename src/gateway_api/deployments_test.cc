@@ -39,7 +39,7 @@ std::string Pod(std::string_view name, std::string_view address, std::string_vie
                 std::string_view labels = "app: x") {
   return StrCat("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ", name, ", namespace: shop, labels: {",
                 labels, "}}\nspec: {serviceAccountName: ", account,
-                "}\nstatus: {phase: Running, podIP: ", address,
+                ", containers: [{name: proxy}]}\nstatus: {phase: Running, podIP: ", address,
                 ", conditions: [{type: Ready, status: 'True'}]}\n");
 }
 

@@ -29,6 +29,7 @@ config::PodSpec ReadPod(Node spec) {
   pod.subdomain = spec.Find("subdomain").String();
   pod.host_network = spec.Find("hostNetwork").Bool();
   for (const Node container : spec.Find("containers").elements()) {
+    pod.has_containers = true;
     for (const Node port : container.Find("ports").elements()) {
       config::ContainerPortSpec read;
       read.name = port.Find("name").String();

@@ -88,6 +88,7 @@ class Maker {
     const auto& spec = pod.Spec<PodSpec>();
     if (HasEnded(spec)) return;
     ++picked_;
+    if (!spec.has_containers) return Leave(pod, "no containers");
     const std::vector<std::string> addresses = AddressesOf(spec, families_);
     const bool ready = spec_.publish_not_ready_addresses || (spec.ready && !pod.meta().deleting);
     if (addresses.empty()) {

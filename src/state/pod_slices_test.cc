@@ -41,6 +41,7 @@ endpoints: [{addresses: [10.8.0.9]}]
 
 std::string Pod(std::string_view name, std::string_view status, std::string_view spec = "",
                 std::string_view meta = "labels: {app: web}") {
+  if (spec.empty()) spec = ", containers: [{name: app}]";
   return StrCat("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ", name, ", namespace: shop, ", meta,
                 "}\nspec: {serviceAccountName: web-account", spec, "}\nstatus: {", status, "}\n");
 }
@@ -91,6 +92,16 @@ class PodSlicesTest : public testing::Test {
 
   Mesh mesh_;
 };
+
+TEST_F(PodSlicesTest, APodWithoutContainersHasNothingThatAnswers) {
+  Apply(StrCat(kService, Pod("a", Running("10.8.0.1"), ", nodeName: node-1")));
+  EXPECT_THAT(Endpoints(), IsEmpty());
+  ASSERT_EQ(Problems().size(), 1u);
+  EXPECT_THAT(Problems()[0], HasSubstr("a (no containers)"));
+  Apply(Pod("a", Running("10.8.0.1")));
+  EXPECT_THAT(Endpoints(), testing::SizeIs(1));
+  EXPECT_THAT(Problems(), IsEmpty());
+}
 
 TEST_F(PodSlicesTest, AServiceHasThePodsThatItsSelectorPicks) {
   Apply(StrCat(kService, Pod("a", Running("10.8.0.1")), Pod("b", Running("10.8.0.2")),
