@@ -4,7 +4,7 @@
 #   make run                    the demo: a mesh of real Envoys; Ctrl-C stops all of it
 #   make test                   builds with assertions and runs every test; PRESET=release tests the release build
 #   make test-asan, test-tsan   the same under the sanitizers
-#   make lint, format           clang-format and clang-tidy, which looks at what changed since it passed
+#   make lint, format           clang-format, clang-tidy of the files changed since it passed, and the language of the documents
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
@@ -76,6 +76,7 @@ test-asan test-tsan: test-%:
 	@$(MAKE) --no-print-directory test PRESET=$*
 
 lint: build/dev/build.ninja
+	@python3 -B scripts/check_prose.py .
 	@scripts/setup.sh clang
 	clang-format-16 --dry-run -Werror $(SOURCES)
 	ninja -C build/dev -j$(JOBS) fairlead_gen_headers batches
