@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that #include lines go one way, by the table of docs/architecture.md.
+"""Checks that #include lines and CMake's DEPS go one way. The tables below are the only ones: scripts/draw_rooms.py draws
+docs/architecture.md from them, and src/gen/CMakeLists.txt asks here which part links which.
 
-  check_includes.py ROOT
+  check_includes.py ROOT            prints file:line for each edge that the table does not have
+  check_includes.py --deps FOLDER   prints the rows of FOLDER's sub-folders for CMake: NAME=ROOM,ROOM;NAME=
 
-A folder of src/ includes itself, the folders that its row names, and what those may include in turn. Inside of a folder
-that has a table of its own, so do its sub-folders; what lies in the folder itself is at the disposal of all of them.
-Prints file:line for each edge that the table does not have.
+A folder of src/ includes itself, the folders of its row, and the folders of their rows. The same holds for the sub-folders of a
+folder with a table of its own; all of them may include the files of the folder itself.
 """
 
 import pathlib
@@ -137,13 +138,33 @@ def violations(sources, allowed, inside={}):
                 yield f"src/{path}:{number}: {folder}/{part} must not include {folder}/{other} ({included})"
 
 
+FOLDER_CALL = re.compile(r"fairlead_folder\((\w+)\b([^)]*)\)")
+
+
+def link_violations(texts, allowed):
+    """texts: {room: text of its CMakeLists.txt}. Yields a message for each of its libraries that its room must not include."""
+    reach = reachable(allowed)
+    for room, text in sorted(texts.items()):
+        for _, words in FOLDER_CALL.findall(text):
+            linked = words.partition("DEPS ")[2].partition("TEST_DEPS ")[0].split()
+            yield from (f"src/{room}/CMakeLists.txt:1: {room} must not link {other}"
+                        for other in linked if other in allowed and other not in reach[room])
+
+
+def rows_for_cmake(table):
+    return ";".join(f"{name}={','.join(row.split())}" for name, row in table.items())
+
+
 def main(root):
     src = pathlib.Path(root) / "src"
     paths = [p for p in src.rglob("*") if p.suffix in (".h", ".cc", ".inc")]
     found = list(violations({str(p.relative_to(src)): p.read_text() for p in paths}, ALLOWED, INSIDE))
+    found += link_violations({p.parent.name: p.read_text() for p in src.glob("*/CMakeLists.txt") if p.parent.name in ALLOWED}, ALLOWED)
     print("\n".join(found) if found else f"{len(paths)} files, every include goes one way")
     return 1 if found else 0
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--deps":
+        sys.exit(print(rows_for_cmake(INSIDE[sys.argv[2]])))
     sys.exit(main(sys.argv[1]))

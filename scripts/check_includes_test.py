@@ -1,6 +1,6 @@
 import unittest
 
-from check_includes import ALLOWED, INSIDE, reachable, violations
+from check_includes import ALLOWED, INSIDE, link_violations, reachable, rows_for_cmake, violations
 
 TABLE = {"base": "", "model": "base", "gen": "model", "app": "*"}
 
@@ -57,6 +57,15 @@ class CheckIncludesTest(unittest.TestCase):
             ["src/gen/naming/a.cc:1: gen/naming must not include gen/route (gen/route/b.h)"],
         )
         self.assertEqual(len(lines("gen/new/a.cc", "gen/naming/b.h")), 1)
+
+    def test_what_is_linked_goes_one_way_too(self):
+        text = "fairlead_folder(config DEPS base mesh PkgConfig::YAML\n  TEST_DEPS app)\nfairlead_embed(config app)\n"
+        allowed = {"base": "", "config": "base", "mesh": "config", "app": "*"}
+        self.assertEqual(list(link_violations({"config": text}, allowed)), ["src/config/CMakeLists.txt:1: config must not link mesh"])
+        self.assertEqual(list(link_violations({"mesh": "fairlead_folder(mesh DEPS config base)\n"}, allowed)), [])
+
+    def test_rows_for_cmake(self):
+        self.assertEqual(rows_for_cmake({"naming": "", "route": "naming patch"}), "naming=;route=naming,patch")
 
     def test_the_real_tables_have_no_cycles(self):
         for table in INSIDE.values():
