@@ -28,7 +28,9 @@ STANDIN = re.compile(r"\b(what|whatever|that|those|which|who|whoever|whose|whom)
 PRINTED, PRINTED_END = "<!-- printed by", "<!-- end -->"
 ITEM = re.compile(r"(\s*)(?:[-*]|\d+\.)\s+")
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|approx)\.", re.I)
-END = re.compile(r"(?<=[.!?])[\"')*_]*\s+(?=[\"'(*_]*[A-Z0-9§])|(?<=[.!?])$")
+# Names that begin a sentence with a small letter.
+SMALL = "istiod|gRPC|xDS|inotify|nghttp2|libyaml|zlib|abseil|protobuf|clang"
+END = re.compile(rf"(?<=[.!?])[\"')*_]*\s+(?=[\"'(*_]*(?:[A-Z0-9§]|{SMALL}))|(?<=[.!?])$")
 CODES = re.compile(r"§(?:(?:,| or| and|, or|, and) §)+")
 
 
