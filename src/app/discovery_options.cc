@@ -70,16 +70,18 @@ void AddLogFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_flag("--log_as_json", o->log_output.as_json, "Write each line of the log as a JSON object");
   command
       ->add_option("--log_target", o->log_output.targets,
-                   "Where the log goes: stdout, stderr or a file; may be given often")
+                   "Target of the log: stdout, stderr or a file; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
   command->add_option("--log_caller", o->log_caller,
-                      "Scopes, with commas, whose lines say where in the sources they are written; all");
+                      "Scopes, with commas, whose lines include their place in the sources; all");
   command
       ->add_option("--ctrlz_port", o->ctrlz_port,
-                   "Port of ControlZ, where levels are changed at run time (/scopej/SCOPE); 0: off")
+                   "Port of ControlZ, for changes of log levels at run time (/scopej/SCOPE); 0: off")
       ->capture_default_str();
-  command->add_option("--ctrlz_address", o->ctrlz_address, "Its address; *: all of this machine's")
+  command
+      ->add_option("--ctrlz_address", o->ctrlz_address,
+                   "Address of ControlZ; *: all addresses of this machine")
       ->capture_default_str();
 }
 
@@ -103,14 +105,18 @@ absl::StatusOr<std::vector<std::string>> CheckExtras(const CLI::App& command) {
 
 void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   const CLI::Validator duration(CheckDuration, "DURATION");
-  command->add_option("--configDir", o->config_dir, "Folder of manifests that is the mesh; watched");
+  command->add_option("--configDir", o->config_dir,
+                      "Folder of the mesh's manifests, with sub-folders; watched");
   command
-      ->add_option("--meshConfig", o->mesh_config,
-                   "File of the MeshConfig; watched; where it is not there the defaults hold, but a file that is "
-                   "named must be there")
+      ->add_option(
+          "--meshConfig", o->mesh_config,
+          "File of the MeshConfig; watched. The default file may be absent; a file given by flag must exist")
       ->each([o](const std::string&) { o->given_files.emplace_back("--meshConfig"); })
       ->capture_default_str();
-  command->add_option("--networksConfig", o->networks_config, "File of the MeshNetworks; watched; as above")
+  command
+      ->add_option("--networksConfig", o->networks_config,
+                   "File of the MeshNetworks; watched. The default file may be absent; a file given by flag "
+                   "must exist")
       ->each([o](const std::string&) { o->given_files.emplace_back("--networksConfig"); })
       ->capture_default_str();
   command->add_option("--registries", o->registries, "Service registries")
@@ -125,51 +131,49 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
 
   o->state_dir = o->environment.default_state_dir;
   command
-      ->add_option(
-          "--stateDir", o->state_dir,
-          "Folder that keeps the last good version of each file, for starts that find one broken (never "
-          "Secrets), the root of our own and keys of tokens; empty: none of the versions")
+      ->add_option("--stateDir", o->state_dir,
+                   "Folder with the last good version of each file, for starts with a broken file (never "
+                   "Secrets), with the self-made root and with keys of tokens; empty: no last good versions")
       ->default_str(kStateDirText);
   command
       ->add_option("--onInvalid", o->on_invalid,
-                   "What to do at the start where a manifest or a file of the mesh's settings has mistakes: "
-                   "serve what is good, or refuse, that is, exit with status 1")
+                   "Reaction to mistakes in manifests or settings at the start: serve the valid part, or "
+                   "refuse (exit status 1)")
       ->check(CLI::IsMember({"serve", "refuse"}))
       ->capture_default_str();
   command
-      ->add_option(
-          "--onUnsupported", o->on_unsupported,
-          "What to do at the start where a manifest has a kind or field that this version accepts and "
-          "does not act on: warn, or refuse, that is, exit with status 1")
+      ->add_option("--onUnsupported", o->on_unsupported,
+                   "Reaction at the start to kinds and fields that this version accepts without acting on "
+                   "them: warn, or refuse (exit status 1)")
       ->check(CLI::IsMember({"warn", "refuse"}))
       ->capture_default_str();
   command
-      ->add_option("--onInvalidPolicy", o->on_invalid_policy,
-                   "What to do about a policy of security.istio.io that cannot be read and has no earlier version: "
-                   "wait, that is, not to be ready at the start until it is mended, serve without it, or deny all "
-                   "requests to its workloads until it is mended")
+      ->add_option(
+          "--onInvalidPolicy", o->on_invalid_policy,
+          "Reaction to an unreadable policy of security.istio.io without an earlier version, until it is "
+          "mended: wait (not ready at the start), serve without it, or deny all requests to its workloads")
       ->check(CLI::IsMember({"wait", "serve", "deny"}))
       ->capture_default_str();
   command
       ->add_option("--onEmptied", o->on_emptied,
-                   "What to do where nothing is left in --configDir: keep the objects that it had until it has "
-                   "manifests again, or serve a mesh without objects")
+                   "Reaction to an emptied --configDir: keep the objects until it has manifests again, or "
+                   "serve a mesh without objects")
       ->check(CLI::IsMember({"keep", "serve"}))
       ->capture_default_str();
-  command->add_option("--statusDir", o->status_dir,
-                      "folder to write the statuses of Gateway API objects, Ingresses and ServiceEntries to");
+  command->add_option(
+      "--statusDir", o->status_dir,
+      "Folder for statuses of Gateway API objects, Ingresses and ServiceEntries, one file per object");
   command
-      ->add_option(
-          "--gatewayAddress", o->gateway_addresses,
-          "GATEWAY.NAMESPACE=ADDRESS: where the proxy of a Gateway of the Gateway API runs that has no "
-          "Pod in the manifests; may be given often")
+      ->add_option("--gatewayAddress", o->gateway_addresses,
+                   "GATEWAY.NAMESPACE=ADDRESS: address of the proxy for a Gateway of the Gateway API without "
+                   "a Pod in the manifests; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::Validator(CheckGatewayAddress, ""));
   auto* out = command->add_option("--xdsOutDir", o->xds_out_dir,
-                                  "Folder to write each node's resources to, for Envoys that read files");
-  auto* nodes = command->add_option("--xdsOutNodes", o->xds_out_nodes,
-                                    "File or folder of the nodes that files are written for: JSON or YAML as "
-                                    "in Envoy's bootstrap; watched");
+                                  "Folder for each node's resources, for Envoys that read files");
+  auto* nodes = command->add_option(
+      "--xdsOutNodes", o->xds_out_nodes,
+      "File or folder with the nodes of --xdsOutDir: JSON or YAML as in Envoy's bootstrap; watched");
   out->needs(nodes);
   nodes->needs(out);
   command->add_option("--grpcAddr", o->grpc_addr, "xDS over plaintext gRPC; empty: off")
@@ -183,14 +187,12 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--monitoringAddr", o->monitoring_addr, "HTTP: /metrics and /version; empty: off")
       ->capture_default_str();
 
-  command
-      ->add_option("--keepaliveInterval", o->keepalive_interval,
-                   "Time without activity before a peer is pinged")
+  command->add_option("--keepaliveInterval", o->keepalive_interval, "Silence before a peer gets a ping")
       ->check(duration)
       ->capture_default_str();
   command
       ->add_option("--keepaliveTimeout", o->keepalive_timeout,
-                   "Time for a ping's answer before a peer is given up")
+                   "Time for a ping's answer before the connection is closed")
       ->check(duration)
       ->capture_default_str();
   command
