@@ -1,6 +1,7 @@
 import os, tempfile, unittest
 
 import check_testing_doc
+import list_tests
 
 PAGE = """
 | feature | tests |
@@ -39,6 +40,18 @@ class CheckTestingDocTest(unittest.TestCase):
         page = "| attack | defence | test |\n|---|---|---|\n| one | `none` | `Suite.*` `Other.*` |\n"
         wrong, named = check_testing_doc.missing(page, self.folder.name, "", 3)
         self.assertEqual((wrong, named), (["Other.*"], 2))
+
+    def test_features(self):
+        text = "== Area\none\n  Suite.Is entry\ntwo\n  Suite.IsNot updates/is\nthree\none\n  entry\n"
+        page = list_tests.drawn("<!-- printed by scripts/list_tests.py -->\n<!-- end -->\n", list_tests.features(text))
+        self.assertEqual(check_testing_doc.of_features(text, page, self.folder.name, ""), [
+            "tests/features.txt: there is no test Suite.IsNot",
+            "tests/features.txt: Area: three: no test is named",
+            "tests/features.txt: Area: one: has two rows",
+        ])
+        good = "== Area\none\n  Suite.Is\n"
+        self.assertEqual(check_testing_doc.of_features(good, page, self.folder.name, ""),
+                         ["docs/testing.md: the table is not that of tests/features.txt; run scripts/list_tests.py --write"])
 
 
 if __name__ == "__main__":
