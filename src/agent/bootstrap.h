@@ -23,7 +23,7 @@ std::pair<std::string, int> SplitAddress(const std::string& text, int default_po
 // lacks.
 nlohmann::json BuildBootstrap(const Options& options);
 
-// Who the proxy or gRPC library is: envoy.config.core.v3.Node as JSON.
+// The identity of the proxy or gRPC library: envoy.config.core.v3.Node as JSON.
 nlohmann::json BuildNode(const Options& options);
 
 }  // namespace fairlead::agent

@@ -48,7 +48,7 @@ class OutputCopy {
   absl::Status Open();
   int write_end() const { return write_end_.get(); }
 
-  // What is to be waited for: descriptors, -1 for none, and until when.
+  // The descriptors to wait for, -1 for none, and the end of the wait.
   int ToRead(Clock::time_point now) const;
   int ToWrite(Clock::time_point now) const;
   Clock::time_point Deadline(Clock::time_point now) const;

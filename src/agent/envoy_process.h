@@ -20,8 +20,8 @@ std::vector<std::string> EnvoyCommand(const Options& options, const std::string&
 // standard output and error, -1: the caller's. It gets SIGTERM where the calling thread ends before it.
 absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int out = -1, int error = -1);
 
-// How long to wait before the next start of an Envoy that died: doubles from 200 ms to 10 s, and starts over
-// after it ran for a minute. Pure.
+// The wait before the next start of an Envoy that died. It doubles from 200 ms to 10 s, and starts over after
+// a minute of life. Pure.
 class Backoff {
  public:
   std::chrono::milliseconds Next(std::chrono::milliseconds ran);
@@ -45,8 +45,8 @@ class Admin {
   int port_;
 };
 
-// Decides when a draining Envoy may be ended: when no connection is open, or when its administration port has
-// failed to say so five times in a row.
+// Decides when a draining Envoy may be ended: without an open connection, or after five failures of its
+// administration port in a row.
 class DrainProgress {
  public:
   bool Done(const absl::StatusOr<int>& active);

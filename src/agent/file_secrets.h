@@ -25,9 +25,8 @@ struct SecretFiles {
 // InvalidArgument for another name.
 absl::StatusOr<SecretFiles> FilesOfName(const std::string& name);
 
-// Puts files into the store and keeps them up to date: a thread reads them when they change, once for all
-// names that stand for them. A pair that does not fit together, as while it is replaced, is not taken: the
-// last good stays.
+// Puts files into the store and keeps them up to date. A thread reads a file when it changes, once for all
+// its names. A pair that does not fit together, as while it is replaced, is not taken: the last good stays.
 class FileSecrets {
  public:
   // `store` must outlive it.

@@ -16,18 +16,19 @@
 namespace fairlead::agent {
 
 // Whether Envoy serves, for probes of orchestrators and load balancers: `/healthz/ready` is 200, or 503 with
-// the reason. Thread-safe. Source: pilot-agent, whose port 15020 it is, and Istio's bootstrap, whose listener
-// 15021 asks that port; here the agent answers on both, so that an Envoy that does not serve yet is said so.
+// the reason. Thread-safe. Source: pilot-agent with its port 15020, and Istio's bootstrap with its listener
+// 15021, which asks that port. Here the agent answers on both, so that an Envoy without listeners is reported
+// as well.
 class Health {
  public:
   enum Phase { kDoesNotRun, kRuns, kStops };
   explicit Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
   ~Health();  // as Stop()
-  // Answers on these ports of all addresses, 0: none. One that cannot be had is warned about.
+  // Answers on these ports of all addresses, 0: none. A port that is taken causes a warning.
   void Serve(const std::vector<int>& ports);
   void Stop();
   void Set(Phase phase) { phase_ = phase; }
-  // OK where Envoy is live and has its configuration; else why not. What was found counts for 100 ms.
+  // OK where Envoy is live and has its configuration; else why not. A result counts for 100 ms.
   absl::Status Check();
 
  private:

@@ -18,10 +18,10 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 // The process's own environment.
 Environment CurrentEnvironment();
 
-// What the node agent runs with. Precedence, as in Istio's pilot-agent: command line, then PROXY_CONFIG (a
+// The options of the node agent. Precedence, as in Istio's pilot-agent: command line, then PROXY_CONFIG (a
 // ProxyConfig as YAML or JSON in the environment), then the default.
 struct Options {
-  // Who the proxy is.
+  // The identity of the proxy.
   std::string type = "sidecar";  // sidecar or router
   std::string pod_name, pod_namespace = "default", domain;
   std::vector<std::string> addresses;  // INSTANCE_IP (comma-separated), else found on the interfaces
@@ -66,9 +66,10 @@ struct Options {
   std::string config_folder = "./etc/istio/proxy";
   int admin_port = 15000;
   int prometheus_port = 15090;  // 0: no listener
-  // Of the agent's own probes (health.h); 0: none. The second is Envoy's in Istio (ENVOY_STATUS_PORT).
+  // The port of the agent's own probes (health.h); 0: none. The second is Envoy's in Istio
+  // (ENVOY_STATUS_PORT).
   int status_port = 15020, envoy_status_port = 15021;
-  int concurrency = 0;          // 0: Envoy's own choice
+  int concurrency = 0;  // 0: Envoy's own choice
   std::string log_level = "warning";
   std::string component_log_level = "misc:error";
   int base_id = -1;  // -1: Envoy chooses one that is free

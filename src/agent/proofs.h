@@ -9,7 +9,7 @@
 
 namespace fairlead::agent {
 
-// A control plane that certificates come from, and by what the agent proves to it who it is.
+// A control plane that issues certificates, and the agent's proofs of identity for it.
 struct ControlPlaneOptions {
   std::string address;      // "istiod.istio-system.svc:15012"
   std::string server_name;  // that its certificate must have; "": the address's host (ISTIOD_SAN)
@@ -23,8 +23,8 @@ struct ControlPlaneOptions {
 
 UpstreamOptions PlaceOf(const ControlPlaneOptions& options);
 
-// What a call shows: `earlier` if there is one, else the folder's certificate, and the token. Files are read
-// now, so that what was rotated counts; Unavailable where what is needed cannot be.
+// The proofs of a call: `earlier` if there is one, otherwise the folder's certificate, and the token. Files
+// are read at each call, so that rotated ones count; Unavailable if a needed file cannot be read.
 absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secret& earlier);
 
 }  // namespace fairlead::agent

@@ -10,7 +10,7 @@
 
 namespace fairlead::agent {
 
-// Gives the store's secrets to the proxy of this agent, over a unix socket that its user alone can open:
+// Serves the store's secrets to the proxy of this agent, over a unix socket for its user alone:
 // envoy.service.secret.v3.SecretDiscoveryService, state of the world and delta. A name that there is nothing
 // of yet is answered when there is; every change is sent.
 class SdsServer {

@@ -25,7 +25,7 @@ struct Secret {
 // workload's certificate), "ROOTCA", "file-root:…", "file-cert:…". Thread-safe.
 class SecretStore {
  public:
-  // Tells those who follow, on the calling thread, if it differs from what there was.
+  // Tells followers, on the calling thread, if it differs from the previous one.
   void Set(const std::string& name, const Secret& secret);
   // Lists (PEM, "" for none) that go along with "ROOTCA" from now on: its proxy believes no certificate that
   // they name.
@@ -42,8 +42,8 @@ class SecretStore {
   // `wanted` hears of names that are asked for and not there.
   void OnWanted(std::function<void(const std::string& name)> wanted);
   void Want(const std::string& name);
-  // Somebody asks for a name, whatever is there, until as many have let go of it as have held it; `let_go`
-  // hears when nobody is left.
+  // Holds a name for an asker, whatever its content, until every Hold has its release; `let_go` hears when
+  // nobody is left.
   void Hold(const std::string& name);
   void LetGo(const std::string& name);
   void OnLetGo(std::function<void()> let_go);
@@ -59,7 +59,7 @@ class SecretStore {
     Secret secret;                // as the proxy has it
     cache::ResourcePtr resource;  // of it; null: not there
   };
-  // Encodes the entry, and says what those who follow are to hear. REQUIRES: mutex_ held.
+  // Encodes the entry, and returns the news for followers. REQUIRES: mutex_ held.
   std::pair<Secret, Followers> Put(const std::string& name, const Secret& given);
   // Makes the roots anew, after what goes along with them has changed.
   void PutRoots(std::unique_lock<std::mutex> lock);

@@ -17,15 +17,15 @@
 
 namespace fairlead::agent {
 
-// Keeps the signals that a supervisor takes from every thread that is made from now on, so that none of them
-// ends the process. To be called before there are other threads.
+// Blocks the supervisor's signals in every thread from now on, so that none of them ends the process. To be
+// called before there are other threads.
 void BlockSignals();
 
-// Runs Envoy and reacts to signals, all on the calling thread: SIGTERM and SIGINT stop, SIGUSR1 goes on to
-// Envoy, which opens its log files anew, SIGHUP does nothing.
+// Runs Envoy and reacts to signals, all on the calling thread. SIGTERM and SIGINT stop, SIGUSR1 goes to
+// Envoy, which reopens its log files, SIGHUP does nothing.
 class Supervisor {
  public:
-  // What is pointed to must outlive it. REQUIRES: BlockSignals().
+  // All pointers must outlive it. REQUIRES: BlockSignals().
   Supervisor(const Options& options, const EnvoyOutput& output, Health* health, Readiness::Reasons reasons);
   // Starts Envoy, anew each time that it ends, until a stop is asked for; the process's exit status.
   int Run(const std::vector<std::string>& command);

@@ -19,10 +19,10 @@ struct TrustStreamOptions {
   std::chrono::milliseconds first_retry{1'000}, last_retry{30'000};
 };
 
-// Asks the control plane what to trust besides the roots that come with the workload's certificate (an
-// istio.mesh.v1alpha1.ProxyConfig over xDS), on a stream and a thread of its own, and tells the store. A
-// stream that ends is begun anew, later each time; what was told last holds meanwhile. Source: pilot-agent,
-// which does so with PROXY_CONFIG_XDS_AGENT.
+// Asks the control plane for roots besides those of the workload's certificate, and tells the store (an
+// istio.mesh.v1alpha1.ProxyConfig over xDS). It has a stream and a thread of its own. A stream that ends is
+// begun anew, later each time; what was told last holds meanwhile. Source: pilot-agent, which does so with
+// PROXY_CONFIG_XDS_AGENT.
 class TrustStream {
  public:
   // `store` must outlive it.

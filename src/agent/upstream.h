@@ -28,16 +28,16 @@ struct UpstreamOptions {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;  // names in lower case
 
-// What a call shows: a certificate with TLS alone ("": none), metadata always; and the roots (PEM) that vouch
-// for the server.
+// The proofs of a call: a certificate with TLS alone ("": none), metadata always; and the roots (PEM) for the
+// server.
 struct Proofs {
   Secret own;
   std::string roots;
   Metadata metadata;
 };
 
-// What happens on a call; on its thread, must not block. OnEnd comes once, as the last, unless the
-// call was cancelled.
+// The events of a call; on its thread, must not block. OnEnd comes once, as the last, unless the call was
+// cancelled.
 class UpstreamHandler {
  public:
   virtual ~UpstreamHandler() = default;

@@ -50,7 +50,7 @@ class UpstreamConnection {
       : socket_(std::move(socket)), wake_file_(wake_file) {}
   absl::Status Connect(const sockaddr* address, unsigned size, const Place& place);
   absl::Status Shake(const Place& place);
-  // What of the wanted has happened; 0: a wake.
+  // The wanted events that have happened; 0: a wake.
   absl::StatusOr<int> Poll(int wanted, Clock::time_point end);
 
   const transport::File socket_;

@@ -13,8 +13,7 @@
 
 namespace fairlead::agent {
 
-// What a file is, but for its content: a file that is changed or replaced has another state. Links are
-// followed.
+// The state of a file without its content: a changed or replaced file has another state. Links are followed.
 class FileState {
  public:
   static FileState Of(const std::vector<std::string>& files);
@@ -27,8 +26,8 @@ class FileState {
   bool recent_ = false;
 };
 
-// Folders where something happens when one of these files changes, appears or goes: where it lies, where
-// links on its way lie, and the last one that exists on the way to a file that does not.
+// The folders to watch for changes of these files: the file's folder, folders of links on its way, and the
+// last existing folder before a missing file.
 std::set<std::string> FoldersOf(const std::vector<std::string>& files);
 
 // Waits for changes of files by inotify; where the system has no watches left, for a second. For one thread,

@@ -6,8 +6,8 @@
 
 namespace fairlead::agent {
 
-// The reason with which a control plane was not reached or refused something, and what its operator can do
-// about it where that is known: "REASON; WAY OUT". Pure.
+// The reason of a failed or refused call to a control plane, with the operator's remedy if it is known:
+// "REASON; WAY OUT". Pure.
 std::string WithWayOut(std::string_view reason);
 
 }  // namespace fairlead::agent

@@ -22,8 +22,8 @@ namespace fairlead::agent {
 class CaClient {
  public:
   virtual ~CaClient() = default;
-  // The certificate, then what leads to a root, then the roots, all PEM. `earlier`: what was given before, by
-  // which the agent may prove who it is; empty at first. Blocks, for 10 s at most.
+  // The certificate, then what leads to a root, then the roots, all PEM. `earlier`: the previous certificate,
+  // as a proof of the agent's identity; empty at first. Blocks, for 10 s at most.
   virtual absl::StatusOr<std::vector<std::string>> Sign(const std::string& csr, std::chrono::seconds lifetime,
                                                         const Secret& earlier) = 0;
 };
@@ -44,7 +44,7 @@ struct WorkloadCertificateOptions {
 // authority to be had, what is valid stays, and is asked for again at growing intervals.
 class WorkloadCertificate {
  public:
-  // What is pointed to must outlive it.
+  // All pointers must outlive it.
   WorkloadCertificate(WorkloadCertificateOptions options, CaClient* client, SecretStore* store);
   ~WorkloadCertificate();  // as Stop()
   void Start();

@@ -5,8 +5,8 @@
 
 namespace fairlead::agent {
 
-// A string or message field of an encoded message, without decoding the others: the last one of that number
-// at the message's top; "" where there is none, or where the bytes are no message. Pure.
+// A string or message field of an encoded message, without decoding the others. The last one of that number
+// at the message's top level; "" if there is none, or the bytes are no message. Pure.
 std::string_view FieldOf(std::string_view message, int number);
 
 // Where each kind of message has its type_url.

@@ -13,12 +13,12 @@
 
 namespace fairlead::agent {
 
-// Stands between the proxy of this agent and the control plane: the proxy's ADS streams, state of the world
-// and delta, come over a unix socket that the agent's user alone can open, and go on to the control plane,
-// each as a stream of its own. Messages pass as the bytes that they are, but for those that answer for
-// extension configurations: Wasm modules in them are fetched first and become files (wasm::RewriteExtension).
-// While that goes on other messages pass; a configuration that cannot be read is refused in the proxy's
-// stead. A stream that ends at one end ends at the other.
+// Stands between the proxy of this agent and the control plane. The proxy's ADS streams, state of the world
+// and delta, come over a unix socket for the agent's user alone. Each goes on to the control plane as a
+// stream of its own. Messages pass as unchanged bytes, except for extension configurations: their Wasm
+// modules are fetched first and become files (wasm::RewriteExtension). While that goes on other messages
+// pass; a configuration that cannot be read is refused in the proxy's stead. A stream that ends at one end
+// ends at the other.
 class XdsRelay {
  public:
   struct Options {

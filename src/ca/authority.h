@@ -49,7 +49,7 @@ class Authority : public Signer {
                                               std::chrono::seconds lifetime) const;
 
  private:
-  // Of a bundle, as they go into each answer.
+  // The certificates of a bundle, as they go into each answer.
   struct Pems {
     std::vector<std::string> chain;
     std::string roots;

@@ -11,7 +11,7 @@
 
 namespace fairlead::ca {
 
-// What an authority signs with, and what workloads trust. Immutable.
+// The signing key and certificates of an authority, and the roots for workloads. Immutable.
 struct Bundle {
   CertificatePtr certificate;  // that signs
   KeyPtr key;                  // its key; nowhere else in PEM than in its file
@@ -28,8 +28,8 @@ struct BundleTexts {
   friend bool operator==(const BundleTexts&, const BundleTexts&) = default;
 };
 
-// InvalidArgument, naming the part, where the key is not the certificate's, the certificate may not sign,
-// does not lead to a root or does not hold at `now` (Unix seconds), or a part cannot be read.
+// InvalidArgument, naming the part, if a part cannot be read. Also if the key does not belong to the
+// certificate, or the certificate may not sign, leads to no root or is not valid at `now` (Unix seconds).
 absl::StatusOr<BundlePtr> ReadBundle(const BundleTexts& texts, int64_t now);
 
 }  // namespace fairlead::ca

@@ -28,22 +28,21 @@ struct SelfSignedOptions {
   int grace_percent = 20;  // of the lifetime before its end, in which a new root is made
 };
 
-// A root with its key that is made when it is asked for first, and kept: ca-cert.pem, ca-key.pem and
-// root-cert.pem, the roots that are to be trusted.
+// A root with its key, made at the first request and kept: ca-cert.pem, ca-key.pem and root-cert.pem with the
+// roots to trust.
 class SelfSignedFolder {
  public:
   explicit SelfSignedFolder(SelfSignedOptions options) : options_(std::move(options)) {}
 
   // Whether a root is kept there.
   bool HasRoot() const;
-  // What is kept; made and kept where there is none. FailedPrecondition where others may read the folder or
-  // the key; else as ReadBundle, or Unavailable where files cannot be read or written.
+  // The kept bundle; a new one is made and kept if there is none. FailedPrecondition where others may read
+  // the folder or the key; else as ReadBundle, or Unavailable where files cannot be read or written.
   absl::StatusOr<BundlePtr> Load(int64_t now) const;
   // Whether so little is left of the root's lifetime at `now` that Renew is due.
   bool Due(const Bundle& bundle, int64_t now) const;
-  // A new root for the key, which is kept; the old one stays among the roots until its end, so that
-  // certificates that either signed are trusted by workloads that know either. Source: Istio's
-  // SelfSignedCARootCertRotator.
+  // A new root for the kept key. The old root stays among the roots until its end, so that workloads with
+  // either root trust certificates under either. Source: Istio's SelfSignedCARootCertRotator.
   absl::StatusOr<BundlePtr> Renew(const Bundle& bundle, int64_t now) const;
 
  private:

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 
-// Who calls, and how that is proven.
+// The identity of a caller, and its proof.
 namespace fairlead::ca {
 
-// What a caller brings. Headers are its word alone.
+// The credentials of a caller. Headers are its word alone.
 struct Credentials {
   std::string address;                        // "ipv4:10.0.0.1:43210"
   bool verified_certificate = false;          // the transport verified a client certificate
@@ -22,10 +22,10 @@ struct Credentials {
   std::string forwarded_certificate;          // header "x-forwarded-client-cert"; "": none
 };
 
-// Of a transport's address, "ipv4:10.0.0.1:43210", all but the port.
+// A transport's address ("ipv4:10.0.0.1:43210") without its port.
 std::string AddressWithoutPort(const std::string& address);
 
-// Who it is.
+// The caller's identity.
 struct Caller {
   std::vector<std::string> identities;  // SPIFFE ids, at least one
   // The pod that a Kubernetes token is bound to; "" where it does not say.
@@ -63,9 +63,9 @@ std::vector<std::string> OwnIdentities(const std::vector<std::string>& uris,
 // By a certificate that the transport verified: its SPIFFE ids of the mesh's trust domains.
 std::unique_ptr<Authenticator> NewCertificateAuthenticator(TrustDomains trust_domains);
 
-// By the header that a trusted gateway adds (x-forwarded-client-cert), from an address in one of `networks`
-// ("10.0.0.0/8") or of this machine: the SPIFFE ids of the element that was added last, the only one that the
-// gateway vouches for. InvalidArgument names a network that cannot be read. Source: Istio's XfccAuthenticator
+// By the header of a trusted gateway (x-forwarded-client-cert), from an address in one of `networks`
+// ("10.0.0.0/8") or of this machine. Only the SPIFFE ids of the last element count: the gateway vouches for
+// no other. InvalidArgument names a network that cannot be read. Source: Istio's XfccAuthenticator
 // (TRUSTED_GATEWAY_CIDR), which believes all elements.
 absl::StatusOr<std::unique_ptr<Authenticator>> NewForwardedAuthenticator(
     const std::vector<std::string>& networks, TrustDomains trust_domains);

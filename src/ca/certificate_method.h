@@ -11,11 +11,11 @@
 
 namespace fairlead::ca {
 
-// What a call brings to prove who its caller is. REQUIRES: within the call's StreamOpener.
+// The proofs of a call for its caller's identity. REQUIRES: within the call's StreamOpener.
 Credentials CredentialsOf(const rpc::ServerStream& stream);
 
-// Whose turn a request takes: the identity of a verified certificate, else the address without its port. What
-// a token says counts only once it was verified, which is work that waits for its turn already.
+// The peer of a request for turns: the identity of a verified certificate, otherwise the address without its
+// port. A token counts only after its verification, and that work already waits for its turn.
 std::string WaitsAs(const Credentials& credentials);
 
 // istio.v1.auth.IstioCertificateService/CreateCertificate, over TLS alone: a token would else be anybody's.

@@ -32,8 +32,8 @@ class NodeAgents {
   // `accounts`: "namespace/account" (CA_TRUSTED_NODE_ACCOUNTS). `pods` must outlive it.
   NodeAgents(std::vector<std::string> accounts, const Pods* pods)
       : accounts_(std::move(accounts)), pods_(pods) {}
-  // PermissionDenied, saying why, unless the caller is such an agent, by a token that is bound to its pod,
-  // and a workload of that identity runs on its node.
+  // PermissionDenied, with the reason, unless the caller is such an agent. Its token must be bound to its
+  // pod, and a workload of that identity must run on its node.
   absl::Status MayImpersonate(const Caller& caller, const std::string& identity) const;
 
  private:
@@ -44,11 +44,11 @@ class NodeAgents {
 // Answers istio.v1.auth.IstioCertificateService: a certificate for whom the caller has proven to be, whatever
 // its request says, and no faster than the rate. Counts citadel_server_*. Thread-safe.
 //
-// The rate is of an identity at an address: replicas of an account are many, a workload is one, and a node
-// agent is each workload that it asks for.
+// The rate belongs to an identity at an address. An account has many replicas, a workload is one, and a node
+// agent counts as each workload of its requests.
 class CertificateService {
  public:
-  // What is pointed to must outlive it.
+  // All pointers must outlive it.
   CertificateService(Signer* signer, const Authenticators* authenticators, NodeAgents node_agents,
                      IssueRate::Limits rate = {})
       : signer_(signer),

@@ -10,8 +10,8 @@
 
 namespace fairlead::ca {
 
-// How many certificates one requester may have: so many at once, and so many a second from then on. Who it is
-// is for the caller to say; whoever has not asked for a while is forgotten. Thread-safe.
+// How many certificates one requester may have: so many at once, and so many a second from then on. The
+// caller decides about the identity; an identity without requests for a while is forgotten. Thread-safe.
 class IssueRate {
  public:
   struct Limits {

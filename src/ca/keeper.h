@@ -23,9 +23,8 @@ struct KeeperOptions {
   UnixClock now = UnixNow;
 };
 
-// Gives an authority what it signs with, and keeps that up to date by a thread of its own: files of an
-// operator as they change, a root of our own as it ages. What cannot be used is logged, and the last good is
-// kept.
+// Gives an authority its signing bundle and keeps it up to date by a thread of its own. An operator's files
+// may change, and the self-made root ages. An unusable bundle is logged, and the last good one stays.
 class Keeper {
  public:
   Keeper(KeeperOptions options, Authority* authority);  // `authority` must outlive it

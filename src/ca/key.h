@@ -22,8 +22,8 @@ absl::StatusOr<KeyPtr> MakeKey(KeyType type, int rsa_bits = 2048);
 absl::StatusOr<KeyPtr> ReadPrivateKey(std::string_view pem);
 // A private key in PKCS #8.
 std::string PrivateKeyPem(const KeyPtr& key);
-// InvalidArgument for a key that no certificate is given for: RSA below 2048 or above 8192 bits, a curve
-// other than P-256, P-384 and P-521, another kind of key.
+// InvalidArgument for a key without a right to certificates. Allowed are RSA of 2048 to 8192 bits and the
+// curves P-256, P-384 and P-521.
 absl::Status CheckPublicKey(const KeyPtr& key);
 bool SamePublicKey(const KeyPtr& a, const KeyPtr& b);
 

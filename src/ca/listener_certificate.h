@@ -17,7 +17,7 @@
 namespace fairlead::ca {
 
 struct ListenerCertificateOptions {
-  // Of certificates that the authority gives: as istiod's, "istiod.istio-system.svc", and
+  // The names of certificates from the authority: istiod's, "istiod.istio-system.svc", and
   // ISTIOD_CUSTOM_HOST's.
   std::vector<std::string> names;
   std::chrono::seconds lifetime = std::chrono::hours(24);
@@ -28,21 +28,21 @@ struct ListenerCertificateOptions {
   UnixClock now = UnixNow;
 };
 
-// Keeps what a TLS listener shows up to date, by a thread of its own: a certificate that the authority gives
-// is renewed at half of its lifetime and whenever the authority signs with another; an operator's files are
-// watched. What cannot be used is logged, and the last good is kept.
+// Keeps the certificate of a TLS listener up to date, by a thread of its own. The authority's certificate is
+// renewed at half of its lifetime, and when the authority changes. An operator's files are watched. An
+// unusable certificate is logged, and the last good one stays.
 class ListenerCertificate {
  public:
   using Take = std::function<absl::Status(const transport::TlsMaterial&)>;
 
-  // `take` is given each new material, in Start on the caller's thread, later on others. What is pointed to
-  // must outlive it.
+  // `take` is given each new material, in Start on the caller's thread, later on others. All pointers must
+  // outlive it.
   ListenerCertificate(ListenerCertificateOptions options, Authority* authority, Take take);
   ~ListenerCertificate();  // as Stop()
   // Fails where there is nothing that can be shown.
   absl::Status Start();
   void Stop();
-  // One look at everything, as the thread takes it; for tests. What cannot be used is the status.
+  // One look at everything, as the thread takes it; for tests. The status of an unusable certificate.
   absl::Status Look();
 
  private:

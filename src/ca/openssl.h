@@ -32,7 +32,7 @@ inline OwnedBio Reading(std::string_view text) {
   return OwnedBio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// What was written to a memory BIO.
+// The content of a memory BIO.
 inline std::string Written(BIO* out) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(out, &data);

@@ -7,7 +7,8 @@
 
 #include "absl/status/status.h"
 
-// Who signs certificates of workloads: an authority of this process, or one outside for which it registers.
+// The signer of workloads' certificates: an authority of this process, or an external one for which it
+// registers.
 namespace fairlead::ca {
 
 struct SignRequest {
@@ -26,9 +27,9 @@ struct Signed {
   std::string roots;               // PEM, all of them
 };
 
-// Thread-safe. A signer outside of this process implements Sign by asking it: it may block, must end within
-// the caller's patience (10 s), must give certificates for `identities` and nothing else, and must not sign a
-// request whose signature is not that of its key (ReadSigningRequest).
+// Thread-safe. A signer outside of this process implements Sign by asking it. It may block, but must end
+// within the caller's patience (10 s). It must give certificates for `identities` and nothing else. It must
+// not sign a request without its own key's signature (ReadSigningRequest).
 class Signer {
  public:
   virtual ~Signer() = default;

@@ -10,7 +10,7 @@
 // Certificate signing requests (PKCS #10, RFC 2986) in PEM.
 namespace fairlead::ca {
 
-// What of a request counts: who may have which name is no matter of the request.
+// The relevant part of a request. The request does not decide about names.
 struct SigningRequest {
   KeyPtr public_key;
   bool has_common_name = false;  // the certificate is to have one, too

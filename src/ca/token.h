@@ -29,7 +29,7 @@ using TokenKeysPtr = std::shared_ptr<const TokenKeys>;
 // MiB.
 absl::StatusOr<TokenKeys> ReadTokenKeys(std::string_view text);
 
-// What a token says, once it is verified.
+// The claims of a token, after its verification.
 struct TokenClaims {
   std::string issuer, subject;
   std::vector<std::string> audiences;
@@ -37,9 +37,9 @@ struct TokenClaims {
   std::string ns, service_account, pod, node;  // "kubernetes.io"; "": not said
 };
 
-// Unauthenticated, saying why, unless one of the keys signed the token with an algorithm of its own kind, and
-// the token holds at `now`: "exp" is required, "nbf" may be a minute ahead. "none" and algorithms with shared
-// secrets are no algorithms here. Of tokens beyond 16 KiB nothing is read.
+// Unauthenticated, with the reason, unless one of the keys signed the token with an algorithm of its own
+// kind. The token must be valid at `now`: "exp" is required, "nbf" may be a minute ahead. Tokens beyond 16
+// KiB are not read.
 absl::StatusOr<TokenClaims> VerifyToken(std::string_view token, const TokenKeys& keys, int64_t now);
 
 struct TokenOptions {

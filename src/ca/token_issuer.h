@@ -22,9 +22,9 @@ inline constexpr std::chrono::hours kLongestToken{24 * 366};
 // The file of the key that verifies its tokens, in the folder of its keys: a public key in PEM.
 std::string IssuerKeyFile(std::string_view folder);
 
-// The private key in `folder`, which is made with mode 0700, as the key is with 0600, where there is none;
-// the file of the public one beside it. FailedPrecondition where others than the owner may read the folder or
-// the key; Unavailable where files cannot be read or written; InvalidArgument for a file that is no key.
+// The private key in `folder`, with the file of the public one beside it. If it is missing, folder (mode
+// 0700) and key (0600) are made. FailedPrecondition: others than the owner may read the folder or the key.
+// Unavailable: files cannot be read or written. InvalidArgument: a file is no key.
 absl::StatusOr<KeyPtr> LoadIssuerKey(const std::string& folder);
 
 struct TokenRequest {

@@ -21,8 +21,8 @@ absl::StatusOr<std::string> FetchDocument(const std::string& url);
 
 struct TokenKeySourceOptions {
   std::string file;  // of keys, watched; "": they are the issuer's
-  // The file is of keys that are made here (token_issuer.h): it may come later and go again, and counts only
-  // in a folder that is for its owner alone.
+  // The file has keys made here (token_issuer.h). It may come later and go again, and counts only in a folder
+  // for its owner alone.
   bool own = false;
   std::string issuer;  // whose keys are found by discovery: ISSUER/.well-known/openid-configuration
   std::chrono::milliseconds poll = std::chrono::seconds(1);        // of the file
@@ -32,7 +32,7 @@ struct TokenKeySourceOptions {
 };
 
 // An issuer's keys as they are now, read or fetched by a thread of its own, so that nobody who verifies a
-// token waits. What cannot be had is logged, and the last good is kept.
+// token waits. A failure is logged, and the last good keys stay.
 class TokenKeySource {
  public:
   explicit TokenKeySource(TokenKeySourceOptions options) : options_(std::move(options)) {}

@@ -33,10 +33,10 @@ struct TrustBundleOptions {
   Fetch fetch = FetchDocument;
 };
 
-// What workloads are to trust: the roots of whatever signs here, those that the MeshConfig has
-// (caCertificates: pem), and those of the SPIFFE bundles at its addresses (spiffeBundleUrl), which a thread
-// of its own fetches. What cannot be read is logged and passed over; of an address that does not answer the
-// last good certificates stay. Thread-safe. Source: Istio's pilot/pkg/trustbundle.
+// The roots that workloads trust: the signer's, the MeshConfig's (caCertificates: pem), and those of the
+// SPIFFE bundles at its addresses (spiffeBundleUrl). A thread of its own fetches the bundles. Unreadable
+// roots are logged and skipped; the last good certificates of a silent address stay. Thread-safe. Source:
+// Istio's pilot/pkg/trustbundle.
 class TrustBundle {
  public:
   // `take` is given each new bundle, on the thread that brought it about, one after the other.

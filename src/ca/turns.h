@@ -14,8 +14,8 @@
 
 namespace fairlead::ca {
 
-// Requests that wait for an executor, by whom they are of: whoever has one waiting has the next turn after
-// all others who have, however many of its own wait. Thread-safe.
+// Waiting requests for an executor, by peer. Each peer has one turn before any peer has its next, however
+// many requests it has waiting. Thread-safe.
 class Turns : public std::enable_shared_from_this<Turns> {
  public:
   // `most_of_one`: requests of one peer that wait at a time. `most`: of all together.

@@ -25,19 +25,19 @@ using Names = std::vector<std::string>;
 // Makes the resources of one xDS type. A generator lives in a folder of its own: Collect (in collect.cc)
 // reads the mesh and the client through a view and fills Inputs, plain values with equality that own what
 // they point to; Build (in build.cc) is a pure function of Inputs; a cache::ByteCache<Inputs> member maps the
-// one to the encoded result of the other. What is made is kept and shared by whoever asks the generator
-// (push::PartCache), on the strength of what the view recorded: a generator declares nothing. Thread-safe.
+// one to the encoded result of the other. Every result is kept and shared by all callers of the generator
+// (push::PartCache), by the reads that the view recorded. A generator declares nothing. Thread-safe.
 class Generator {
  public:
   virtual ~Generator() = default;
-  // The result may come in parts, such as what is outbound and what is inbound, which are kept and shared
-  // apart. All parts together are what the client has, with unique names.
+  // The result may have parts, for example outbound and inbound. Each part is kept and shared separately. All
+  // parts together are what the client has, with unique names.
   virtual size_t PartCount() const { return 1; }
   // Whether other proxies of one class and namespace are likely to have the same part. Others are kept for
   // their proxy.
   virtual bool IsShared(size_t /*part*/) const { return true; }
-  // Which part has the resource of a name, where the parts are made of names: each is asked for its own ones
-  // alone, and any names give their resources, whatever the part. Null: each part is asked for all names.
+  // The part of a resource name, if parts consist of names. Each part is asked only for its own names. Any
+  // names give their resources, whatever the part. Null: each part is asked for all names.
   using PartOfName = size_t (*)(std::string_view name);
   virtual PartOfName ByName() const { return nullptr; }
   // Resources in a stable order, names unique. A name asked for that does not exist: see each generator.
@@ -53,12 +53,12 @@ bool SameResources(const Resources& a, const Resources& b);
 // All parts, one after the other.
 Resources GenerateAll(Generator& generator, mesh::View& view, const Names* names);
 
-// What the client of the scope has, made anew.
+// The resources of the scope's client, made anew.
 Resources GenerateFor(Generator& generator, const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                       const Names* names);
 
-// What proxies of one class and scope share under a name ("" where there is but one): a key of recorded
-// values.
+// A key of recorded values: proxies of one class and scope share the values under a name ("" for a single
+// one).
 struct ScopeKey {
   static ScopeKey Of(mesh::View& view, std::string name = "");
 
@@ -75,15 +75,15 @@ struct ScopeKey {
 // Leaves those that are asked for.
 void Pick(const Names* names, Resources* resources);
 
-// For how many clients a resource is. What many have is kept unpacked if it is large (cache::kLarge), so that
-// their messages can refer to it.
+// For how many clients a resource is. A large resource of many clients is kept unpacked (cache::kLarge), so
+// that their messages can refer to it.
 enum class Audience : uint8_t { kMany, kOne };
 
 // Encodes a built message deterministically as a resource that refers to what the message does (see
 // naming/references.h). `origins`: the config objects that it was made from, in any order.
 cache::ResourcePtr Encode(std::string_view name, const google::protobuf::Message& message,
                           Audience audience = Audience::kMany, cache::Origins origins = {});
-// The same of a message that is encoded already, and refers to nothing; `type` is its full name,
+// As above for an encoded message without references. `type` is its full name,
 // "envoy.config.route.v3.RouteConfiguration".
 cache::ResourcePtr EncodeBytes(std::string_view name, std::string_view type, std::string_view message,
                                Audience audience = Audience::kMany, cache::Origins origins = {});
@@ -96,7 +96,7 @@ std::unique_ptr<Generator> NewListenerGenerator();  // gen/listener: LDS
 std::unique_ptr<Generator> NewRouteGenerator();     // gen/route: RDS
 // gen/route: VHDS, the virtual hosts that requests ask for.
 std::unique_ptr<Generator> NewVirtualHostGenerator();
-// gen/secret: SDS of what Secrets and ConfigMaps hold, for proxies that have proven who they are.
+// gen/secret: SDS of Secrets and ConfigMaps, for authenticated proxies.
 std::unique_ptr<Generator> NewSecretGenerator();
 // gen/extension: ECDS, the configurations that filters of listeners ask for by name.
 std::unique_ptr<Generator> NewExtensionGenerator();

@@ -17,8 +17,8 @@
 
 namespace fairlead::jwks {
 
-// Fetches the key sets that the RequestAuthentications of a mesh refer to, and keeps them fresh, on a thread
-// of its own that is there once something is wanted. Whatever key servers do, nobody waits for them. Metrics:
+// Fetches the key sets of a mesh's RequestAuthentications and keeps them fresh. Its own thread exists once a
+// key set is wanted. Nobody waits for key servers, whatever they do. Metrics:
 // pilot_jwks_resolver_network_fetch_success_total and …_fail_total, as istiod's.
 class Fetcher {
  public:
@@ -36,10 +36,10 @@ class Fetcher {
   Fetcher(Options options, Publish publish, OnSettled on_settled);
   ~Fetcher();  // as Stop()
 
-  // What the mesh wants now. Returns at once. Thread-safe.
+  // The key sets that the mesh wants now. Returns at once. Thread-safe.
   void Want(const mesh::MeshSnapshot& snapshot);
-  // Whether what the first mesh wants was tried, or took too long: until then a server that starts would send
-  // proxies, which may have the keys of its predecessor, none. Thread-safe.
+  // Whether the first mesh's key sets were tried, or took too long. Before that, a starting server would send
+  // proxies no keys, although they may have its predecessor's. Thread-safe.
   bool Settled() const { return settled_; }
   void Stop();
 
@@ -65,7 +65,7 @@ class Fetcher {
   bool stopping_ = false;
   std::atomic<bool> settled_{false};
 
-  // Of the thread.
+  // State of the thread.
   Schedule schedule_;
   Downloads downloads_;
   std::map<model::KeySource, std::string> problems_;  // as they were last logged

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// What key servers answer, which nobody vouches for. Pure, thread-safe.
+// The answers of key servers, which nobody vouches for. Pure, thread-safe.
 namespace fairlead::jwks {
 
 // Whether a text is a JSON Web Key Set: an object with a list "keys" of objects (RFC 7517, section 5), in

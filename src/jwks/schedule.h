@@ -16,9 +16,9 @@ namespace fairlead::jwks {
 // The sources of key sets that are wanted, each with the time that one fetch may take.
 using Wanted = std::map<model::KeySource, Clock::duration>;
 
-// When each key set is fetched, and what is known. A set is fetched again after a while, sooner and then ever
-// later where that failed; one that was fetched once counts until it has not been refreshed for very long.
-// Pure: time comes as an argument. Not thread-safe.
+// When each key set is fetched, and what is known. A set is fetched again after a while, after a failure
+// sooner and then ever later. A fetched set counts until it has not been refreshed for very long. Pure: time
+// comes as an argument. Not thread-safe.
 class Schedule {
  public:
   struct Options {
@@ -37,7 +37,7 @@ class Schedule {
   // These from now on, and no others: new ones are due at once, what is known of those not wanted any more is
   // forgotten. True: that changed what is known.
   bool Want(const Wanted& wanted, Clock::time_point now);
-  // Those whose time has come. Each is under way until its outcome is told.
+  // The due key sets. Each is under way until its outcome is told.
   std::vector<Order> TakeDue(Clock::time_point now);
   // When there is something to take; nothing where all are under way or none is wanted.
   std::optional<Clock::time_point> NextDue() const;

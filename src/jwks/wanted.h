@@ -6,9 +6,9 @@
 
 namespace fairlead::jwks {
 
-// What the RequestAuthentications of a mesh want to be fetched: the keys of rules that bring none. Of several
-// rules for one source the longest timeout counts, 5 s where none is given, and 30 s at most. Not those that
-// proxies fetch themselves (Features::key_fetch). Pure.
+// The key sets to fetch for a mesh's RequestAuthentications: the keys of rules without any. The longest
+// timeout of a source's rules counts, 5 s by default, and 30 s at most. Not those that proxies fetch
+// themselves (Features::key_fetch). Pure.
 Wanted WantedKeySets(const mesh::MeshSnapshot& snapshot);
 
 }  // namespace fairlead::jwks

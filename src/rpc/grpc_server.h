@@ -14,8 +14,8 @@
 #include "transport/stream.h"
 #include "transport/tls.h"
 
-// A gRPC server whose methods exchange encoded messages, so that what is sent can be bytes that many streams
-// share. Knows nothing of what the messages say.
+// A gRPC server whose methods exchange encoded messages, so that many streams can share the sent bytes. Knows
+// nothing of what the messages say.
 namespace fairlead::rpc {
 
 using transport::ServerStream;
@@ -37,7 +37,8 @@ struct GrpcServerOptions {
   std::vector<std::string> addresses;           // plaintext: "127.0.0.1:15010", ":15010", "unix:/run/…"
   std::vector<SecureAddress> secure_addresses;  // TLS
   KeepaliveOptions keepalive;
-  // Of a message from a client, compressed or not; what is larger ends its stream with RESOURCE_EXHAUSTED.
+  // The limit for a client's message, compressed or not; a larger one ends its stream with
+  // RESOURCE_EXHAUSTED.
   int max_receive_size = 4 << 20;
   int max_streams = 100000;  // at a time, of one connection
   int max_streams_without_identity =
@@ -46,7 +47,7 @@ struct GrpcServerOptions {
   // Likewise; 0: by the process's files, and no limit.
   size_t max_connections = 0, max_connections_per_address = 0;
   std::vector<GrpcMethod> methods;
-  // What an unknown method is answered with, from its path.
+  // The answer to an unknown method, from its path.
   std::function<absl::Status(std::string_view path)> refuse;
 };
 
@@ -65,7 +66,7 @@ class GrpcServer {
   void Stop(std::chrono::milliseconds grace);
   // The ports listened on (for ":0"), in the order of the addresses, those of the secure ones last.
   const std::vector<int>& ports() const;
-  // Those of now.
+  // The current ones.
   std::vector<transport::ConnectionInfo> Connections() const;
 
  private:

@@ -25,9 +25,9 @@ class Health : public std::enable_shared_from_this<Health> {
   explicit Health(std::set<std::string> services) : services_(std::move(services)) {}
   // Check and Watch.
   std::vector<transport::Method> Methods();
-  // Of the server and each of its services; who watches is told.
+  // Sets the health of the server and each of its services, and tells watchers.
   void SetServing(bool serving);
-  // Of a service; "" is the server itself.
+  // The health of a service; "" is the server itself.
   Status Of(std::string_view service) const;
 
  private:

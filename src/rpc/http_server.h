@@ -43,8 +43,8 @@ class HttpReply {
 using HttpReplyPtr = std::shared_ptr<HttpReply>;
 
 struct HttpServerOptions {
-  // Requests that are answered at a time, those that wait for something included. A quarter as many more wait
-  // for one to end, the rest are refused (503).
+  // Requests at a time, waiting ones included. A quarter as many more wait for one to end, the rest are
+  // refused (503).
   size_t max_requests = 512;
   // Connections at a time, silent ones included, of which the oldest goes when there are more. Zero: 512 more
   // than requests.
@@ -79,7 +79,7 @@ class HttpServer {
   void OnUnanswered(std::function<HttpResponse(const HttpRequest&, int status)> answer);
   // Listens on "host:port" or ":port" (all addresses); Unavailable, naming the address, where it cannot.
   absl::Status Start(const std::string& address);
-  // What is answered already is sent; the rest ends.
+  // Finished answers are sent; the rest ends.
   void Stop();
   int port() const;  // that was bound; 0 before Start
 

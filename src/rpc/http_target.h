@@ -7,14 +7,14 @@
 
 namespace fairlead::rpc {
 
-// What a request's target names: "/debug/adsz?proxyID=a%20b".
+// The parts of a request's target: "/debug/adsz?proxyID=a%20b".
 struct HttpTarget {
   std::string path;                               // decoded
   std::multimap<std::string, std::string> query;  // likewise; a name without "=" has the value ""
 };
 
-// Of a target of its own, or one with a scheme and a host, as proxies write it. What is not encoded rightly
-// stays as it is. Source: RFC 3986, RFC 9112, 3.2
+// Parses a target alone, or one with a scheme and a host, as proxies write it. Wrong encodings stay
+// unchanged. Source: RFC 3986, RFC 9112, 3.2
 HttpTarget ParseTarget(std::string_view target);
 
 }  // namespace fairlead::rpc

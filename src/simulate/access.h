@@ -8,19 +8,19 @@
 #include "simulate/outcome.h"
 #include "simulate/request.h"
 
-// Who may send a request: Istio's filters of AuthorizationPolicies and RequestAuthentications.
+// Istio's filters of AuthorizationPolicies and RequestAuthentications.
 namespace fairlead::simulate {
 
 // Whether a filter is one of those.
 bool DecidesAccess(std::string_view filter);
 
-// Runs them in their order. True: one refuses the request, the outcome says which policy and rule. What they
-// find out goes to the request's metadata and headers; the policies that let it in, and those that are on
-// trial or only audit, become steps of the outcome. An external authorizer is noted, and taken to allow.
+// Runs them in their order. True: one refuses the request, the outcome says which policy and rule. Their
+// results go to the request's metadata and headers. Policies that allow the request, and policies on trial or
+// only for audit, become steps of the outcome. An external authorizer is noted, and taken to allow.
 bool RefusedByAccess(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
     Request* request, Outcome* outcome);
-// The same of one network filter; REQUIRES: DecidesAccess(filter.name()).
+// The same for one network filter; REQUIRES: DecidesAccess(filter.name()).
 bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, Request* request, Outcome* outcome);
 
 }  // namespace fairlead::simulate

@@ -6,8 +6,8 @@
 #include "envoy/config/rbac/v3/rbac.pb.h"
 #include "simulate/request.h"
 
-// Envoy's role-based access control, by its API's description (envoy.config.rbac.v3). Pure. What the
-// simulation does not know (conditions in CEL, custom matchers) matches nothing.
+// Envoy's role-based access control, by its API's description (envoy.config.rbac.v3). Pure. Unknown matchers
+// (conditions in CEL, custom matchers) match nothing.
 namespace fairlead::simulate {
 
 bool Matches(const envoy::config::rbac::v3::Permission& permission, const Request& request);

@@ -28,15 +28,15 @@ struct Connection {
 // InvalidArgument where an address of the request is none.
 absl::StatusOr<Connection> ConnectionOf(const Request& request);
 
-// The listener that accepts a connection, and the one that serves it: the first hands over where it restores
-// the original destination and a listener of that address exists. Both null where nothing accepts it.
+// The accepting listener and the serving listener. The first hands over if it restores the original
+// destination and a listener of that address exists. Both null where nothing accepts it.
 struct ChosenListener {
   const envoy::config::listener::v3::Listener* accepted_by = nullptr;
   const envoy::config::listener::v3::Listener* served_by = nullptr;
 };
 ChosenListener ChooseListener(const Listeners& listeners, Direction direction, const Connection& connection);
 
-// What the listener's filters find out in the first bytes: transport protocol, server name and protocols.
+// The findings of the listener's filters in the first bytes: transport protocol, server name and protocols.
 void Inspect(const envoy::config::listener::v3::Listener& listener, const Request& request,
              Connection* connection);
 

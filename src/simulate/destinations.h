@@ -9,10 +9,10 @@
 
 namespace fairlead::simulate {
 
-// A cluster with the endpoints that its load balancing may choose: those of the priorities that get load, as
-// Envoy spreads it by health; all of them where so few are healthy that it panics. Clusters that go to the
-// original destination have that one; those that ask DNS have names. `problem` where there is no such cluster
-// or nobody to choose.
+// A cluster with the possible endpoints of its load balancing: those of the priorities with load, as Envoy
+// spreads it by health. All of them if so few are healthy that Envoy panics. A cluster to the original
+// destination has that one; a DNS cluster has names. `problem` where there is no such cluster or nobody to
+// choose.
 Destination DestinationOf(const ProxyResources& resources, std::string_view cluster, const Request& request);
 
 // "no cluster NAME": what a Destination's problem says where the proxy does not have the cluster.

@@ -8,7 +8,7 @@
 
 namespace fairlead::simulate {
 
-// What a route was found in; the route configuration and virtual host settings that it falls back to.
+// The place of a route; the settings of route configuration and virtual host that it falls back to.
 struct RoutePlace {
   const envoy::config::route::v3::RouteConfiguration& configuration;
   const envoy::config::route::v3::VirtualHost& host;
@@ -16,8 +16,8 @@ struct RoutePlace {
 };
 
 // Runs the filters before the router but those of access.h: CORS and faults. Whether one of them answers the
-// request, the outcome then says how. A fault that is injected into a share of the requests is noted as a
-// change; filters that are not simulated and may answer (Wasm, Lua, …) as notes.
+// request, the outcome then says how. A fault for a share of the requests is noted as a change. Filters that
+// are not simulated and may answer (Wasm, Lua, …) are notes.
 bool AnsweredByFilter(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
     const RoutePlace& place, const Request& request, Outcome* outcome);

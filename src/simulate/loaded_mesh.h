@@ -18,8 +18,8 @@ struct LoadedMesh {
   mesh::SnapshotPtr snapshot;                              // never null
   std::map<config::ObjectKey, config::ConfigPtr> objects;  // all that count
   std::vector<config::Diagnostic> diagnostics;
-  // What stands for templates of workloads without Pods (see made_up.h): Pods and addresses, each with what
-  // it was made of; and how many Services were given an address.
+  // The substitutes for templates of workloads without Pods (see made_up.h): Pods and addresses, each with
+  // its template. Also the number of Services with a made-up address.
   std::map<config::ObjectKey, std::string> made_up_pods;
   std::map<std::string, std::string> made_up_addresses;
   size_t made_up_services = 0;

@@ -9,8 +9,8 @@
 #include "config/kubernetes_types.h"
 #include "config/object.h"
 
-// What a cluster would make of a repository's own manifests: they have Deployments and Services, but neither
-// Pods nor addresses, which a simulation is about. Pure.
+// A cluster's part of a repository's own manifests: they have Deployments and Services, but no Pods and
+// addresses, which a simulation needs. Pure.
 namespace fairlead::simulate {
 
 // A Deployment, StatefulSet, DaemonSet, ReplicaSet, Job or CronJob; or a Gateway, for its router.
@@ -25,20 +25,20 @@ struct WorkloadTemplate {
 };
 std::string ToText(const WorkloadTemplate& one);  // "Deployment shop/web, mesh/web.yaml:12"
 
-// Those of a text of manifests, lists included; what cannot be read is left out.
+// The templates of a text of manifests, lists included; unreadable documents are left out.
 std::vector<WorkloadTemplate> ReadTemplates(std::string_view text, const std::string& file);
 
 struct MadeUp {
   std::vector<config::ObjectChange> objects;
-  // What stands for templates: the Pods, and their addresses, each with the template as ToText has it.
+  // The substitutes for templates: Pods and addresses, each with its template as ToText prints it.
   std::map<config::ObjectKey, std::string> pods;
   std::map<std::string, std::string> addresses;
   size_t services = 0;  // that were given an address
 };
 
-// For each template of at least one replica that no Pod of its namespace has the labels of, one ready Pod by
-// its name with an address of 198.18.0.0/16 (RFC 2544); for Services without one an address of 198.19.0.0/16.
-// A Pod has a sidecar where its namespace or its own labels ask for one.
+// A template with at least one replica whose labels no Pod of its namespace has gets one ready Pod. The Pod
+// has the template's name and an address of 198.18.0.0/16 (RFC 2544). Services without an address get one of
+// 198.19.0.0/16. A Pod has a sidecar where its namespace or its own labels ask for one.
 using Objects = std::map<config::ObjectKey, config::ConfigPtr>;
 MadeUp MakeUp(const std::vector<WorkloadTemplate>& templates, const Objects& objects);
 

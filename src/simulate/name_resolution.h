@@ -10,7 +10,7 @@
 
 namespace fairlead::simulate {
 
-// What a workload that asks for a name connects to.
+// The address that a workload connects to for a name.
 struct ResolvedName {
   std::string address;  // an IP
   std::string note;     // why it is a guess; "" where it is what the cluster's DNS says
@@ -28,8 +28,8 @@ inline constexpr std::string_view kUnknownIpv6Address = "2001:db8::1";
 ResolvedName ResolveName(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                          std::string_view name);
 
-// Why nobody answers at the host and port: "reviews.bookshop has port 9080, not 80", "nobody has the host
-// reviewz.bookshop; did you mean reviews?". "" where somebody does, or where only the Internet's DNS would
+// The reason for no answer at the host and port: "reviews.bookshop has port 9080, not 80", "nobody has the
+// host reviewz.bookshop; did you mean reviews?". "" if somebody answers, or only the Internet's DNS would
 // know.
 std::string MissingTarget(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                           std::string_view host, uint32_t port);

@@ -10,15 +10,15 @@
 #include "simulate/outcome.h"
 #include "simulate/request.h"
 
-// Which of the mesh's objects decided.
+// The objects of the mesh that decided.
 namespace fairlead::simulate {
 
 // The object that a resource's metadata names (filter_metadata.istio.config), if any.
 void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome);
 
-// What resources do not tell: the services behind the destinations, the Sidecar that gives the proxy its
-// scope, the RequestAuthentications that verified or refused a token, and for inbound traffic the
-// PeerAuthentications that hold for the workload. `policies` are all PeerAuthentications of the mesh.
+// The objects that resources do not name: services behind destinations, the Sidecar of the proxy's scope,
+// RequestAuthentications that verified or refused a token. Inbound also the PeerAuthentications of the
+// workload. `policies` are all PeerAuthentications of the mesh.
 void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
                     const std::vector<config::ConfigPtr>& policies, const Request& request, Outcome* outcome);
 

@@ -12,13 +12,12 @@
 
 namespace fairlead::simulate {
 
-// Which way a connection crosses the proxy: from the workload beside it, or to it.
-// kGateway: it comes to a router, whose listeners bind to their ports.
+// The direction of a connection through the proxy: from the workload beside it, or to it.
 enum class Direction : uint8_t { kOutbound, kInbound, kGateway };
 
 std::string_view NameOf(Direction direction);  // "outbound", "inbound", "gateway"
 
-// What the connection carries, inside of TLS where there is TLS.
+// The content of the connection, inside of TLS if there is TLS.
 enum class Application : uint8_t { kHttp10, kHttp11, kHttp2, kTcp };
 
 // A TLS handshake as the peer starts it.
@@ -37,8 +36,8 @@ struct Request {
   std::string destination_address;  // an IP
   uint32_t destination_port = 0;
   std::optional<Tls> tls;
-  // Who the peer is by its certificate ("spiffe://cluster.local/ns/shop/sa/web"); "" where that is not known.
-  // It counts where mutual TLS ends at the proxy.
+  // The peer's identity by its certificate ("spiffe://cluster.local/ns/shop/sa/web"); "" if unknown. It
+  // counts where mutual TLS ends at the proxy.
   std::string identity;
   Application application = Application::kHttp11;
 
@@ -54,7 +53,7 @@ struct Request {
   std::optional<google::protobuf::Struct> claims;
   int64_t time = 0;  // seconds since 1970, for tokens that expire
 
-  // What filters before the router would have found out, by filter: {"envoy.filters.http.jwt_authn": {…}}.
+  // The assumed findings of filters before the router, by filter: {"envoy.filters.http.jwt_authn": {…}}.
   google::protobuf::Struct metadata;
   // Stands for Envoy's random number where a route holds for a share of the requests: it holds if the share,
   // in percent, is above this.

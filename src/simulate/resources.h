@@ -15,7 +15,7 @@
 
 namespace fairlead::simulate {
 
-// What one proxy was sent, decoded. Load assignments are by cluster_name, everything else by name.
+// The decoded resources of one proxy. Load assignments are by cluster_name, everything else by name.
 struct ProxyResources {
   std::vector<envoy::config::listener::v3::Listener> listeners;
   std::map<std::string, envoy::config::route::v3::RouteConfiguration, std::less<>> routes;
@@ -26,8 +26,8 @@ struct ProxyResources {
   absl::Status Add(const google::protobuf::Any& resource);
 };
 
-// What the generators make for a proxy that asks as Envoy does: clusters and listeners all, endpoints and
-// routes by the names that those hold.
+// The generators' resources for a proxy that asks like Envoy: all clusters and listeners, and the endpoints
+// and routes that these name.
 ProxyResources ResourcesOf(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
 
 }  // namespace fairlead::simulate

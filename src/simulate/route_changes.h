@@ -7,11 +7,11 @@
 #include "simulate/outcome.h"
 #include "simulate/request.h"
 
-// What a route does to a request besides choosing a cluster.
+// The changes of a route to a request, besides the choice of a cluster.
 namespace fairlead::simulate {
 
-// Header changes of anything that has them, in the order in which they apply: a route, a virtual host, a
-// route configuration, a cluster of a split.
+// Header changes in the order in which they apply: of a route, a virtual host, a route configuration, or a
+// cluster of a split.
 template <typename Source>
 void AddHeaderChanges(const Source& source, std::vector<Fact>* out);
 

@@ -7,7 +7,7 @@
 #include "config/object.h"
 #include "simulate/outcome.h"
 
-// Which rule of an object decided, and where it is written.
+// The rule of an object that decided, with its line.
 namespace fairlead::simulate {
 
 // A VirtualService whose HTTP routes all have names: one that has none is named by its place, "spec.http[1]".
@@ -18,9 +18,8 @@ struct RuleLine {
   std::string path;  // "spec.http[1]", "spec.rules[0]"
   int line = 0;      // in the object's file
 };
-// The rules of an object that took part: of a VirtualService the route that was chosen, of an
-// AuthorizationPolicy the rules that were met. Reads the object's file; empty where it has none, or another
-// content by now.
+// The deciding rules of an object: the chosen route of a VirtualService, the met rules of an
+// AuthorizationPolicy. Reads the object's file; empty where it has none, or another content by now.
 std::vector<RuleLine> RulesOf(const config::ConfigObject& object, const Outcome& outcome);
 
 }  // namespace fairlead::simulate

@@ -11,8 +11,8 @@ namespace fairlead::simulate {
 // Sends a request through a proxy's listeners, routes and clusters as Envoy would match it, and says where it
 // ends. A pure function, thread-safe. InvalidArgument where an address of the request is no IP address.
 //
-// What Envoy decides while it runs is left open: load balancing (all endpoints that could be chosen are
-// given), weights (all shares are), retries, and filters with code or policies of their own (noted).
+// Decisions of a running Envoy stay open: load balancing (the result has all possible endpoints), weights
+// (all shares) and retries. Filters with code or their own policies are noted.
 absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request& request);
 
 }  // namespace fairlead::simulate

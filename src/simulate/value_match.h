@@ -12,7 +12,7 @@
 #include "simulate/request.h"
 
 // Envoy's matchers of values, by their API's description (envoy.type.matcher.v3, envoy.config.route.v3).
-// What the simulation does not know (custom string matchers) matches nothing.
+// Unknown matchers (custom string matchers) match nothing.
 namespace fairlead::simulate {
 
 // The whole value, as Envoy's RE2 matches it. An invalid pattern matches nothing; Envoy would reject it.

@@ -5,8 +5,8 @@
 
 namespace fairlead::transports {
 
-// The pages of Istio's ControlZ by which `istioctl admin log` and people change the log of a running process:
-// /scopez for people; /scopej/ lists scopes as JSON, /scopej/SCOPE shows one, and PUT there sets its
+// The pages of Istio's ControlZ for the log of a running process, used by `istioctl admin log` and by people.
+// /scopez is for people. /scopej/ lists scopes as JSON, /scopej/SCOPE shows one, and PUT there sets its
 // output_level and log_callers. Levels last as long as the process. Everybody who reaches the server may.
 // Source: Istio, pkg/ctrlz/topics/scopes.go
 void AddControlPages(rpc::HttpServer* server);

@@ -9,7 +9,7 @@
 
 #include "rpc/http_server.h"
 
-// What probes and monitoring ask for.
+// The pages for probes and monitoring.
 namespace fairlead::transports {
 
 // /ready: 200, or 503 with the sources that have not synced. `unsynced` gives none where the server is ready.

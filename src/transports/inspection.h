@@ -8,7 +8,7 @@
 #include "rpc/grpc_server.h"
 #include "rpc/http_server.h"
 
-// Introspection over HTTP and gRPC. What is handed in must outlive the servers.
+// Introspection over HTTP and gRPC. All arguments must outlive the servers.
 namespace fairlead::transports {
 
 // /debug/NAME for each page (debug/pages.h), and /debug, a list of them; for clients on this machine alone.

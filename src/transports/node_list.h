@@ -9,8 +9,8 @@
 
 namespace fairlead::transports {
 
-// The nodes that a file or a folder of files (*.json, *.yaml, *.yml) names: each a Node as the bootstrap of
-// an Envoy has it, alone or in a list; several YAML documents a file.
+// The nodes of a file or of a folder of files (*.json, *.yaml, *.yml). Each is a Node as in Envoy's
+// bootstrap, alone or in a list; a file may have several YAML documents.
 class NodeList {
  public:
   explicit NodeList(std::string path) : path_(std::move(path)) {}

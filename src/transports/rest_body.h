@@ -8,8 +8,8 @@
 
 namespace fairlead::transports {
 
-// Whether the body of a poll, a DiscoveryRequest in JSON, may be parsed: all of it but the names of
-// resources keeps within the limits of a node, which in JSON may have twice as many bytes. It is scanned, and
+// Whether the body of a poll, a DiscoveryRequest in JSON, may be parsed. Everything but the names of
+// resources must keep within the limits of a node; JSON may have twice as many bytes. It is scanned, and
 // needs no memory. InvalidArgument says what is too much. Texts that are no JSON may pass. Pure.
 absl::Status CheckRestBody(std::string_view body, const model::NodeLimits& limits);
 

@@ -13,9 +13,9 @@
 
 namespace fairlead::transports {
 
-// The methods of the aggregated discovery service and of those of one type (see xds/services.h) as gRPC
-// streams of the pusher, which must outlive the server. `prove`, where it is given, says which identities a
-// stream has proven, or why it is refused.
+// The methods of the discovery services (aggregated and of one type, see xds/services.h) as gRPC streams of
+// the pusher, which must outlive the server. `prove`, where it is given, says which identities a stream has
+// proven, or why it is refused.
 using Prove = std::function<absl::StatusOr<std::vector<std::string>>(const rpc::ServerStream& stream)>;
 std::vector<rpc::GrpcMethod> XdsMethods(push::Pusher* pusher, const Prove& prove = nullptr);
 

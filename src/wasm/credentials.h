@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// Who the agent says it is to a registry, and what a registry asks of it. Pure, thread-safe.
+// The agent's credentials for a registry, and the challenge of a registry. Pure, thread-safe.
 namespace fairlead::wasm {
 
 struct Credentials {
@@ -17,12 +17,12 @@ struct Credentials {
   std::string identity_token;  // to get tokens by, in place of a password
   std::string registry_token;  // to show as it is
   bool empty() const { return user.empty() && identity_token.empty() && registry_token.empty(); }
-  // Of HTTP's Basic scheme (RFC 7617).
+  // The value for HTTP's Basic scheme (RFC 7617).
   std::string Basic() const;
 };
 
-// What a docker config.json (a secret of type kubernetes.io/dockerconfigjson) has for a registry; empty where
-// that is nothing. InvalidArgument where it is none; the message has nothing of its content.
+// The credentials for a registry in a docker config.json (a secret of type kubernetes.io/dockerconfigjson);
+// empty if it has none. InvalidArgument where it is none; the message has nothing of its content.
 absl::StatusOr<Credentials> CredentialsFor(std::string_view docker_config, std::string_view registry);
 
 // A challenge of a WWW-Authenticate header. Source: the distribution project's token authentication
@@ -34,9 +34,9 @@ struct Challenge {
 // The Bearer challenge of the headers' values, else the Basic one; nothing where there is neither.
 std::optional<Challenge> ParseChallenge(const std::vector<std::string>& values);
 
-// Whether credentials may be shown at the place that a registry names for tokens: the registry itself, or a
-// server of the web over TLS that is not in this machine's own network. `base`: the registry's own URL,
-// without a path. PermissionDenied says why not.
+// Whether the token server of a registry may get credentials. It must be the registry itself, or a public web
+// server over TLS outside of this machine's own network. `base`: the registry's own URL, without a path.
+// PermissionDenied says why not.
 absl::Status CheckRealm(std::string_view realm, std::string_view base);
 
 }  // namespace fairlead::wasm

@@ -8,15 +8,15 @@
 
 namespace fairlead::wasm {
 
-// Which image of which registry: "registry.example.com:5000/team/filter:1.0", "filter@sha256:…". Without a
-// registry it is Docker Hub, as for docker. A plain value; its parts are safe to put into a URL.
+// An image of a registry: "registry.example.com:5000/team/filter:1.0", "filter@sha256:…". Without a registry
+// it is Docker Hub, as for docker. A plain value; its parts are safe to put into a URL.
 struct ImageReference {
   std::string registry;    // host, and port if there is one
   std::string repository;  // "team/filter"
   std::string tag;         // "latest" where nothing is said
   std::string digest;      // of the manifest, 64 hexadecimal digits; "": the tag counts
 
-  // What a manifest is asked for by.
+  // The tag or digest in the request for a manifest.
   std::string Name() const { return digest.empty() ? tag : "sha256:" + digest; }
 };
 

@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 
-// What registries say of images, which nobody vouches for. Pure, thread-safe; InvalidArgument says what is
-// wrong. Sources: the OCI image specification, "Image Manifest" and "Image Index"; Docker's "Image Manifest
-// Version 2, Schema 2"; the Wasm image specification (github.com/solo-io/wasm, spec).
+// The answers of registries about images, which nobody vouches for. Pure, thread-safe; InvalidArgument says
+// what is wrong. Sources: the OCI image specification, "Image Manifest" and "Image Index"; Docker's "Image
+// Manifest Version 2, Schema 2"; the Wasm image specification (github.com/solo-io/wasm, spec).
 namespace fairlead::wasm {
 
 struct Descriptor {
@@ -26,7 +26,7 @@ struct Manifest {
   std::vector<Descriptor> parts;  // the image's layers, the index's images
 };
 
-// What an Accept header says of manifests.
+// The Accept header for manifests.
 inline constexpr std::string_view kManifestTypes =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
     "application/vnd.docker.distribution.manifest.v2+json, "
@@ -34,8 +34,8 @@ inline constexpr std::string_view kManifestTypes =
 
 absl::StatusOr<Manifest> ParseManifest(std::string_view text);
 
-// The image of an index that is meant: the one of Wasm, else of linux/amd64, the platform that such images
-// say or leave out, else the only one.
+// The right image of an index: the one of Wasm, otherwise of linux/amd64 (such images have or omit this
+// platform), otherwise the only one.
 absl::StatusOr<Descriptor> ImageOfIndex(const Manifest& index);
 
 // The layer that holds the module: itself (the "oci" variant) or in an archive (the "compat" variant).

@@ -39,9 +39,9 @@ struct ModuleOrder {
   std::chrono::milliseconds timeout{5000};      // for all of it
 };
 
-// Modules as files, fetched when they are first wanted. They are found by where they come from and their
-// checksum; those that nobody has wanted for long are removed, and the ones that were wanted last the longest
-// ago where all together take too much. Two that want one URL at once share one download. Thread-safe.
+// Modules as files, fetched when they are first wanted. Modules are found by origin and checksum. A module
+// without a use for long is removed. If all modules take too much, the least recently used ones are removed.
+// Two that want one URL at once share one download. Thread-safe.
 class ModuleCache {
  public:
   struct Options {
@@ -79,7 +79,7 @@ class ModuleCache {
     Clock::time_point wanted;  // the last time
     std::set<std::string> urls;
   };
-  // What a URL led to the last time, and the versions of the plugins that it was asked for.
+  // The last result of a URL, and the versions of the plugins that requested it.
   struct Known {
     std::string checksum;
     std::map<std::string, std::string> versions;

@@ -21,8 +21,8 @@ class RegistryImage {
   // `pull_secret`: a docker config.json; none: the options'. `download` must outlive it.
   RegistryImage(const Download& download, ImageReference reference, std::optional<std::string> pull_secret);
 
-  // Finds the image: its digest, 64 hexadecimal digits. What an index leads to has the digest of the image in
-  // it, unless the reference pins the index itself: then that.
+  // Finds the image: its digest, 64 hexadecimal digits. The image behind an index has its own digest, unless
+  // the reference pins the index itself: then that.
   absl::StatusOr<std::string> Resolve();
   // REQUIRES: Resolve was OK.
   absl::StatusOr<std::string> Module();

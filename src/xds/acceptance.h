@@ -20,12 +20,12 @@ struct Refused {
   ResourcePtr has;     // that the client goes on with; null: nothing, or nothing that is known of
 };
 
-// What a client took of the responses of one type. It answers them in their order. Envoy takes what it can of
-// a response that it rejects, and names the clusters or listeners that it does not take: the others count as
-// taken. Where an error names nothing that was sent, all that was new to the client counts as refused.
+// Knows which responses of one type a client accepted. The client answers them in their order. Envoy accepts
+// the good part of a rejected response. It names the rejected clusters or listeners; all others count as
+// accepted. Where an error names nothing that was sent, all that was new to the client counts as refused.
 //
-// What is kept are sets that the stream shares with others: two for a client that has answered everything,
-// and at most four more for responses that are not answered yet. Not thread-safe.
+// The kept sets are shared with other streams: two for a client that has answered everything, and at most
+// four more for unanswered responses. Not thread-safe.
 class Acceptance {
  public:
   // The client begins anew with what it has; null: nothing that is known of. `unknown`: it has something all
@@ -33,8 +33,8 @@ class Acceptance {
   void Begin(ResourceSetPtr has, bool unknown);
   // The client is sent a response, with which it is to have `sent`. `nonce` is larger than any before.
   void OnSent(uint64_t nonce, const ResourceSetPtr& sent, const Response& response);
-  // There was nothing to send, though what the client is to have was made anew: of what it has nothing older is
-  // kept.
+  // There was nothing to send, though what the client is to have was made anew: of what it has nothing older
+  // is kept.
   void OnNothingSent(const ResourceSetPtr& sent);
   // It answers one; an answer that is not waited for means nothing.
   void OnAck(uint64_t nonce);
@@ -44,9 +44,9 @@ class Acceptance {
   uint32_t answers() const { return answers_; }
   // Whether the client may lack something that it has answered. Costs nothing.
   bool Behind() const { return accepted_ != answered_; }
-  // What it lacks of that, but for what is not in `sent` any more; by name.
+  // The refused resources that are still in `sent`; by name.
   std::vector<Refused> RefusedOf(const ResourceSet& sent) const;
-  // What the client has; null: nothing that is known of.
+  // The client's resources; null: nothing is known.
   const ResourceSetPtr& accepted() const { return accepted_; }
   // Whether it had something when it began that is not known.
   bool unknown() const { return unknown_; }
@@ -69,9 +69,9 @@ class Acceptance {
   std::vector<Awaited> awaited_;  // by nonce
 };
 
-// What an error says of single resources, "Error adding/updating listener(s) NAME: REASON, NAME: REASON".
-// Nothing where it names none of which `sent` is true. Source: Envoy,
-// source/common/listener_manager/lds_api.cc, source/common/upstream/cds_api_helper.cc.
+// The single resources in an error, "Error adding/updating listener(s) NAME: REASON, NAME: REASON". Nothing
+// where it names none of which `sent` is true. Source: Envoy, source/common/listener_manager/lds_api.cc,
+// source/common/upstream/cds_api_helper.cc.
 struct NamedReason {
   std::string name, reason;
 };

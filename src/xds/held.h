@@ -14,7 +14,7 @@ struct HeldNames {
   bool answered = false;  // of a type that answers each name that is asked for, known or not
 };
 
-// What a stream keeps because of its client's requests.
+// The memory that a stream keeps because of its client's requests.
 struct Held {
   size_t own = 0;  // bytes that no other stream shares, roughly
   std::vector<HeldNames> names;

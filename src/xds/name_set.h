@@ -21,10 +21,10 @@ using NameSetPtr = std::shared_ptr<const NameSet>;
 // An immutable set of resource names. Thread-safe.
 class NameSet {
  public:
-  // Of any names in any order, repeated or not.
+  // From any names in any order, repeated or not.
   static NameSetPtr Of(std::vector<std::string_view> names);
   static const NameSetPtr& Empty();
-  // What `names` become with `added` and then without `dropped`. Remembered, as many clients change alike.
+  // `names` with `added` and then without `dropped`. Remembered, as many clients change alike.
   static NameSetPtr Changed(const NameSetPtr& names, const NameSetPtr& added, const NameSetPtr& dropped);
 
   // Sorted, unique.
@@ -35,8 +35,8 @@ class NameSet {
   bool Contains(std::string_view name) const;
   uint64_t id() const { return id_; }  // unlike that of any other set of the process
 
-  // Which part each name is of, by a function of it. A part has a number, which other parts have where their
-  // names are the same and the first set that had them lives.
+  // The part of each name, as a function of it. A part has a number, which other parts have where their names
+  // are the same and the first set that had them lives.
   using PartOf = size_t (*)(std::string_view name);
   struct Division {
     PartOf by;
@@ -60,8 +60,8 @@ class NameSet {
   mutable DivisionPtr division_;  // guarded by mutex_
 };
 
-// What is asked for of one part of a list: the names that a set has of it, or all that the set has, or
-// everything. Equal where the names are the same and were divided, or not divided, both.
+// The requested part of a list: a set's names in the part, or all names of the set, or everything. Equal
+// where the names are the same and were divided, or not divided, both.
 class NamePart {
  public:
   // `names` null: everything.

@@ -39,8 +39,8 @@ using Pieces = std::vector<Piece>;
 class ResourceList;
 using ResourceListPtr = std::shared_ptr<const ResourceList>;
 
-// What a client that has one set lacks of another, and what it has too much; by content hash. In the order
-// of the new set where a list is wholly new, else in an order of no meaning.
+// The missing and the superfluous resources of a client with one set, compared with another set; by content
+// hash. In the order of the new set where a list is wholly new, else in an order of no meaning.
 struct Difference {
   std::vector<ResourcePtr> changed;
   std::vector<ResourcePtr> replaced;  // the changed ones as they were, those that were there
@@ -51,8 +51,8 @@ using DifferencePtr = std::shared_ptr<const Difference>;
 
 // An immutable list of resources of one type with unique names, shared by all streams that have the same.
 // Lists with the same resources in the same order are one object while any of them lives. Keeps its own
-// encoding as the body of a response, from the second time that it is asked for (what is one client's own is
-// sent once), for as long as that is in use (see DropIdleBodies). Thread-safe.
+// encoding as the body of a response, from the second request on, for as long as it is in use (see
+// DropIdleBodies). A set of one client is sent once. Thread-safe.
 class ResourceList {
  public:
   static ResourceListPtr Of(std::vector<ResourcePtr> resources);
@@ -62,15 +62,15 @@ class ResourceList {
   const std::vector<ResourcePtr>& resources() const { return resources_; }
   // The same, sorted by the address of the interned name: an order for merging, not for output.
   const std::vector<ResourcePtr>& by_name() const { return by_name_; }
-  // Of names and contents, whatever the order; stable over processes.
+  // The hash of names and contents, whatever the order; stable over processes.
   const Hash128& hash() const { return hash_; }
   size_t size() const { return resources_.size(); }
 
-  // What the resources refer to, sorted, unique.
+  // The references of the resources, sorted, unique.
   const std::vector<Reference>& References() const;
 
-  // What is different since an earlier list of the same resources. Remembered, as many clients go from the
-  // one to the other.
+  // The difference to an earlier list of the same resources. Remembered, as many clients go from the one to
+  // the other.
   DifferencePtr Since(const ResourceListPtr& before) const;
 
   // All resources as the repeated field `resources` of a response: the small ones and the packed ones copied
@@ -114,7 +114,7 @@ class ResourceSet {
   size_t size() const { return size_; }
   // Stable over processes and replicas: the version of the whole.
   const Hash128& hash() const { return hash_; }
-  // Of the resources; made when it is asked for first.
+  // The names of the resources; made at the first request for them.
   const NameSetPtr& Names() const;
   ResourcePtr Find(std::string_view name) const;  // null where there is none
   // Whether one of the resources refers to this one.
@@ -133,7 +133,7 @@ class ResourceSet {
 // One resource's share of the hash of a set.
 Hash128 ShareOf(std::string_view name, const Hash128& hash);
 
-// What a client that has `before` lacks of `after`. Never null.
+// The difference for a client with `before` that should have `after`. Never null.
 DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after);
 
 // `set` without the resources of some names.

@@ -13,7 +13,7 @@
 
 namespace fairlead::xds {
 
-// What is to be sent: whole lists, single resources, and names that are gone (delta).
+// The content of a response: whole lists, single resources, and removed names (delta).
 struct Response {
   TypeId type = TypeId::kCluster;
   std::string_view url = {};  // of a type that is not in the table, for which `type` stands in; "": of `type`

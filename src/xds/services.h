@@ -8,8 +8,8 @@
 
 namespace fairlead::xds {
 
-// A discovery service of one type, as Envoy's API names it and its methods. What a service does not have is
-// "". Source: envoy/service/*/v3/*.proto
+// A discovery service of one type, as Envoy's API names it and its methods. A missing method is "". Source:
+// envoy/service/*/v3/*.proto
 struct ServiceInfo {
   TypeId type;
   std::string_view service;  // "envoy.service.cluster.v3.ClusterDiscoveryService"

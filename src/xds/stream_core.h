@@ -21,7 +21,7 @@
 
 namespace fairlead::xds {
 
-// What a request meant, for logs and counters. The core has already acted on it.
+// The meaning of a request, for logs and counters. The core has already acted on it.
 struct Verdict {
   enum Kind {
     kSubscribe,    // asks for something: the type is due
@@ -38,7 +38,7 @@ struct Verdict {
   bool answers = false;            // it answers a response that was waited for, perhaps not the last one
 };
 
-// What the stream's client last said and was told about a type, for introspection.
+// The last request and response of a type, for introspection.
 struct TypeStatus {
   bool subscribed = false;
   bool wildcard = false;                // to everything
@@ -47,9 +47,9 @@ struct TypeStatus {
   std::string version_sent, version_acked, version_nacked, nonce_sent, nonce_acked, nonce_nacked;
   std::string error;  // of the last NACK, cut; "" after an ACK
   uint64_t nacks = 0;
-  ResourceSetPtr accepted;       // what the client has; null: nothing that is known of
+  ResourceSetPtr accepted;        // what the client has; null: nothing that is known of
   bool accepted_unknown = false;  // it had something when it connected, which is not known
-  std::vector<Refused> refused;  // what of `sent` it did not take, by name
+  std::vector<Refused> refused;   // what of `sent` it did not take, by name
 };
 
 // When a state-of-the-world client is answered.
@@ -63,13 +63,13 @@ enum class Answers : uint8_t {
 // be sent. It has no I/O, no clock and no mesh. Not thread-safe: its owner calls it from one thread at a
 // time.
 //
-// The owner feeds requests in with OnRequest and calls OnChange when resources may have changed. Then,
-// whenever nothing is being written, it asks Next for a type, makes that type's resources and offers them;
-// what Offer returns has to be sent. Types come in the order of the table, removals that must wait come at
-// the end.
+// The owner feeds requests in with OnRequest and calls OnChange when resources may have changed. Whenever
+// nothing is being written, the owner asks Next for a type, makes the type's resources and offers them. The
+// result of Offer has to be sent. Types come in the order of the table, removals that must wait come at the
+// end.
 //
-// What a client rejects is treated as delivered: it is not sent again until it differs.
-// Source: envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol
+// A rejected resource counts as delivered: it is not sent again until it differs. Source:
+// envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol
 class StreamCore {
  public:
   // `served` is a mask of types (MaskOf). `nonce_prefix` must differ between the streams of a process, so
@@ -86,9 +86,9 @@ class StreamCore {
   // rejected.
   void OnResend();
 
-  // Whether something that the client asks for differs and was not sent, because in the last push it became
-  // something that nothing refers to any more: most clients let go of it when they take that over. False
-  // until the client has answered everything.
+  // Whether a requested resource differs and was not sent, because it became an orphan in the last push. Most
+  // clients unsubscribe from an orphan when they take over that push. False until the client has answered
+  // everything.
   bool HoldsBack() const;
   // The client has had time to let go and has not: what is held back becomes due.
   void OnQuiet();
@@ -110,7 +110,7 @@ class StreamCore {
   // nothing.
   bool Behind(TypeId type) const { return StateOf(type).acceptance.Behind(); }
   const Acceptance& AcceptanceOf(TypeId type) const { return StateOf(type).acceptance; }
-  // What the client should have; null: nothing.
+  // The resources that the client should have; null: none.
   const ResourceSetPtr& SentOf(TypeId type) const { return StateOf(type).sent; }
   TypeStatus Status(TypeId type) const;
   Held Holds() const;
@@ -133,18 +133,18 @@ class StreamCore {
     SubscribedNames names;     // asked for by name
     ResourceSetPtr sent;       // what the client was last told; null: nothing
     NameBag again;             // sent even if unchanged: the client asked anew, or warms what refers to it
-    // What referred to these went in this push, or in an earlier one whose response the client has not
-    // answered: it will let go of them.
+    // The references to these resources went in this push, or in an earlier one without an answer so far: the
+    // client will unsubscribe.
     NameBag orphans;
     NameBag withheld;  // those of the orphans that differ, of which the client is not told
     NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
     Acceptance acceptance;  // what the client took
-    size_t claimed = 0;  // bytes of what the client said to have when it opened
+    size_t claimed = 0;     // bytes of what the client said to have when it opened
 
     bool Subscribed() const { return wildcard || !names.empty(); }
     bool Asks(std::string_view name) const { return wildcard || names.Contains(name); }
-    // Whether what is asked for anew is all that has to be made. What the client let go of is still in
+    // Whether what is asked for anew is all that has to be made. Names without a subscription are still in
     // `sent`.
     bool PartDue() const {
       return again_due && !due && !respond && !resend && sent != nullptr && dropped.empty();

@@ -33,9 +33,9 @@ class NameBag {
   size_t bytes_ = 0;
 };
 
-// The names of one type that a client asks for. They are a shared set and a few changes of it, which become a
-// new shared set when there are many, or when somebody wants all names: so to add n names one by one is work
-// in proportion to n log n, and a thousand clients hold the same names once. Not thread-safe.
+// The names of one type that a client asks for. They are a shared set and a few changes of it. Many changes,
+// or a request for all names, make a new shared set. Adding n names one by one therefore costs work in
+// proportion to n log n, and a thousand clients hold equal names once. Not thread-safe.
 class SubscribedNames {
  public:
   void Add(std::string_view name);

@@ -8,9 +8,7 @@
 
 #include "cache/type_id.h"
 
-// The table of resource types. Its order is the order of sending within one push: what is referred to goes
-// before what refers to it, so that no proxy ever routes to something that it does not know (make before
-// break).
+// The table of resource types. Its order is the order of sending within one push (make before break).
 namespace fairlead::xds {
 
 using cache::kTypeCount;
@@ -35,9 +33,9 @@ struct TypeInfo {
   bool never_removed;
   // Known in the incremental variant only.
   bool delta_only;
-  // The types, as a mask, that a resource of this type makes a proxy ask for (see cache::Reference). What a
-  // changed resource refers to is sent again with it: a proxy warms the one until the others come, even if it
-  // has them (envoyproxy/envoy#13009, #33607).
+  // The types, as a mask, that a resource of this type makes a proxy ask for (see cache::Reference). The
+  // references of a changed resource are sent again with it. A proxy warms the resource until they come, even
+  // if it has them (envoyproxy/envoy#13009, #33607).
   uint32_t children;
 };
 

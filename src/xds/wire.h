@@ -9,8 +9,8 @@
 #include "proto/field_reader.h"
 
 // Protobuf's wire format, as far as discovery messages need it. Requests are read in place and responses are
-// put together from encoded pieces: with generated messages each response would copy every resource, and each
-// ACK of a large subscription would allocate thousands of strings. Source:
+// put together from encoded pieces. Generated messages would copy every resource for each response, and would
+// allocate thousands of strings for each ACK of a large subscription. Source:
 // protobuf.dev/programming-guides/encoding
 namespace fairlead::xds {
 

@@ -17,7 +17,7 @@ namespace fairlead::gen {
 
 // Nothing where the cluster would have to list endpoints and there are none.
 std::optional<envoy::config::cluster::v3::Cluster> BuildOutbound(const OutboundInputs& inputs);
-// Of inputs for UDP: datagrams go as they are, without TLS, PROXY protocol or subsets.
+// With inputs for UDP, datagrams go unchanged, without TLS, PROXY protocol or subsets.
 std::optional<envoy::config::cluster::v3::Cluster> BuildUdpOutbound(const OutboundInputs& inputs);
 envoy::config::cluster::v3::Cluster BuildInbound(const InboundInputs& inputs);
 envoy::config::cluster::v3::Cluster BuildFixed(const FixedInputs& inputs);

@@ -22,8 +22,8 @@ std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::Servi
 std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
                                                const ClusterTraits& traits);
 
-// Whom mutual TLS expects at a service: the identities of its endpoints and those that the service names, in
-// every trust domain that is an alias of ours; sorted. `endpoints` are the service's, or null.
+// The identities that mutual TLS expects at a service, sorted: its endpoints' and its own ones, in every
+// alias of our trust domain. `endpoints` are the service's, or null.
 std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& service,
                                       const model::ServiceEndpoints* endpoints);
 
@@ -31,8 +31,8 @@ std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& se
 // lead to.
 std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits);
 
-// Of the services that a router sees, those that VirtualServices of its Gateways or the mesh's extension
-// providers name: PILOT_FILTER_GATEWAY_CLUSTER_CONFIG. Source: Istio's GatewayServices.
+// The services of a router that the VirtualServices of its Gateways or the mesh's extension providers name
+// (PILOT_FILTER_GATEWAY_CLUSTER_CONFIG). Source: Istio's GatewayServices.
 std::vector<model::ServicePtr> CollectRoutedServices(mesh::View& view);
 
 // Clusters that every proxy of a kind has.

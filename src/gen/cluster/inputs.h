@@ -17,7 +17,7 @@
 // Everything that clusters are made from: plain values, compared by content; what they point to they own.
 namespace fairlead::gen {
 
-// What a client is that any cluster may depend on; a few values in a whole mesh.
+// The attributes of a client that any cluster may depend on; a few values in a whole mesh.
 struct ClusterTraits {
   model::ProxyType type = model::ProxyType::kSidecar;
   bool ipv4 = true, ipv6 = false;
@@ -79,7 +79,7 @@ struct InboundInputs {
   std::string bind;  // where the application listens; "" for the original destination
   uint32_t bind_port = 0;
   std::vector<InboundTarget> targets;  // the first decides, all are named in the metadata
-  // Of an ingress listener that no service leads to: the Sidecar stands in for the service.
+  // For an ingress listener without a service: the Sidecar takes the place of the service.
   Interned sidecar_name, sidecar_namespace;
   std::string listener_protocol;  // of an ingress listener: its own port counts, not a service's
   std::string listener_port_name;
@@ -109,7 +109,7 @@ struct FixedInputs {
   Kind kind = Kind::kBlackHole;
   model::SettingsPtr settings;
   ClusterTraits traits;
-  // Of the dynamic forward proxy: the agent's DNS proxy, "" without DNS capture, and the families of
+  // The dynamic forward proxy's address: the agent's DNS proxy, "" without DNS capture, and the families of
   // INSTANCE_IPS.
   std::string dns_proxy_address;
   bool instance_ipv4 = false, instance_ipv6 = false;

@@ -19,8 +19,8 @@ envoy::config::endpoint::v3::ClusterLoadAssignment BuildLoadAssignment(const End
 // locality load balancing; sorted by locality.
 std::vector<LocalityGroup> BuildLocalityGroups(const EndpointInputs& inputs);
 
-// Replaces endpoints of networks that the client cannot reach by those networks' gateways, weights scaled so
-// that the gateways of a network share the weight of what is behind them (Istio: split-horizon EDS).
+// Replaces endpoints of unreachable networks by the gateways of those networks (Istio: split-horizon EDS).
+// The gateways of a network share the weight of its endpoints.
 std::vector<LocalityGroup> RouteThroughGateways(const EndpointInputs& inputs,
                                                 std::vector<LocalityGroup> groups);
 

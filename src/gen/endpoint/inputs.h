@@ -21,8 +21,8 @@
 
 namespace fairlead::gen {
 
-// What a client is that its endpoints may depend on. Collect leaves out what a service's endpoints do not
-// depend on, so that clients which get the same share one result.
+// The attributes of a client that its endpoints may depend on. Collect leaves out attributes without
+// influence on a service's endpoints. Clients with equal attributes then share one result.
 struct EndpointClient {
   bool waypoint = false;
   bool sidecar = true;          // matters where there are other networks

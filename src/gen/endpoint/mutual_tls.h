@@ -13,8 +13,8 @@ namespace fairlead::gen {
 // REQUIRES: service, port, subset, rule and endpoints are collected.
 PeerPolicies CollectPeerPolicies(mesh::View& view, const EndpointInputs& inputs);
 
-// Decides for each endpoint whether the client speaks mutual TLS to it: the rule's mode where it sets one,
-// else whether the workload can and its PeerAuthentication does not forbid it.
+// Decides for each endpoint whether the client uses mutual TLS. The rule's mode wins if it has one. Otherwise
+// the workload must be able to, and its PeerAuthentication must not forbid it.
 class MutualTls {
  public:
   explicit MutualTls(const EndpointInputs& inputs);

@@ -13,7 +13,7 @@ class TypedExtensionConfig;
 
 namespace fairlead::gen::extension {
 
-// What a plugin's configuration is made from. REQUIRES: the object is a valid plugin of a Wasm module.
+// The values behind a plugin's configuration. REQUIRES: the object is a valid plugin of a Wasm module.
 struct Inputs {
   config::ConfigPtr object;
   bool has_wasm = true;  // whether the proxy can run modules

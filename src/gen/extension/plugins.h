@@ -23,16 +23,15 @@ class HttpFilter;
 // discovered by name (ECDS).
 namespace fairlead::gen::extension {
 
-// Which requests or connections a plugin sees before what: in the order in which they pass. Numbers as in the
-// API.
+// The phases of plugins, in the order in which requests and connections pass them. Numbers as in the API.
 enum class Phase : uint8_t { kUnspecified = 0, kAuthn = 1, kAuthz = 2, kStats = 3 };
 
 // Objects of both kinds, see CollectPlugins.
 using Plugins = std::vector<config::ConfigPtr>;
 
-// The plugins that concern the client: those of its own namespace and of the root namespace that select it;
-// the higher priority first (none is the lowest), then its own, then the older. What is no valid plugin is
-// left out. Source: Istio's TrafficExtensionsByListenerInfo.
+// The plugins of the client: those of its own namespace and of the root namespace that select it. Higher
+// priority comes first (none is the lowest), then its own namespace, then age. Invalid plugins are left out.
+// Source: Istio's TrafficExtensionsByListenerInfo.
 Plugins CollectPlugins(mesh::View& view);
 
 // Where filters go: traffic to the workload, or what it, or a gateway, sends on; and the port that matches
@@ -44,7 +43,7 @@ struct Place {
 
 // Whether what is made of them depends on ports.
 bool DependOnPorts(const Plugins& plugins);
-// Those that connections without HTTP are concerned by.
+// The plugins for connections without HTTP.
 Plugins NetworkPlugins(const Plugins& plugins);
 
 // Append the filters of one phase. `has_wasm`: whether the proxy can run modules at all; where it cannot,
@@ -64,10 +63,10 @@ struct PluginName {
 };
 PluginName ParsePluginName(std::string_view resource);
 
-// What the names of WasmPlugins end in: no object's name has a tilde.
+// The end of WasmPlugins' filter names: no object's name has a tilde.
 inline constexpr std::string_view kWasmPluginMark = "~istio-translated-wasmplugin";
 
-// The extension that the proxies of Istio have for modules, by which they say that they can run them.
+// The extension of Istio's proxies for modules. A proxy that lists it can run modules.
 inline constexpr std::string_view kHttpWasm = "envoy.filters.http.wasm";
 
 }  // namespace fairlead::gen::extension

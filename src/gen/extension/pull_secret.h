@@ -19,7 +19,7 @@ inline constexpr std::string_view kPullSecretVariable = "ISTIO_META_WASM_IMAGE_P
 // The name of the Secret that has them, in the plugin's namespace; nothing where the plugin names none.
 // REQUIRES: !plugin.IsLua().
 std::optional<std::string> PullSecretName(const PluginSpec& plugin);
-// What a registry's client is configured with (docker's config.json). InvalidArgument where the Secret is of
+// The configuration of a registry's client (docker's config.json). InvalidArgument where the Secret is of
 // another type, or lacks it.
 absl::StatusOr<std::string> PullCredentials(const config::ConfigObject& secret);
 

@@ -9,9 +9,9 @@ class Struct;
 
 namespace fairlead::gen::extension {
 
-// A struct as the JSON text that Go's protobuf library makes of it, without blanks and with sorted keys: what
-// a module is given as its configuration, to the letter as by Istio. Numbers are written as ECMAScript writes
-// them. Pure.
+// A struct as the JSON text of Go's protobuf library, without blanks and with sorted keys. Modules get this
+// text as their configuration, byte for byte as from Istio. Numbers are written as ECMAScript writes them.
+// Pure.
 std::string StructJson(const google::protobuf::Struct& value);
 
 }  // namespace fairlead::gen::extension

@@ -12,8 +12,8 @@ namespace fairlead::gen::gateway {
 // BuildHTTPRoutesForVirtualService.
 std::vector<EncodedRoute> BuildVirtualServiceRoutes(const VirtualServiceInputs& inputs);
 
-// A router's route configuration, encoded: one virtual host for hosts with the same routes, in the order of
-// their names; one that answers 404 to everything where there is none. Pure. Source: Istio's
+// A router's encoded route configuration. Hosts with the same routes share one virtual host, in the order of
+// their names. Without any host, one virtual host answers 404. Pure. Source: Istio's
 // buildGatewayHTTPRouteConfig.
 std::string BuildGatewayRouteConfiguration(const GatewayRouteInputs& inputs);
 

@@ -10,7 +10,7 @@ class Listener;
 namespace fairlead::gen::gateway {
 
 // The address, and the UDP proxy that sends datagrams to clusters by their weights. A client's socket (its
-// source port) stays with one cluster. What is no cluster's share is dropped. Pure. Source: Envoy's UDP proxy
+// source port) stays with one cluster. Shares without a cluster are dropped. Pure. Source: Envoy's UDP proxy
 // and its matchers. REQUIRES: the inputs have a datagram forward.
 void SetUdpProxy(const GatewayListenerInputs& inputs, envoy::config::listener::v3::Listener* out);
 

@@ -23,9 +23,9 @@ bool PicksEndpoints(mesh::View& view);
 // The SNI hosts that TLS routes have taken, by port: the address that they are taken on.
 using TakenHosts = absl::flat_hash_map<uint32_t, StringMap<std::string>>;
 
-// The chains of a server without an HTTP connection manager on a port of the router: of the first TCP route
-// that matches, or one for each TLS route of a server that passes TLS through. None where no VirtualService
-// has a route for it. Source: Istio's createGatewayTCPFilterChainOpts.
+// The chains of a server without an HTTP connection manager. It has one for the first matching TCP route, or
+// one for each TLS route with passthrough. None where no VirtualService has a route for it. Source: Istio's
+// createGatewayTCPFilterChainOpts.
 std::vector<GatewayChain> CollectStreamChains(mesh::View& view, const listener::ProxyTraits& traits,
                                               const mesh::GatewayServerPtr& server, uint32_t port,
                                               TakenHosts* taken);

@@ -18,7 +18,7 @@
 // Everything that a router's route configurations are made from.
 namespace fairlead::gen::gateway {
 
-// What a VirtualService's destination comes to where its route names no port, or the service is an alias.
+// The resolved destination of a VirtualService, if its route names no port or the service is an alias.
 struct DestinationService {
   std::string host;
   uint32_t only_port = 0;  // of a service with one port
@@ -71,7 +71,7 @@ struct GatewayRouteInputs {
   std::vector<HostBinding> bindings;  // server by server, in the order in which they count
   bool include_attempt_count = true;
   bool merge_hosts = true;  // of the features
-  // What EnvoyFilters match as the port: see patch::GatewayPorts. Empty where there are none.
+  // The port for matches of EnvoyFilters: see patch::GatewayPorts. Empty where there are none.
   std::vector<uint32_t> matched_ports;
 
   friend bool operator==(const GatewayRouteInputs& a, const GatewayRouteInputs& b) {

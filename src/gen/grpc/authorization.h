@@ -16,8 +16,8 @@ class RBAC;
 // istio.security.v1beta1.AuthorizationPolicy; Istio's grpcgen and authz model.
 namespace fairlead::gen::grpc {
 
-// The policies that hold for a workload: of the root namespace and its own, those whose selector it meets.
-// AUDIT and CUSTOM are not for gRPC, and what is on trial (annotation istio.io/dry-run) is not enforced.
+// The policies of a workload: those of the root namespace and its own namespace whose selector matches. AUDIT
+// and CUSTOM are not for gRPC, and what is on trial (annotation istio.io/dry-run) is not enforced.
 Authorization CollectAuthorization(mesh::View& view);
 
 using security::AccessAction;

@@ -18,7 +18,7 @@ std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const
 // Nothing where the client sees no such service, port or subset.
 std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string& name);
 
-// What the rule says for the cluster; mesh-wide defaults are not for gRPC clients.
+// The rule's settings for the cluster; mesh-wide defaults do not apply to gRPC clients.
 EffectivePolicy PolicyOf(const ClusterInputs& inputs);
 
 }  // namespace fairlead::gen::grpc

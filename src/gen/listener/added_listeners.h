@@ -14,8 +14,8 @@ namespace fairlead::gen::listener {
 // The listeners that EnvoyFilters add as they are. Thread-safe.
 class AddedListeners {
  public:
-  // Appends those of a set of patches, which may be null, but none of an EnvoyFilter that failed, and none
-  // without a name; of one name the first stays in `out`. Reports the outcome.
+  // Appends the listeners of a set of patches, which may be null. It leaves out those of a failed EnvoyFilter
+  // and those without a name. The first of a name stays in `out`. Reports the outcome.
   void Append(const patch::PatchSetPtr& patches, patch::Outcome* outcome, Resources* out) {
     if (patches == nullptr) return;
     for (const Listener* listener : patch::AddedListeners(*patches, outcome)) {

@@ -14,7 +14,7 @@ namespace envoy::config::listener::v3 {
 class FilterChain;
 }
 
-// What a filter chain is made from: plain values, that Collect fills in and Build turns into messages.
+// The values behind a filter chain; Collect fills them in and Build turns them into messages.
 namespace fairlead::gen::listener {
 
 class Profile;
@@ -93,8 +93,8 @@ bool ChainsConflict(const OutboundChain& a, const OutboundChain& b);
 // Appends the filters: statistics, protocol filters, the TCP proxy. Pure.
 void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForward& forward,
                    envoy::config::listener::v3::FilterChain* out);
-// Appends the filter by which the sidecars at both ends of a connection tell each other who they are; none
-// for a proxy without the extension. Pure.
+// Appends the filter for the exchange of workload metadata between two sidecars; none for a proxy without the
+// extension. Pure.
 void AddMetadataExchangeFilter(const Profile& profile, envoy::config::listener::v3::FilterChain* out);
 // Appends the filters of AuthorizationPolicies and plugins for connections; `port` is what plugins match.
 // Pure.

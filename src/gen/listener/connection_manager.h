@@ -16,11 +16,11 @@ namespace fairlead::gen::listener {
 using telemetry::TrafficClass;
 struct ProxyTraits;
 
-// What one HTTP connection manager has of its own, apart from the proxy's traits, its statistics prefix and
-// its routes.
+// The values of one HTTP connection manager, apart from the proxy's traits, its statistics prefix and its
+// routes.
 struct HttpOptions {
   TrafficClass traffic = TrafficClass::kOutbound;
-  // Of the (first) service: gRPC-Web brings a filter, HTTP/2 on the inbound side its options.
+  // The protocol of the (first) service: gRPC-Web brings a filter, HTTP/2 on the inbound side its options.
   model::Protocol protocol = model::Protocol::kUnsupported;
   bool forward_proxy_port = false;  // MeshConfig.proxyHttpPort: takes absolute URLs
   uint32_t port = 0;                // which plugins are matched with; set by Build

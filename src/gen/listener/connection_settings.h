@@ -10,8 +10,8 @@ class ProxyConfig_ConnectionSettings;
 
 namespace fairlead::gen::listener {
 
-// The settings as they count for a router or another proxy: of a router with profile EDGE, Envoy's advice for
-// edge proxies where they say nothing. Source: Istio's applyEdgeProfileDefaults.
+// The settings for a router or another proxy. A router with profile EDGE gets Envoy's advice for edge proxies
+// for missing settings. Source: Istio's applyEdgeProfileDefaults.
 istio::mesh::v1alpha1::ProxyConfig_ConnectionSettings EffectiveConnectionSettings(
     const istio::mesh::v1alpha1::ProxyConfig_ConnectionSettings& settings, bool router);
 

@@ -11,13 +11,13 @@ namespace fairlead::gen::listener {
 
 struct ProxyTraits;
 
-// The DNS caches of dynamic forward proxies. A cache is shared by name between filters and cluster, and Envoy
-// refuses two configurations of one name: these must equal what the cluster generator writes. Pure.
+// The DNS caches of dynamic forward proxies. Filters and cluster share a cache by name, and Envoy refuses two
+// configurations of one name. These must equal the cluster generator's. Pure.
 
-// Of a wildcard service with resolution DYNAMIC_DNS.
+// For a wildcard service with resolution DYNAMIC_DNS.
 void SetServiceDnsCache(const ProxyTraits& traits, std::string_view host,
                         envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig* out);
-// Of the outbound traffic policy ALLOW_ANY_DYNAMIC_DNS. Asks the agent's DNS proxy where the proxy captures
+// For the outbound traffic policy ALLOW_ANY_DYNAMIC_DNS. Asks the agent's DNS proxy where the proxy captures
 // DNS.
 void SetCatchAllDnsCache(const ProxyTraits& traits,
                          envoy::extensions::common::dynamic_forward_proxy::v3::DnsCacheConfig* out);

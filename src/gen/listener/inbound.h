@@ -34,7 +34,7 @@ struct InboundPort {
   std::string hostname;            // of the service, for the tracing operation
   std::string tcp_stat_prefix;
   std::string config_path;  // of the Sidecar, for metadata; or ""
-  // Of a Sidecar's ingress: TLS of its own; null: none. Points into the Sidecar's object.
+  // The TLS of a Sidecar's ingress; null: none. Points into the Sidecar's object.
   std::shared_ptr<const istio::networking::v1alpha3::ServerTLSSettings> tls;
 
   friend bool operator==(const InboundPort&, const InboundPort&) = default;

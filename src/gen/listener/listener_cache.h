@@ -21,7 +21,7 @@ class ListenerCache {
  public:
   explicit ListenerCache(Audience audience) : audience_(audience) {}
 
-  // What `build` (Inputs, empty Listener*) makes, after its patches, which may be null. Null where a patch
+  // The result of `build` (Inputs, empty Listener*), after its patches, which may be null. Null where a patch
   // removes it. `outcome` is told which EnvoyFilters have a patch that could not be applied.
   template <typename Build>
   cache::ResourcePtr Get(const Inputs& inputs, const patch::PatchSetPtr& patches, patch::Outcome* outcome,

@@ -17,7 +17,7 @@ class ListenerFilter;
 // Small parts that inbound and outbound listeners have in common. All pure.
 namespace fairlead::gen::listener {
 
-// What the HTTP inspector says of plaintext HTTP. HTTP/1.0 is not among it: proxies refuse it unless told
+// The HTTP inspector's names of plaintext HTTP. HTTP/1.0 is not among it: proxies refuse it unless told
 // otherwise, and as plain TCP it gets through.
 inline constexpr const char* kPlaintextHttpAlpn[] = {"http/1.0", "http/1.1", "h2c"};
 inline std::span<const char* const> PlaintextHttpAlpn(const model::Features& features) {

@@ -25,8 +25,8 @@ struct Profiles {
   friend bool operator==(const Profiles&, const Profiles&) = default;
 };
 
-// The outbound listeners of a sidecar, one for each of its services' ports and addresses, sorted by name;
-// without the virtual one and that of the HTTP proxy port. Merges what meets on a port. An endpoint of a
+// The outbound listeners of a sidecar: one for each port and address of its services, sorted by name. The
+// virtual listener and the HTTP proxy port's are not included. Merges what meets on a port. An endpoint of a
 // service without an address gets no listener for itself: its traffic to itself does not go through it.
 // Source: Istio's buildSidecarOutboundListeners.
 std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const Profiles& profiles);

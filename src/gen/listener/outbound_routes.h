@@ -34,8 +34,8 @@ struct L4Request {
   bool endpoint = false;  // `destinations` are one endpoint's: no name in TLS is needed to tell it
 };
 
-// The filter chains for connections to the service: the TLS or TCP routes of VirtualServices for its host
-// that match the proxy, else straight to its cluster. Source: Istio's buildSidecarOutboundTCPListenerOpts.
+// The filter chains for connections to the service: the matching TLS or TCP routes of VirtualServices for its
+// host, otherwise one chain to its cluster. Source: Istio's buildSidecarOutboundTCPListenerOpts.
 std::vector<OutboundChain> CollectL4Chains(const L4Request& request);
 
 }  // namespace fairlead::gen::listener

@@ -7,8 +7,7 @@
 #include "gen/listener/chain.h"
 #include "model/protocol.h"
 
-// What becomes of services that meet on one address and port. Pure. Source: Istio's
-// buildSidecarOutboundListener.
+// The result of two services on one address and port. Pure. Source: Istio's buildSidecarOutboundListener.
 namespace fairlead::gen::listener {
 
 // How a listener treats connections of a protocol. kAuto: as HTTP where the inspector finds it, else as TCP.

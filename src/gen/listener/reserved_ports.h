@@ -11,8 +11,8 @@
 
 namespace fairlead::gen::listener {
 
-// Ports that a proxy cannot listen on: those of its own static listeners (status, Prometheus), of the virtual
-// listeners, and below 1024 for a proxy without privileges. Source: Istio's Proxy.CanBindToPort.
+// Ports that a proxy cannot listen on: its static listeners (status, Prometheus), the virtual listeners, and
+// ports below 1024 without privileges. Source: Istio's Proxy.CanBindToPort.
 class ReservedPorts {
  public:
   ReservedPorts(const model::ProxyClass& proxy, const model::Settings& settings);

@@ -30,9 +30,9 @@ struct ServerTls {
   SecretServer secret_server;
 };
 
-// The transport socket of a chain that decrypts as a Gateway's server or a Sidecar's ingress says: its
-// certificates by name, from files or the workload's own, what is asked of clients, versions and ciphers.
-// Pure. Source: Istio's BuildListenerTLSContext; API: ServerTLSSettings.
+// The transport socket of a chain that decrypts for a Gateway's server or a Sidecar's ingress. It has
+// certificates (by name, from files, or the workload's), demands on clients, versions and ciphers. Pure.
+// Source: Istio's BuildListenerTLSContext; API: ServerTLSSettings.
 void SetServerTls(const ProxyTraits& traits, const ServerTls& server,
                   envoy::config::core::v3::TransportSocket* out);
 

@@ -16,7 +16,7 @@ namespace fairlead::gen::listener {
 
 using RouteDestinations = google::protobuf::RepeatedPtrField<istio::networking::v1alpha3::RouteDestination>;
 
-// What a forward depends on besides the route.
+// The inputs of a forward besides the route.
 struct ForwardRequest {
   mesh::View& view;
   const ProxyTraits& traits;
@@ -27,7 +27,7 @@ struct ForwardRequest {
 // Source: Istio's buildOutboundNetworkFilters.
 std::optional<TcpForward> ForwardByRoute(const ForwardRequest& request, const RouteDestinations& destinations,
                                          const mesh::VirtualService& virtual_service);
-// Of a gateway that passes mutual TLS through: to the cluster that has the name which clients ask for by SNI.
+// For a gateway that passes mutual TLS through: to the cluster with the client's SNI as its name.
 TcpForward ForwardBySni(const ForwardRequest& request, const model::Service& service,
                         const model::ServicePort& port, std::string_view subset);
 // To the service itself.

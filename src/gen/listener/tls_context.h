@@ -11,7 +11,7 @@ namespace fairlead::gen::listener {
 
 struct ProxyTraits;
 
-// What is inside the TLS of a filter chain; decides on the ALPN that is offered.
+// The protocol inside the TLS of a filter chain; it decides on the offered ALPN.
 enum class Inner : uint8_t { kHttp, kTcp };
 
 // The transport socket of a filter chain that terminates mutual TLS between workloads: the workload's

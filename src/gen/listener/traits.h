@@ -25,9 +25,9 @@ struct ServerFiles {
   friend bool operator==(const ServerFiles&, const ServerFiles&) = default;
 };
 
-// Everything about a proxy that its listeners' contents depend on, apart from what each listener is for:
-// equal for the workloads of a deployment, and for most of a namespace. A plain value; no addresses and no
-// pod names. Its ProxyConfig is cut down to what listeners read.
+// Everything about a proxy that the contents of its listeners depend on. It is equal for the workloads of a
+// deployment, and for most of a namespace. A plain value; no addresses and no pod names. Its ProxyConfig is
+// cut down to what listeners read.
 struct ProxyTraits : telemetry::Traits {
   route::CatchAll catch_all;  // what happens to unknown destinations
   model::InterceptionMode interception = model::InterceptionMode::kRedirect;  // never kUnset
@@ -38,8 +38,8 @@ struct ProxyTraits : telemetry::Traits {
   Interned dns_proxy;                   // "host:port" of the agent's DNS proxy, where DNS is captured
   ServerFiles server_files;
   extension::Plugins plugins;  // WasmPlugins and TrafficExtensions, in the order of their filters
-  // Of what lets requests in: inbound listeners and routers. Empty otherwise, so that what is outbound is
-  // alike whatever the policies.
+  // Only for inbound listeners and routers. Otherwise empty, so that outbound listeners are equal whatever
+  // the policies.
   security::Access access;
   std::vector<std::string> internal_ranges;  // of a router: whose clients count as internal
   bool picks_endpoints = false;              // of a gateway: routes of it lead to InferencePools
@@ -55,8 +55,8 @@ struct ProxyTraits : telemetry::Traits {
 };
 
 ProxyTraits CollectTraits(mesh::View& view);
-// The same without what only connection managers depend on, so that workloads which differ in no more are
-// alike.
+// The traits without the fields for connection managers, so that workloads with no other difference are
+// equal.
 ProxyTraits L4Traits(ProxyTraits traits);
 
 // The addresses that stand for "all" and "this host" in a proxy's IP families, the primary first.
@@ -64,7 +64,7 @@ ProxyTraits L4Traits(ProxyTraits traits);
 std::vector<std::string> WildcardAddresses(const ProxyTraits& traits);
 std::vector<std::string> LocalhostAddresses(const ProxyTraits& traits);
 
-// Those of a listener's addresses that it listens on: of two families the first alone, but with dual stack.
+// The addresses of a listener in use: the first of two families, or both with dual stack.
 std::span<const std::string> Served(const ProxyTraits& traits, std::span<const std::string> binds);
 
 }  // namespace fairlead::gen::listener

@@ -9,9 +9,9 @@ class NameTable;
 
 namespace fairlead::gen {
 
-// The host names of a proxy's services and the addresses that its agent's DNS server answers with: a
-// service's own addresses; the ready endpoints of a service without one, and, where its pods have names, each
-// of these. Pure. Source: Istio's dns/server BuildNameTable.
+// The host names of a proxy's services with the answers of its agent's DNS server. The answers are a
+// service's own addresses, or else its ready endpoints. If its pods have names, each name has an answer.
+// Pure. Source: Istio's dns/server BuildNameTable.
 void BuildNameTable(const NameTableInputs& inputs, istio::networking::nds::v1::NameTable* out);
 
 }  // namespace fairlead::gen

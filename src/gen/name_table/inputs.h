@@ -12,7 +12,7 @@
 
 namespace fairlead::gen {
 
-// What of a proxy its name table depends on.
+// The attributes of a proxy that its name table depends on.
 struct NameTableClient {
   model::AddressView addresses;
   Interned network;                      // "": every network is its own

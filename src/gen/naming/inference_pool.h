@@ -5,7 +5,7 @@
 
 #include "model/service.h"
 
-// What clusters, endpoints, routes and listeners have to agree on about InferencePools. Source: Istio's
+// The common rules of clusters, endpoints, routes and listeners for InferencePools. Source: Istio's
 // pkg/config/constants and the endpoint picker protocol of the Gateway API inference extension.
 namespace fairlead::gen {
 

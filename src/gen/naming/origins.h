@@ -10,8 +10,8 @@
 
 namespace fairlead::gen {
 
-// Collects the config objects that a resource is made from. Null pointers add nothing. What was derived from
-// another object stands for itself. Not thread-safe.
+// Collects the config objects that a resource is made from. Null pointers add nothing. A derived object
+// stands for itself. Not thread-safe.
 class OriginList {
  public:
   OriginList& Add(const config::ConfigPtr& object);

@@ -11,10 +11,10 @@ class Message;
 
 namespace fairlead::gen {
 
-// What a built message makes a proxy ask for by name, sorted and unique: a cluster its endpoints, a listener
-// its route configurations and discovered filters, and the transport sockets of both the secrets that come
-// over ADS. Messages of other types refer to nothing. Configurations that the message holds packed are read
-// in place, as unpacking a connection manager costs about as much as building it. Pure.
+// The names of resources that a built message makes a proxy request, sorted and unique. A cluster refers to
+// endpoints, a listener to routes and discovered filters. Transport sockets of both refer to secrets over
+// ADS. Messages of other types refer to nothing. Configurations that the message holds packed are read in
+// place, as unpacking a connection manager costs about as much as building it. Pure.
 std::vector<cache::Reference> ReferencesOf(const google::protobuf::Message& message);
 
 }  // namespace fairlead::gen

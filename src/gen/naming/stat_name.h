@@ -20,9 +20,9 @@ std::string StatName(std::string_view name);
 std::string FillStatPattern(std::string_view pattern, const model::Service& service, std::string_view subset,
                             const model::ServicePort& port, uint32_t target_port);
 
-// The same for a listener's inbound side, where the service may be a Sidecar's ingress listener (registry
-// kExternal, its name as hostname) or none at all. As in Istio, %TARGET_PORT% is not known there and stays as
-// it is.
+// The same for a listener's inbound side. The service may be a Sidecar's ingress listener (registry
+// kExternal, its name as hostname) or absent. As in Istio, %TARGET_PORT% is not known there and stays as it
+// is.
 std::string FillInboundStatPattern(std::string_view pattern, const model::Service& service,
                                    const model::ServicePort& port);
 

@@ -8,8 +8,8 @@
 
 namespace fairlead::gen {
 
-// The answer to a name that stands for nothing. Clients make such names up, so caches must not keep them: it
-// is one resource for all that ask, and lives as long as one of them has it. INVARIANT: what `make` returns
+// The answer to a name that stands for nothing. Clients invent such names, so caches must not keep them. All
+// askers share one resource, and it lives as long as one of them has it. INVARIANT: what `make` returns
 // depends on type and name alone. Thread-safe.
 cache::ResourcePtr UnknownAnswer(cache::TypeId type, std::string_view name,
                                  const std::function<cache::ResourcePtr()>& make);

@@ -13,9 +13,9 @@
 
 namespace fairlead::gen {
 
-// Lines that were written lately. One that is found again and again stays known; one that was not found for
-// an hour is forgotten, and of too many the one that was found longest ago. Of new ones so many count at once,
-// and one a second from then on: the others are news when they are found later. Thread-safe.
+// Lines that were written lately. A warning that is found again stays known. A warning that was absent for an
+// hour is forgotten. If there are too many, the one found longest ago is forgotten. A number of new warnings
+// count at once, then one a second. The others count as new when they are found later. Thread-safe.
 class WrittenLines {
  public:
   explicit WrittenLines(size_t most = 2000) : most_(most), left_(static_cast<double>(most)) {}
@@ -36,8 +36,8 @@ class WrittenLines {
   Clock::time_point counted_{};
 };
 
-// Writes a warning to the log of a scope, unless it was written lately (see WrittenLines): what is wrong with
-// an object is found by every generator, and again whenever it is read. Thread-safe.
+// Writes a warning to the log of a scope, unless it was written lately (see WrittenLines). Every generator
+// finds the same mistake of an object, and finds it again at every read. Thread-safe.
 void WarnOnce(LogScope& scope, const std::string& line);
 
 }  // namespace fairlead::gen

@@ -17,7 +17,7 @@ std::string NameOf(const config::ConfigObject& object);
 // "namespace/synthetic-name"
 std::string SyntheticNameOf(const model::Service& service);
 
-// What the client is told of the inputs' object, or of their service as a ServiceEntry. An object without a
+// The resource for the inputs' object, or for their service as a ServiceEntry. An object without a
 // resourceVersion has its content's hash as version, so that clients see whether it changed.
 void BuildResource(const Inputs& inputs, istio::mcp::v1alpha1::Resource* out);
 

@@ -12,8 +12,8 @@
 // Source: Istio's apigen, config.PilotConfigToResource and serviceentry.ServiceToServiceEntry.
 namespace fairlead::gen {
 
-// Of one kind that is no Kubernetes struct (see config/kinds.inc). With the ServiceEntries come, as
-// "namespace/synthetic-name", entries without endpoints for the services of other registries that the
+// The objects of one kind that is no Kubernetes struct (see config/kinds.inc). With the ServiceEntries come,
+// as "namespace/synthetic-name", entries without endpoints for the services of other registries that the
 // client's scope sees.
 std::unique_ptr<Generator> NewObjectGenerator(config::Kind kind);
 

@@ -23,8 +23,8 @@ class RouteConfiguration;
 }
 
 // Patches change messages. All of it is pure but for `outcome`, which says what came of each patch. A patch
-// that cannot be applied leaves the message as it is; what follows of its EnvoyFilter is left out, too, as it
-// may count on it.
+// that cannot be applied leaves the message unchanged. Later patches of its EnvoyFilter are left out, too, as
+// they may depend on it.
 namespace fairlead::gen::patch {
 
 // Everything but additions of listeners. With Side::kInbound the routes in it are patched first. False: the
@@ -32,8 +32,8 @@ namespace fairlead::gen::patch {
 bool PatchListener(const PatchSet& patches, envoy::config::listener::v3::Listener* listener,
                    Outcome* outcome);
 
-// The numbers by which matches know a gateway's route configuration: the service ports that lead to the one
-// in its name, if any, else that one.
+// The ports of a gateway's route configuration for matches: the service ports that lead to the port in its
+// name, or that port.
 using GatewayPorts = std::vector<uint32_t>;
 
 // `ports`: of a gateway; null for others. Source: Istio's ApplyRouteConfigurationPatches.
@@ -49,7 +49,7 @@ std::vector<const envoy::config::listener::v3::Listener*> AddedListeners(const P
                                                                          Outcome* outcome);
 std::vector<const envoy::config::cluster::v3::Cluster*> AddedClusters(const PatchSet& patches,
                                                                       Outcome* outcome);
-// Of a name the first; null where there is none.
+// The first one of a name; null if there is none.
 const envoy::config::core::v3::TypedExtensionConfig* AddedExtension(const PatchSet& patches,
                                                                     std::string_view name);
 

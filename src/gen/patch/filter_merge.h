@@ -13,7 +13,8 @@
 // Merging of what holds its configuration packed: filters and transport sockets. Pure but for the outcome.
 namespace fairlead::gen::patch {
 
-// Merges the packed configuration. What cannot be read stays; of another type, the patch fails (false).
+// Merges the packed configuration. An unreadable configuration stays; with another type the patch fails
+// (false).
 inline bool MergeConfig(const Patch& patch, const google::protobuf::Any& from, google::protobuf::Any* out,
                         Outcome* outcome) {
   if (MergeAny(from, out) != AnyMerge::kTypesMismatch) return true;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// What the name of a router's route configuration says to EnvoyFilters. Pure.
+// The meaning of a router's route configuration name for EnvoyFilters. Pure.
 namespace fairlead::gen::patch {
 
 // Of "http.PORT" and "https.PORT.PORTNAME.GATEWAY.NAMESPACE". Other names, such as those of servers with an

@@ -6,7 +6,7 @@
 #include "gen/patch/patch.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
-// What patches do to lists whose order counts. Pure.
+// Patches of lists whose order counts. Pure.
 namespace fairlead::gen::patch {
 
 template <typename T>

@@ -11,7 +11,7 @@ class Message;
 // How a patch's message goes into the one that was made. Pure.
 namespace fairlead::gen::patch {
 
-// What becomes of lists that the patch holds: they are appended, or stand in place of what was there.
+// The treatment of lists in the patch: append, or replace the previous list.
 enum class Lists : uint8_t { kAppend, kReplace };
 
 // Merges `patch` into `out` as protobuf does: scalars that are set replace, messages are merged field by

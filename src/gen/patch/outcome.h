@@ -12,7 +12,7 @@
 
 namespace fairlead::gen::patch {
 
-// What came of patches on one message, or on the messages that one generation looked at together.
+// The outcome of patches on one message, or on the messages of one generation.
 class Outcome {
  public:
   // Whether an earlier patch of the same object could not be applied.
@@ -25,7 +25,7 @@ class Outcome {
   const std::vector<config::ConfigPtr>& failed() const { return failed_; }
   void AddFailed(const std::vector<config::ConfigPtr>& failed);
   // Tells the metric pilot_envoy_filter_status, and the log of what failed (once for an object and a reason).
-  // What failed before and is another object by now is no error any more.
+  // An earlier failure of a changed object is no error any more.
   void Report() const;
 
  private:

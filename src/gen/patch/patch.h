@@ -33,10 +33,10 @@ using ApplyTo = istio::networking::v1alpha3::EnvoyFilter_ApplyTo;
 using Operation = istio::networking::v1alpha3::EnvoyFilter_Patch_Operation;
 using Match = istio::networking::v1alpha3::EnvoyFilter_EnvoyConfigObjectMatch;
 
-// Which side of which proxy a message is for. Source: EnvoyFilter.PatchContext.
+// The side and the kind of proxy that a message is for. Source: EnvoyFilter.PatchContext.
 enum class Side : uint8_t { kInbound, kOutbound, kGateway };
 
-// What a generator makes: its patches are those that can concern it.
+// The subject of a generator. Only patches for this subject reach it.
 enum class Stage : uint8_t {
   kListeners,  // with everything in them, and inbound routes, which are
   kRoutes,     // that are asked for by name
@@ -51,7 +51,7 @@ struct Patch {
   const istio::networking::v1alpha3::EnvoyFilter_EnvoyConfigObjectPatch* spec = nullptr;
   ApplyTo apply_to = {};
   Operation operation = {};  // as it counts: an insertion into what has no order is an addition
-  // Of the type that apply_to stands for; null where the patch has none, which REMOVE alone may.
+  // A message of apply_to's type; null if the patch has none, and only REMOVE may have none.
   std::shared_ptr<const google::protobuf::Message> value;
   std::shared_ptr<const re2::RE2> proxy_version;  // null: any
   bool for_no_proxy = false;                      // its proxyVersion is too long to be matched
@@ -71,8 +71,8 @@ struct Patch {
 };
 using PatchPtr = std::shared_ptr<const Patch>;
 
-// The patches of an EnvoyFilter in its order. Those that cannot be read are left out, and logged once; so are
-// those with a Lua script that does not compile (config/lua.h).
+// The patches of an EnvoyFilter in its order. Unreadable patches are left out and logged once. So are patches
+// with a Lua script that does not compile (config/lua.h).
 using PatchList = std::vector<PatchPtr>;
 PatchList ReadPatches(const config::ConfigPtr& object);
 

@@ -14,22 +14,22 @@
 
 namespace fairlead::gen::patch {
 
-// Which patches concern whom. Reads every EnvoyFilter once; equal sets are one object, so that Inputs may
+// The patches of each client. Reads every EnvoyFilter once; equal sets are one object, so that Inputs may
 // compare them by pointer. A generator has a pool of its own. Thread-safe.
 class PatchPool {
  public:
   explicit PatchPool(Stage stage) : stage_(stage) {}
 
-  // The client's patches for one side: those of the EnvoyFilters of the root namespace and its own that
-  // select it and match its version and metadata, by priority, then root namespace first, then age. Null
-  // where it has none. Source: Istio's PushContext.EnvoyFilters.
+  // The client's patches for one side: EnvoyFilters of the root namespace and its own that select it and
+  // match its version and metadata. The order is priority, then root namespace first, then age. Null where it
+  // has none. Source: Istio's PushContext.EnvoyFilters.
   PatchSetPtr Collect(mesh::View& view, Side side);
 
-  // Of the set those that may concern a message, so that the others are made and shared as if there were no
-  // patches; null where there are none. `set` may be null. Additions of whole listeners and clusters concern
+  // The patches of the set that may concern a message; null if there are none. Other messages are made and
+  // shared as if there were no patches. `set` may be null. Additions of whole listeners and clusters concern
   // no message.
   PatchSetPtr ForListener(const PatchSetPtr& set, std::string_view name, uint32_t port);
-  // Those that may concern one of the clusters of a service.
+  // The patches that may concern one of the clusters of a service.
   PatchSetPtr ForService(const PatchSetPtr& set, std::string_view host);
   // `hosts`: the services behind an inbound cluster, whose name does not say them.
   PatchSetPtr ForCluster(const PatchSetPtr& set, std::string_view name,
@@ -64,7 +64,7 @@ class PatchPool {
   cache::ByteCache<SetKey, PatchSet> sets_;
 };
 
-// What was made of the inputs before and the patches that go into it.
+// The last result, with its inputs and patches.
 template <typename Inputs>
 struct Patched {
   Inputs inputs;

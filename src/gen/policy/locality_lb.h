@@ -21,8 +21,9 @@ class ZoneAwareLoadBalancerSetting;
 
 namespace fairlead::gen {
 
-// What applies to one service: a DestinationRule's setting wins over the service's traffic distribution, that
-// over the mesh's. At most one of the two is set; neither: no locality load balancing at all.
+// The setting for one service. A DestinationRule's setting wins over the service's traffic distribution, and
+// that wins over the mesh's setting. At most one of the two is set; neither: no locality load balancing at
+// all.
 struct LocalityPolicy {
   const api::LocalityLoadBalancerSetting* locality = nullptr;
   const api::ZoneAwareLoadBalancerSetting* zone_aware = nullptr;
@@ -64,7 +65,7 @@ struct LocalityGroup {
 void ApplyLocalityPolicy(const LocalityPolicy& policy, const LocalityClient& client, bool failover,
                          bool by_labels, std::vector<LocalityGroup>* groups);
 
-// Which of the client's attributes ApplyLocalityPolicy reads.
+// The attributes of the client that ApplyLocalityPolicy reads.
 struct LocalityNeeds {
   bool locality = false;
   bool by_labels = false;                // whether it has labels, and those of `labels`

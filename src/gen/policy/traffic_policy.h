@@ -19,9 +19,8 @@ class TrafficPolicy_ProxyProtocol;
 class TrafficPolicy_RetryBudget;
 }  // namespace istio::networking::v1alpha3
 
-// What a DestinationRule says for one port of a service or of one of its subsets. Source: the API description
-// of istio.networking.v1alpha3.DestinationRule; Istio's GetPortLevelTrafficPolicy and
-// MergeSubsetTrafficPolicy.
+// The policy of a DestinationRule for one port of a service or subset. Source: the API description of
+// istio.networking.v1alpha3.DestinationRule; Istio's GetPortLevelTrafficPolicy and MergeSubsetTrafficPolicy.
 namespace fairlead::gen {
 
 namespace api = istio::networking::v1alpha3;

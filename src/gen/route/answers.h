@@ -12,8 +12,8 @@
 
 namespace fairlead::gen::route {
 
-// Route configurations that were asked for by name, one by one: shared by the proxies of a class and a scope,
-// whatever else they ask for. Thread-safe.
+// Route configurations requested by name, one by one. All proxies of a class and a scope share them, whatever
+// else they request. Thread-safe.
 class Answers {
  public:
   // The answer for a name, made by `make` (View& -> ResourcePtr) where none holds.
@@ -29,8 +29,8 @@ class Answers {
   cache::RecordedCache<ScopeKey, cache::Resource, mesh::Reads> answers_;
 };
 
-// The virtual hosts of a port, which the route configurations of its sniffed listeners are cut out of: a
-// thousand services that share one port would make a million virtual hosts without it. Thread-safe.
+// The virtual hosts of a port. Route configurations of its sniffed listeners are cut out of them. Otherwise a
+// thousand services on one port would make a million virtual hosts. Thread-safe.
 class HostCache {
  public:
   // Never null; empty for null inputs.

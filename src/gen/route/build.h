@@ -20,7 +20,7 @@ std::string BuildOutboundRouteConfiguration(const Inputs& inputs, const VirtualH
 std::string BuildProxylessRouteConfiguration(std::string_view name, const VirtualHosts& hosts,
                                              bool include_attempt_count);
 
-// What a sidecar gets for a name that stands for nothing: a configuration without hosts.
+// The resource for an unknown name: a configuration without hosts.
 std::string BuildUnknownRouteConfiguration(std::string_view name);
 
 }  // namespace fairlead::gen::route

@@ -10,7 +10,7 @@ class VirtualHost;
 
 namespace fairlead::gen::route {
 
-// What happens to requests for hosts that no virtual host names. Source: OutboundTrafficPolicy.Mode.
+// The treatment of requests for hosts without a virtual host. Source: OutboundTrafficPolicy.Mode.
 enum class CatchAllMode : uint8_t { kBlackHole, kPassthrough, kDynamicDns };
 
 struct CatchAll {

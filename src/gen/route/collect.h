@@ -10,7 +10,7 @@
 
 namespace fairlead::gen::route {
 
-// What of a sidecar its routes depend on.
+// The attributes of a sidecar that its routes depend on.
 ClientTraits TraitsOf(mesh::View& view);
 
 // Adds the client's labels that the matches of HTTP routes ask for, as sourceLabels.

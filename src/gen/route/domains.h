@@ -20,7 +20,7 @@ std::string HostAndPort(std::string_view host, uint32_t port);
 // The host in brackets if it holds a colon.
 std::string BracketIpv6(std::string_view host);
 
-// What a client's resolver may make of names.
+// The names that a client's resolver may produce.
 struct ClientNames {
   std::string_view domain;  // of the client's DNS search
   bool absolute = true;     // names that end with a dot count, too
@@ -36,15 +36,15 @@ struct Domain {
   bool alternate = false;  // made up by AlternateHosts
 };
 
-// All names of a service: `host` (its hostname as the caller spells it), its aliases and their alternates,
-// any pod of a headless service, the addresses. Source: Istio's generateVirtualHostDomains.
+// All names of a service: `host` (its hostname in the caller's spelling), its aliases with alternates, any
+// pod of a headless service, its addresses. Source: Istio's generateVirtualHostDomains.
 std::vector<Domain> ServiceDomains(const model::Service& service, std::string_view host, uint32_t port,
                                    const ClientNames& client, const std::vector<std::string>& addresses);
 
 // Keeps the domains of one route configuration unique, as Envoy wants them: the first virtual host wins. A
 // made-up alternate gives way to a service that has it for its real name, wherever that one comes. The set
-// holds views of what it was told and of what it returned, which must outlive it: a vector may be moved, its
-// strings stay where they are.
+// holds views of its arguments and results, which must outlive it. A vector may be moved; its strings stay
+// where they are.
 class DomainSet {
  public:
   explicit DomainSet(size_t hosts);  // about how many claims there will be

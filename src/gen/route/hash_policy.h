@@ -19,13 +19,13 @@ using ConsistentHash = istio::networking::v1alpha3::LoadBalancerSettings::Consis
 // interest to routes.
 bool HasConsistentHash(const istio::networking::v1alpha3::DestinationRule& rule);
 
-// What a service without a VirtualService hashes at a port: the port's setting, else the service's; null for
-// nothing.
+// The hash policy of a service without a VirtualService: the port's setting, otherwise the service's; null
+// for none.
 const ConsistentHash* HashOfServicePort(const istio::networking::v1alpha3::DestinationRule& rule,
                                         uint32_t port);
 
-// What a destination of a VirtualService hashes: the subset's setting for the destination's port, the
-// subset's, the rule's for the port, the rule's; null for nothing. Source: Istio's HashForHTTPDestination.
+// The hash policy of a VirtualService's destination. The first setting wins: the subset's for the port, the
+// subset's, the rule's for the port, the rule's. Null for none. Source: Istio's HashForHTTPDestination.
 const ConsistentHash* HashOfDestination(const istio::networking::v1alpha3::DestinationRule& rule,
                                         const istio::networking::v1alpha3::Destination& destination);
 

@@ -20,9 +20,9 @@ class RuleCollector {
   explicit RuleCollector(mesh::View& view) : view_(view) {}
 
   void AddService(const model::Service& service);
-  // Of the service that the client sees under this host, if there is one.
+  // The rule of the client's service under this host, if there is one.
   void AddHost(const std::string& host);
-  // Of the destinations of HTTP routes.
+  // The rules of the destinations of HTTP routes.
   void AddDestinations(const mesh::VirtualService& virtual_service);
   HashRules Take();
 

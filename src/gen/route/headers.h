@@ -24,11 +24,11 @@ void SetHeaderOption(const std::string& name, const std::string& value, bool app
                      envoy::config::core::v3::HeaderValueOption* out);
 
 // Appends what `headers` asks for to a Route or to one of its weighted clusters, which have the same fields.
-// What is set comes before what is added. Returns the host that requests are to be rewritten to, "" for none.
+// Set headers come before added headers. Returns the host that requests are to be rewritten to, "" for none.
 template <typename Target>
 std::string AppendHeaderOperations(const istio::networking::v1alpha3::Headers& headers, Target* out) {
   std::string authority;
-  // What `set` says of the authority wins over `add`.
+  // The authority in `set` wins over `add`.
   for (const bool append : {false, true}) {
     std::string said;
     for (const auto& [name, value] :

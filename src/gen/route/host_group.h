@@ -23,7 +23,7 @@ struct HostGroup {
 // it. Pure; the groups point into `table`. Source: Istio's BuildSidecarVirtualHostWrapper.
 std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const ServiceTable& table);
 
-// Those VirtualServices with a host that meets one of the services, in their order. Source: Istio's
+// The VirtualServices with a host that meets one of the services, in their order. Source: Istio's
 // selectVirtualServices.
 std::vector<mesh::VirtualServicePtr> SelectVirtualServices(
     const std::vector<mesh::VirtualServicePtr>& virtual_services, const ServiceTable& table);

@@ -25,9 +25,9 @@ class HostIndex {
   HostIndex& operator=(const HostIndex&) = delete;
 
   // The answer to a request for `host`, in lower case: an encoded VirtualHost; nothing where no virtual host
-  // takes it. A proxy asks only for what none of its virtual hosts matches. One with a wildcard would from
-  // then on take the requests for hosts that have not been asked for yet: it goes out for the one host alone.
-  // So does one that was found without the port, which the proxy may not know to ignore.
+  // takes it. A proxy asks only for what none of its virtual hosts matches. A virtual host with a wildcard
+  // would take the requests of hosts that are not requested yet. It therefore goes out for the one host
+  // alone. So does one that was found without the port, which the proxy may not know to ignore.
   std::optional<std::string> Answer(std::string_view host) const;
 
  private:
@@ -43,7 +43,7 @@ class HostIndex {
   const VirtualHost* any_ = nullptr;  // "*"
 };
 
-// Of the route configuration that BuildOutboundRouteConfiguration makes of the inputs.
+// The index of the route configuration that BuildOutboundRouteConfiguration makes.
 std::shared_ptr<const HostIndex> IndexHosts(const Inputs& inputs);
 // The same after patches.
 std::shared_ptr<const HostIndex> IndexHosts(const patch::Patched<Inputs>& inputs);

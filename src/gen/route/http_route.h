@@ -12,8 +12,8 @@
 
 namespace fairlead::gen::route {
 
-// The HTTP routes that a VirtualService has for a listener and a client, in order; those that are for other
-// ports, gateways or sources left out, as all behind one that takes every request. Empty: nothing applies,
+// The HTTP routes of a VirtualService for a listener and a client, in order. Routes for other ports, gateways
+// or sources are left out, and so are all routes behind one that takes every request. Empty: nothing applies,
 // and the VirtualService does not count. Pure. Source: Istio's BuildHTTPRoutesForVirtualService.
 std::vector<envoy::config::route::v3::Route> BuildHttpRoutes(const mesh::VirtualService& virtual_service,
                                                              const RouteOptions& options);

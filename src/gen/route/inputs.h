@@ -19,8 +19,8 @@
 
 namespace fairlead::gen::route {
 
-// What of a sidecar its outbound routes depend on: equal for all workloads of a namespace, but for those that
-// ask for something special.
+// The attributes of a sidecar that its outbound routes depend on. They are equal for all workloads of a
+// namespace, except for special requests.
 struct ClientTraits {
   Interned ns;           // where it is configured
   Interned metadata_ns;  // as its metadata says, which is what sourceNamespace is compared with

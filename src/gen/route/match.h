@@ -17,9 +17,9 @@ class HTTPMatchRequest;
 
 namespace fairlead::gen::route {
 
-// What of a request a match condition asks for; null stands for a route without conditions. Ports, gateways
-// and sources are not part of it: they decide whether a client gets the route at all. Headers and parameters
-// come out in the order of their names. Pure. Source: Istio's TranslateRouteMatch.
+// The parts of a request that a match condition needs; null stands for a route without conditions. Ports,
+// gateways and sources are not part of it: they decide whether a client gets the route at all. Headers and
+// parameters come out in the order of their names. Pure. Source: Istio's TranslateRouteMatch.
 void BuildMatch(const istio::networking::v1alpha3::HTTPMatchRequest* match, Semantics semantics,
                 envoy::config::route::v3::RouteMatch* out);
 

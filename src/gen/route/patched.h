@@ -15,7 +15,7 @@ class RouteConfiguration;
 namespace fairlead::gen::route {
 
 // The route configuration that BuildOutboundRouteConfiguration makes, as a message on the arena, after its
-// patches. `hosts`: as there. What came of the patches is reported.
+// patches. `hosts`: as there. The outcome of the patches is reported.
 envoy::config::route::v3::RouteConfiguration* PatchedRouteConfiguration(const patch::Patched<Inputs>& inputs,
                                                                         const VirtualHosts& hosts,
                                                                         google::protobuf::Arena* arena);

@@ -7,7 +7,7 @@
 
 namespace fairlead::gen::route {
 
-// What the name that a sidecar asks a route configuration by stands for.
+// The meaning of a sidecar's route configuration name.
 struct RouteName {
   enum class Kind : uint8_t {
     kUnknown,  // no listener of ours asks for it

@@ -17,8 +17,8 @@ class HTTPRetry;
 
 namespace fairlead::gen::route {
 
-// What the translation of a VirtualService's HTTP routes needs to know of the listener, the client and the
-// mesh. Sidecars and gateways fill it in their own ways. Views must outlive the call.
+// The facts about listener, client and mesh that the translation of a VirtualService's HTTP routes needs.
+// Sidecars and gateways fill it in their own ways. Views must outlive the call.
 struct RouteOptions {
   uint32_t port = 0;                        // of the listener
   bool tls = false;                         // the listener terminates TLS
@@ -37,7 +37,7 @@ struct RouteOptions {
   // How clients of a destination's service name the endpoint of their session: see SessionOf. Null: not
   // asked.
   std::function<std::string(const istio::networking::v1alpha3::Destination&)> session_of;
-  // What a destination hashes; null for nothing.
+  // The hash policy of a destination; null for none.
   std::function<const ConsistentHash*(const istio::networking::v1alpha3::Destination&)> hash_of;
 };
 

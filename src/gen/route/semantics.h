@@ -7,8 +7,8 @@
 
 namespace fairlead::gen::route {
 
-// Which API a VirtualService was written in: Ingresses and HTTPRoutes become VirtualServices too, and match
-// paths and refuse backends by their own rules.
+// The API behind a VirtualService. Ingresses and HTTPRoutes become VirtualServices too, and match paths and
+// refuse backends by their own rules.
 enum class Semantics : uint8_t { kIstio, kIngress, kGatewayApi };
 
 // By the annotation internal.istio.io/route-semantics. Source: Istio's UseIngressSemantics,

@@ -30,7 +30,7 @@ class ServiceTable {
   const std::vector<RoutedService>& All() const { return services_; }
   // Exactly this host; null where there is none.
   const RoutedService* Find(std::string_view host) const;
-  // Those whose host is a wildcard.
+  // The services with a wildcard host.
   const std::vector<const RoutedService*>& Wildcards() const { return wildcards_; }
 
  private:

@@ -25,8 +25,8 @@ using VirtualHosts = std::vector<VirtualHost>;
 // catch-all. Pure. Source: Istio's BuildSidecarOutboundVirtualHosts.
 VirtualHosts BuildVirtualHosts(const HostInputs& inputs);
 
-// Those that answer for the host of a sniffed listener; one that is alone answers for any host, as the
-// listener has but one service behind it. Source: Istio's getVirtualHostsForSniffedServicePort.
+// The virtual hosts for the host of a sniffed listener. A single one answers for any host, as the listener
+// has one service behind it. Source: Istio's getVirtualHostsForSniffedServicePort.
 VirtualHosts SniffedHosts(const VirtualHosts& all, std::string_view host_and_port, std::string_view host);
 
 }  // namespace fairlead::gen::route

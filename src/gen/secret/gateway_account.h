@@ -6,15 +6,15 @@
 
 namespace fairlead::gen::secret {
 
-// Whether the client's account is that of the workload that the client says it is. Labels decide which
-// Gateways are a router's, and any client may claim any: those of a pod count where the pod is of the proven
-// account; those of no pod where no pod of that account is written, as on a host. A claim that proves nothing
-// (FAIRLEAD_PLAINTEXT_IDENTITY) is not asked.
+// Whether the client's account is that of the workload that the client says it is. Labels decide about a
+// router's Gateways, and a client may claim any labels. The labels of a pod count if the pod has the proven
+// account. Labels without a pod count only if that account has no pod at all, as on a host. A claim that
+// proves nothing (FAIRLEAD_PLAINTEXT_IDENTITY) is not asked.
 bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity);
 
-// Whether the Secrets of the client's namespace are for it: it is a router of a Gateway, by labels that are
-// its own, or a router whose account has no pod, or its account is one of FAIRLEAD_SECRET_READERS. Istiod asks Kubernetes whether the account may
-// list secrets, which Istio's charts grant to gateways alone.
+// Whether the client may have the Secrets of its namespace. It must be a router of a Gateway by its own
+// labels, or a router whose account has no pod. An account of FAIRLEAD_SECRET_READERS also may. Istiod asks
+// Kubernetes whether the account may list secrets, which Istio's charts grant to gateways alone.
 bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity);
 
 }  // namespace fairlead::gen::secret

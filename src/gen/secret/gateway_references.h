@@ -10,9 +10,9 @@
 
 namespace fairlead::gen::secret {
 
-// The names of the secrets ("kubernetes-gateway://shop/cert") that the Gateways which the client serves refer
-// to and may: the Gateway is of the client's own namespace, and of its service account where it names one,
-// and so is the secret, or a ReferenceGrant of the secret's namespace lets the Gateway have it. Source:
+// The names of the secrets ("kubernetes-gateway://shop/cert") that the client's Gateways refer to and may
+// have. A Gateway counts if it has the client's namespace, and the client's service account if it names one.
+// The secret must have that namespace, too, or a ReferenceGrant of its namespace must allow it. Source:
 // Istio's MergedGateway.VerifiedCertificateReferences.
 std::set<std::string, std::less<>> GatewayReferences(mesh::View& view, const model::PeerIdentity& identity);
 

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// What the data of a Secret or a ConfigMap holds, by the keys that Istio knows. Pure. Views are of the data.
+// The pair in the data of a Secret or a ConfigMap, by the keys that Istio knows. Pure. Views are of the data.
 namespace fairlead::gen::secret {
 
 using Data = std::map<std::string, std::string>;
@@ -29,7 +29,7 @@ absl::StatusOr<KeyPair> FindKeyPair(const Data& data);
 // "cacert" (with "crl"), else "ca.crt" (with "ca.crl"). NotFound likewise.
 absl::StatusOr<Roots> FindRoots(const Data& data);
 
-// What is wrong with a PEM certificate: it cannot be read, or does not hold at `now` (Unix seconds).
+// The problem of a PEM certificate: it cannot be read, or is not valid at `now` (Unix seconds).
 absl::Status CheckCertificate(std::string_view pem, int64_t now);
 
 }  // namespace fairlead::gen::secret

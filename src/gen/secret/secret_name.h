@@ -31,8 +31,8 @@ struct SecretName {
 // is no name of a secret that a control plane has ("default", "file-root:…", a name without its namespace).
 absl::StatusOr<SecretName> ParseSecretName(std::string_view text, std::string_view client_namespace);
 
-// What a Gateway's credentialName is asked for as: itself where it has a scheme, else "kubernetes://" before
-// it.
+// The resource name of a Gateway's credentialName: itself if it has a scheme, otherwise "kubernetes://"
+// before it.
 std::string ResourceNameOf(std::string_view credential_name);
 
 }  // namespace fairlead::gen::secret

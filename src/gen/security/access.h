@@ -12,7 +12,7 @@ class View;
 
 namespace fairlead::gen::security {
 
-// Who may send requests to a workload, or through a router: its AuthorizationPolicies and
+// The rules for requests to a workload, or through a router: its AuthorizationPolicies and
 // RequestAuthentications. A plain value, comparable; empty for a proxy without any.
 struct Access {
   Authorization authorization;
@@ -26,7 +26,7 @@ struct Access {
   }
 };
 
-// Of the client: what access_filters.h and authentication.h make filters from.
+// The client's inputs for access_filters.h and authentication.h.
 Access CollectAccess(mesh::View& view);
 
 }  // namespace fairlead::gen::security

@@ -22,7 +22,7 @@ namespace fairlead::gen::security {
 
 // A value behind a literal prefix; "*" at its start or end is a wildcard, alone it is any text but none.
 void SetText(std::string_view value, std::string_view prefix, envoy::type::matcher::v3::StringMatcher* out);
-// The same of a header; "*" alone: that there is one.
+// The same for a header; "*" alone means a present header.
 void SetHeader(std::string_view name, std::string_view value, bool ignore_case,
                envoy::config::route::v3::HeaderMatcher* out);
 // An address or a range. False where it is neither.

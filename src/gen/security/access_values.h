@@ -15,8 +15,7 @@ class Permission;
 class Principal;
 }  // namespace envoy::config::rbac::v3
 
-// What the attributes of an AuthorizationPolicy's rules say of a request: one part of access_rule.cc, the
-// table of them.
+// The attributes of a request in an AuthorizationPolicy's rules: one part of access_rule.cc's table.
 namespace fairlead::gen::security {
 
 // Where a condition stands and what it is about.
@@ -34,18 +33,18 @@ struct AccessAttribute {
   bool (*of_value)(const AccessCondition& condition, const std::string& value, Rule* out) = nullptr;
   bool (*of_values)(const AccessCondition& condition, const Values& values, Rule* out) = nullptr;
   bool http_only = false;  // connections do not have it
-  // What the values are in a mesh with these trust domains; null: as they are written.
+  // The values in a mesh with these trust domains; null: unchanged.
   Values (*with_aliases)(const Values& values, TrustDomains trust_domains) = nullptr;
 };
 using Permission = envoy::config::rbac::v3::Permission;
 using Principal = envoy::config::rbac::v3::Principal;
 
-// Those that a rule's `to` can name, in order, and those of `from`.
+// The attributes of a rule's `to`, in order, and those of `from`.
 extern const AccessAttribute<Permission> kHost, kMethod, kPath, kPort;
 extern const AccessAttribute<Principal> kPrincipal, kRequestPrincipal, kServiceAccount, kTrustDomain,
     kNamespace, kRemoteIp, kSourceIp;
 
-// Those that only `when` can name.
+// The attributes of `when` alone.
 std::span<const AccessAttribute<Permission>> MorePermissions();
 std::span<const AccessAttribute<Principal>> MorePrincipals();
 

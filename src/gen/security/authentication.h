@@ -23,8 +23,8 @@ namespace fairlead::gen::security {
 // plain value, comparable: part of the Inputs of listeners. Empty for a workload without such policies.
 struct Authentication {
   std::vector<config::ConfigPtr> policies;
-  // Where proxies fetch keys, one for each rule in the order of policies and rules: the cluster of its key
-  // server; "" where it is served keys. Empty: proxies fetch none.
+  // The key servers of proxies, one for each rule in the order of policies and rules: a cluster, or "" for
+  // served keys. Empty: proxies fetch none.
   std::vector<std::string> clusters;
   // One for each rule that is served keys and has none inline, in that order. Null: not known.
   std::vector<model::KeySetPtr> keys;

@@ -32,7 +32,7 @@ struct Authorization {
 // The hostname of a service that MeshConfig names "host" or "namespace/host"; "" where it is not found.
 using FindHostname = std::function<Interned(std::string_view service)>;
 
-// Of the policies that mesh::SelectPolicies says, in their order.
+// Inputs of the policies from mesh::SelectPolicies, in their order.
 Authorization CollectAuthorization(const std::vector<config::ConfigPtr>& policies,
                                    const model::Settings& settings, const FindHostname& find);
 

@@ -23,9 +23,8 @@ struct ExternalAuthorizer {
   std::optional<envoy::extensions::filters::network::ext_authz::v3::ExtAuthz> tcp;
 };
 
-// nullopt: there is no such provider, its name occurs twice or is no DNS label, its service is not known, or
-// one of its fields is malformed. Pure. Source: Istio's processExtensionProvider; API:
-// MeshConfig.ExtensionProvider.
+// nullopt: no such provider, a name that occurs twice or is no DNS label, an unknown service, or a malformed
+// field. Pure. Source: Istio's processExtensionProvider; API: MeshConfig.ExtensionProvider.
 std::optional<ExternalAuthorizer> FindAuthorizer(const istio::mesh::v1alpha1::MeshConfig& mesh,
                                                  const std::vector<ProviderService>& services,
                                                  std::string_view name);

@@ -5,9 +5,9 @@
 
 namespace fairlead::gen::security {
 
-// A JSON Web Key Set that no token can be verified with: proxies have it while the real keys are not known,
-// so that every token is refused. Its one key is an RSA key whose private half was thrown away when it was
-// made; the same bytes as istiod's, so that a proxy sees no difference. Source: Istio's PublicOnlyJwks.
+// A JSON Web Key Set that verifies no token. Proxies have it while the real keys are unknown, so that every
+// token is refused. Its one key is an RSA key without a private half: that was thrown away. The bytes equal
+// istiod's, so that a proxy sees no difference. Source: Istio's PublicOnlyJwks.
 const std::string& UnknownKeys();
 
 }  // namespace fairlead::gen::security

@@ -13,8 +13,8 @@ namespace fairlead::gen::telemetry {
 
 struct Traits;
 
-// What writes the log; decides on the mesh-wide log service's kind of entries, and listeners log unmatched
-// connections alone.
+// The writer of the log. It decides on the kind of entries of the mesh-wide log service. Listeners log only
+// unmatched connections.
 enum class LogPlace : uint8_t { kHttp, kTcp, kListener };
 
 using AccessLogs = google::protobuf::RepeatedPtrField<envoy::config::accesslog::v3::AccessLog>;

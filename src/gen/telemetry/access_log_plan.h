@@ -20,7 +20,7 @@ namespace fairlead::gen::telemetry {
 
 struct Traits;
 
-// What is said about one provider.
+// The settings for one provider.
 struct ProviderLogging {
   bool disabled = false;
   std::string filter;  // a CEL expression, "" for none

@@ -16,9 +16,9 @@ struct Traits;
 
 inline constexpr std::string_view kStatsFilter = "istio.stats";
 
-// The configurations of the statistics filters (HTTP and network ones alike), one for each Prometheus
-// provider that Telemetry objects and MeshConfig.defaultProviders.metrics come to; none for a proxy without
-// the extension. Pure. Source: Istio's Telemetries.HTTPFilters and TCPFilters.
+// The configurations of the statistics filters (HTTP and network), one for each Prometheus provider of
+// Telemetry objects and MeshConfig.defaultProviders.metrics. None for a proxy without the extension. Pure.
+// Source: Istio's Telemetries.HTTPFilters and TCPFilters.
 std::vector<google::protobuf::Any> StatsConfigs(const Traits& traits, TrafficClass traffic);
 
 }  // namespace fairlead::gen::telemetry

@@ -28,7 +28,7 @@ using ExtensionProvider = istio::mesh::v1alpha1::MeshConfig_ExtensionProvider;
 // MeshConfig's extension provider of a name, in any case; null where there is none.
 const ExtensionProvider* FindProvider(const istio::mesh::v1alpha1::MeshConfig& mesh, std::string_view name);
 
-// What Telemetry objects and default providers come to, for one direction.
+// The result of Telemetry objects and default providers, for one direction.
 struct TracingPlan {
   const ExtensionProvider* provider = nullptr;  // null: none found, spans are off
   bool disabled = false;

@@ -17,8 +17,8 @@ struct TraceTags {
   friend bool operator==(const TraceTags&, const TraceTags&) = default;
 };
 
-// What of a proxy decides about its access logs, traces and metrics. A plain value; no addresses and no pod
-// names.
+// The attributes of a proxy that decide about its access logs, traces and metrics. A plain value; no
+// addresses and no pod names.
 struct Traits {
   model::SettingsPtr settings;
   std::shared_ptr<const model::ExtensionSet> extensions;  // interned; null: has everything

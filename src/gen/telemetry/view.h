@@ -14,13 +14,12 @@
 
 namespace fairlead::gen::telemetry {
 
-// Which way a listener's traffic goes, seen from the workload; all of a router's is kGateway. Source: Istio's
-// ListenerClass.
+// The direction of a listener's traffic, seen from the workload; a router's is always kGateway. Source:
+// Istio's ListenerClass.
 enum class TrafficClass : uint8_t { kOutbound, kInbound, kGateway };
 
-// What decides about a workload's access logs, traces and metrics, besides MeshConfig: the Telemetry objects
-// that apply to it, and the services of the mesh's extension providers. Comparable: part of every listener's
-// Inputs.
+// The inputs of a workload's access logs, traces and metrics besides MeshConfig: its Telemetry objects, and
+// the services of the mesh's extension providers. Comparable: part of every listener's Inputs.
 struct TelemetryView {
   std::vector<config::ConfigPtr>
       objects;  // root namespace's, own namespace's, then those that select the workload
@@ -31,7 +30,7 @@ struct TelemetryView {
   friend bool operator==(const TelemetryView&, const TelemetryView&) = default;
 };
 
-// Of the client.
+// The client's inputs.
 TelemetryView CollectTelemetry(mesh::View& mesh);
 
 }  // namespace fairlead::gen::telemetry

@@ -13,9 +13,10 @@ namespace fairlead::simulate {
 // Gives the body of a page of a server; blocks. No answer, or another than 200, is an error.
 using AskServer = std::function<absl::StatusOr<std::string>(const std::string& url)>;
 
-// What a control plane that runs says of connected proxies, "POD.NAMESPACE": which older resources they run
-// since when and why, and which policies are not in force there; a sentence each, nothing where they run what
-// they were sent. A simulation is about what they were sent. `server`: where its pages are, without /debug.
+// The answers of a running control plane about connected proxies, "POD.NAMESPACE": their older resources with
+// time and reason, and policies not in force there. Each answer is a sentence; a proxy that runs all sent
+// resources has none. A simulation is about what they were sent. `server`: where its pages are, without
+// /debug.
 absl::StatusOr<std::vector<std::string>> LiveState(const std::string& server,
                                                    const std::set<std::string>& proxies,
                                                    const AskServer& ask);

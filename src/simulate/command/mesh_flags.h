@@ -9,8 +9,9 @@ class App;
 
 namespace fairlead::simulate {
 
-// The flags that say what a mesh is read from, for the commands that read one: --configDir, or one of its
-// `other_names` ("-f,--file"), which is required, --meshConfig and so on. What is not given keeps its value.
+// The flags of a mesh's files, for commands that read a mesh. --configDir, or one of its `other_names`
+// ("-f,--file"), is required; the others are --meshConfig and so on. A flag that is not given keeps its
+// value.
 void AddMeshFlags(MeshFiles* files, CLI::App* command, const char* other_names = "");
 
 }  // namespace fairlead::simulate

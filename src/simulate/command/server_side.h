@@ -11,7 +11,7 @@
 
 namespace fairlead::simulate {
 
-// What becomes of a request at the sidecar of an endpoint.
+// The outcome of a request at the sidecar of an endpoint.
 struct ServerSide {
   std::string endpoint;  // "10.1.2.3:8080"
   std::string proxy;     // "reviews-v1.default"
@@ -19,10 +19,10 @@ struct ServerSide {
   Outcome outcome;
 };
 
-// Follows a request to the sidecars of the endpoints that it may reach, with the path, host and TLS that the
-// client's proxy gives it: a server that demands mutual TLS refuses a client that was told to speak
-// plaintext. A router shows its own identity, whatever its caller showed. Endpoints that are no workload with a
-// sidecar in the mesh are left out.
+// Follows a request to the sidecars of its possible endpoints, with the path, host and TLS from the client's
+// proxy. A server with strict mutual TLS refuses a client that speaks plaintext. A router shows its own
+// identity, whatever its caller showed. Endpoints that are no workload with a sidecar in the mesh are left
+// out.
 std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const model::Proxy& client,
                                         const Request& request, const Outcome& outcome);
 

@@ -34,11 +34,11 @@ struct CallOptions {
 // Adds the call's flags and its URL to a command. The options must outlive the parsing.
 void AddCallFlags(CallOptions* options, CLI::App* command);
 
-// Who a proxy is by the certificate of its workload: "spiffe://cluster.local/ns/shop/sa/web".
+// The identity of a proxy by its workload's certificate: "spiffe://cluster.local/ns/shop/sa/web".
 std::string OwnIdentity(const model::Settings& settings, const model::Proxy& proxy);
 
-// What a sidecar offers by ALPN over mutual TLS, so that the server's sidecar knows what comes: Istio's own
-// names.
+// The protocols that a sidecar offers by ALPN over mutual TLS: Istio's own names, which the server's sidecar
+// knows.
 std::vector<std::string> MeshProtocols(Application application);
 
 struct SimulatedCall {
@@ -47,9 +47,9 @@ struct SimulatedCall {
   std::string missing;             // why nobody answers there (see MissingTarget); "" where somebody may
 };
 
-// The request that a call makes in the mesh beside (inbound: at) this proxy. The destination is, if it is not
-// given, what the URL's host resolves to; inbound the workload itself, and the port that of its container
-// where the URL names a service of it. InvalidArgument where the call says something impossible.
+// The request that a call makes in the mesh beside (inbound: at) this proxy. Without a given destination, the
+// URL's host is resolved; inbound it is the workload itself. If the URL names a service of the workload, the
+// port is the container's. InvalidArgument where the call says something impossible.
 absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::MeshSnapshot& snapshot,
                                        const mesh::ProxyScope& scope);
 

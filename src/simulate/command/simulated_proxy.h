@@ -10,16 +10,16 @@
 
 namespace fairlead::simulate {
 
-// Which proxy a simulation is about; either `name` or `file` is set.
+// The proxy of a simulation; either `name` is set.
 struct ProxyChoice {
   std::string name;                 // "POD.NAMESPACE", "GATEWAY.NAMESPACE", or a node id: type~ip~id~domain
   std::string file;                 // a node as a bootstrap has it, YAML or JSON
   std::vector<std::string> labels;  // "key=value", for a workload that the mesh does not know
 };
 
-// The proxy as it would say it is in its first request: of a Pod or WorkloadEntry of the mesh what injection
-// gives its sidecar, or of a gateway's pod its router; of a Gateway its first pod. NotFound where the mesh
-// has no such workload, InvalidArgument where a node cannot be read.
+// The proxy as in its first request. A Pod or WorkloadEntry has the sidecar that injection gives it; a
+// gateway's pod has its router; a Gateway stands for its first pod. NotFound where the mesh has no such
+// workload, InvalidArgument where a node cannot be read.
 absl::StatusOr<model::ProxyPtr> ChooseProxy(const LoadedMesh& mesh, const ProxyChoice& choice);
 
 }  // namespace fairlead::simulate

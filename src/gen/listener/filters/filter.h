@@ -22,7 +22,7 @@ namespace fairlead::gen::listener {
 using HttpFilters = google::protobuf::RepeatedPtrField<
     envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>;
 
-// What the filters of one connection manager may look at.
+// The inputs of one connection manager's filters.
 struct FilterRequest {
   const ProxyTraits& traits;
   const istio::mesh::v1alpha1::ProxyConfig& config;  // traits.proxy_config, decoded
@@ -36,12 +36,12 @@ using HttpFilterBuilder = void (*)(const FilterRequest&, HttpFilters*);
 std::span<const HttpFilterBuilder> HttpFilterOrder();
 
 void AddMetadataExchange(const FilterRequest& request, HttpFilters* out);
-// Of CUSTOM policies.
+// Filters of CUSTOM policies.
 void AddCustomAccess(const FilterRequest& request, HttpFilters* out);
 void AddRequestAuthentication(const FilterRequest& request, HttpFilters* out);
-// Of AUDIT, DENY and ALLOW policies.
+// Filters of AUDIT, DENY and ALLOW policies.
 void AddLocalAccess(const FilterRequest& request, HttpFilters* out);
-// Of WasmPlugins and TrafficExtensions, by phase.
+// Filters of WasmPlugins and TrafficExtensions, by phase.
 void AddAuthnPlugins(const FilterRequest& request, HttpFilters* out);
 void AddAuthzPlugins(const FilterRequest& request, HttpFilters* out);
 void AddStatsPlugins(const FilterRequest& request, HttpFilters* out);
@@ -54,7 +54,7 @@ void AddAlpn(const FilterRequest& request, HttpFilters* out);
 void AddFault(const FilterRequest& request, HttpFilters* out);
 void AddCors(const FilterRequest& request, HttpFilters* out);
 void AddStats(const FilterRequest& request, HttpFilters* out);
-// Of services whose clients stay with an endpoint.
+// For services with persistent sessions.
 void AddSessions(const FilterRequest& request, HttpFilters* out);
 void AddServiceForwardProxy(const FilterRequest& request, HttpFilters* out);
 void AddCatchAllForwardProxy(const FilterRequest& request, HttpFilters* out);
