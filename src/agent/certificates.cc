@@ -64,7 +64,7 @@ Certificates::~Certificates() {
 
 absl::Status Certificates::Start() {
   if (SomebodyListens(options_.secret_socket)) {
-    sds_log.Info("{} is served by somebody else: certificates come from there", options_.secret_socket);
+    sds_log.Info("another program serves {}: certificates come from it", options_.secret_socket);
     return absl::OkStatus();
   }
   if (!UseMountedFiles() && options_.tls && !options_.only_mounted) AskAuthority();
@@ -86,7 +86,8 @@ std::vector<std::string> Certificates::Difficulties() const {
     all.push_back(StrCat(
         "no certificate: the control plane at ", options_.discovery_address,
         " hands out none on this port; discovery's port that does is 15012, CA_ADDR names another authority, "
-        "files go into ", options_.mounted_certificates,
+        "files go into ",
+        options_.mounted_certificates,
         "; without certificates a PeerAuthentication of mode DISABLE lets Envoy serve in plaintext"));
   }
   return all;

@@ -39,7 +39,7 @@ absl::StatusOr<Proofs> ReadProofs(const ControlPlaneOptions& options, const Secr
     proofs.metadata.emplace_back("authorization", StrCat("Bearer ", Trim(*token)));
   } else if (proofs.own.key.empty()) {  // there is nothing else
     return absl::UnavailableError(
-        StrCat("no token by which the workload proves who it is: ", FromAbsl(token.status().message()),
+        StrCat("no token for the workload's identity: ", FromAbsl(token.status().message()),
                "; FAIRLEAD_TOKEN_FILE names its file, `fairlead token` makes one"));
   }
   return proofs;

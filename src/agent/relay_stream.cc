@@ -114,9 +114,8 @@ void RelayStream::NoteExtensions(std::string_view request) {
   }
   if (!plugin || !lacks_wasm_ || std::exchange(said_, true)) return;
   relay_log.Warn(
-      "this Envoy has no Wasm runtime ({}): in place of a WasmPlugin's module it gets a verdict, by the "
-      "plugin's "
-      "failStrategy",
+      "this Envoy has no Wasm runtime ({}): in place of a WasmPlugin's module it gets a filter that allows "
+      "or refuses everything, by the plugin's failStrategy",
       kWasmFilter);
 }
 

@@ -97,7 +97,7 @@ void TrustStream::Run() {
     const std::string why = WithWayOut(FromAbsl(RunOnce(&told).message()));
     if (told) retry = options_.first_retry;
     if (why != last && !why.empty())
-      trust_log.Warn("{}: {}; what is trusted stays as it is", options_.control_plane.address, why);
+      trust_log.Warn("{}: {}; the trusted roots stay", options_.control_plane.address, why);
     last = why;
     retry = std::min(told ? retry : 2 * retry, options_.last_retry);
     lock.lock();

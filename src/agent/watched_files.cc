@@ -63,9 +63,9 @@ FileState FileState::Of(const std::vector<std::string>& files) {
       state.numbers_.push_back(-errno);
       continue;
     }
-    for (const auto number : {int64_t(found.st_dev), int64_t(found.st_ino), int64_t(found.st_size),
-                              int64_t(found.st_mtim.tv_sec), int64_t(found.st_mtim.tv_nsec),
-                              int64_t(found.st_ctim.tv_sec), int64_t(found.st_ctim.tv_nsec)})
+    for (const auto number :
+         {int64_t(found.st_dev), int64_t(found.st_ino), int64_t(found.st_size), int64_t(found.st_mtim.tv_sec),
+          int64_t(found.st_mtim.tv_nsec), int64_t(found.st_ctim.tv_sec), int64_t(found.st_ctim.tv_nsec)})
       state.numbers_.push_back(number);
     // Not of one whose time is to come: it would be looked at for ever.
     const int64_t age = now - std::max(found.st_mtim.tv_sec, found.st_ctim.tv_sec);
@@ -82,7 +82,7 @@ std::set<std::string> FoldersOf(const std::vector<std::string>& files) {
 
 WatchedFiles::WatchedFiles() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (const absl::Status status = inotify_.Open(); !status.ok())
-    watch_log.Warn("files are looked at every second: {}", FromAbsl(status.message()));
+    watch_log.Warn("files are checked every second: {}", FromAbsl(status.message()));
 }
 
 void WatchedFiles::Watch(const std::vector<std::string>& files) {

@@ -224,15 +224,15 @@ constexpr Command kCommands[] = {
     {"agent", agent::RunAgent, "run Envoy beside a workload, or print its bootstrap"},
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
-    {"simulate", RunSimulate, "say where a request ends, and because of which objects"},
+    {"simulate", RunSimulate, "tell the destination of a request, and the objects behind it"},
     {"status", RunStatus, "print the status of Gateway API objects, as Istio would write it"},
-    {"token", RunToken, "print a token by which an agent proves who it is, for small fleets"},
-    {"validate", validate::RunValidate, "say whether Istio would admit the objects of files"},
+    {"token", RunToken, "print a token as an agent's proof of identity, for small fleets"},
+    {"validate", validate::RunValidate, "tell whether Istio would admit the objects of files"},
     {"version", RunVersion, "print the version"},
 };
 
 int Usage(std::ostream& out, int status) {
-  out << "usage: fairlead COMMAND [FLAGS]; fairlead COMMAND --help says more\n\n";
+  out << "usage: fairlead COMMAND [FLAGS]; fairlead COMMAND --help tells more\n\n";
   for (const Command& command : kCommands)
     out << "  " << command.name << std::string(14 - command.name.size(), ' ') << command.meaning << "\n";
   return status;

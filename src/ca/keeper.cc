@@ -98,14 +98,13 @@ void Keeper::LookAtFiles() {
   }
   if (!ShareARoot(**bundle, *authority_->bundle())) {
     pki_log.Warn(
-        "{}: no root is among those before: workloads do not trust each other until all of them have new "
-        "certificates",
+        "{}: all roots are new: workloads trust each other only after all of them have new certificates",
         options_.plugged_in);
   }
   texts_ = **std::move(texts);
   broken_.clear();
   authority_->Replace(*std::move(bundle));
-  pki_log.Info("{}: signing with what has changed", options_.plugged_in);
+  pki_log.Info("{}: signing with the changed files", options_.plugged_in);
 }
 
 void Keeper::LookAtAge() {

@@ -45,7 +45,7 @@ void ListenerCertificate::Run() {
     lock.unlock();
     const absl::Status status = Look();
     const std::string why(status.message());
-    if (!status.ok() && why != broken_) tls_log.Error("{}; the last good certificate is shown on", why);
+    if (!status.ok() && why != broken_) tls_log.Error("{}; the last good certificate stays", why);
     broken_ = why;
     lock.lock();
   }
@@ -62,7 +62,7 @@ absl::Status ListenerCertificate::Look() {
   if (!material.ok()) return material.status();
   if (Same(*material, shown_)) return absl::OkStatus();
   if (absl::Status status = take_(*material); !status.ok()) return status;
-  tls_log.Info("showing a new certificate");
+  tls_log.Info("the listener has a new certificate");
   shown_ = *std::move(material);
   return absl::OkStatus();
 }

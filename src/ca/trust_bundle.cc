@@ -94,8 +94,8 @@ void TrustBundle::SetMesh(const std::vector<std::string>& pems, const std::vecto
         if (read.ok()) {
           of_mesh_.insert(of_mesh_.end(), read->begin(), read->end());
         } else {
-          trust_log.Error("caCertificates of the MeshConfig: pem {} of {}: {}; it is passed over", i + 1,
-                          pems.size(), FromAbsl(read.status().message()));
+          trust_log.Error("caCertificates of the MeshConfig: pem {} of {}: {}; skipped", i + 1, pems.size(),
+                          FromAbsl(read.status().message()));
         }
       }
     }
@@ -186,7 +186,7 @@ void TrustBundle::Tell() {
   }
   auto bundle = std::make_shared<const model::TrustBundle>(all.begin(), all.end());
   if (told_ != nullptr && *told_ == *bundle) return;
-  trust_log.Info("workloads are to trust {} authorities", bundle->size());
+  trust_log.Info("workloads trust {} authorities", bundle->size());
   told_ = bundle;
   take_(std::move(bundle));
 }

@@ -110,7 +110,7 @@ int RunValidate(const std::vector<std::string>& arguments) {
   std::vector<std::string> flagged, paths;
   std::string output = "text";
   bool strict = false;
-  CLI::App command("Says whether Istio would admit the objects of files", "fairlead validate");
+  CLI::App command("Tells whether Istio would admit the objects of files", "fairlead validate");
   command.add_option(
       "FILE", paths,
       "files or folders of manifests, MeshConfig and MeshNetworks too; - is the standard input");

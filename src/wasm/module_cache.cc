@@ -143,7 +143,7 @@ void ModuleCache::MakeRoom(uint64_t bytes) {
     const auto oldest = std::min_element(modules_.begin(), modules_.end(), [](const auto& a, const auto& b) {
       return a.second.wanted < b.second.wanted;
     });
-    wasm_log.Info("{} leaves the cache, which is full", oldest->first.source);
+    wasm_log.Info("{} is removed from the full cache", oldest->first.source);
     Remove(oldest);
   }
 }

@@ -212,7 +212,7 @@ class CertificatesTest(unittest.TestCase):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
                         "/dev/null", "-out", other, "-subj", "/O=other"], check=True, capture_output=True)
         for what, environment, *texts in (
-                ("token", {"FAIRLEAD_TOKEN_FILE": str(nothing)}, f"no token by which the workload proves who it is: {nothing}: No such file",
+                ("token", {"FAIRLEAD_TOKEN_FILE": str(nothing)}, f"no token for the workload's identity: {nothing}: No such file",
                  "`fairlead token` makes one"),
                 ("root", {"XDS_ROOT_CA": str(nothing)}, f"no root that vouches for the control plane: {nothing}: No such file",
                  "root-cert.pem in its --stateDir"),

@@ -10,7 +10,7 @@ void AddMeshFlags(MeshFiles* files, CLI::App* command, const char* other_names) 
   const std::string others(other_names);
   command
       ->add_option(StrCat(others, others.empty() ? "" : ",", "--configDir"), files->folder,
-                   "folder of manifests that is the mesh")
+                   "folder of the mesh's manifests")
       ->required();
   command->add_option("--meshConfig", files->mesh_config, "file of the MeshConfig");
   command->add_option("--networksConfig", files->networks_config, "file of the MeshNetworks");

@@ -37,18 +37,18 @@ struct Options {
 
 void AddFlags(Options* o, CLI::App* command) {
   AddMeshFlags(&o->files, command);
-  auto* name = command->add_option("--proxy", o->proxy.name,
-                                   "POD.NAMESPACE (where there are no Pods the name of a Deployment and its "
-                                   "like), GATEWAY.NAMESPACE, or a node id: "
-                                   "sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
-  auto* file = command->add_option("--node", o->proxy.file, "file of a node as a bootstrap has it");
+  auto* name =
+      command->add_option("--proxy", o->proxy.name,
+                          "POD.NAMESPACE (without Pods the name of a Deployment and the like), "
+                          "GATEWAY.NAMESPACE, or a node id: sidecar~IP~NAME.NAMESPACE~NAMESPACE.svc.DOMAIN");
+  auto* file = command->add_option("--node", o->proxy.file, "file of a node, as in a bootstrap");
   name->excludes(file);
-  command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be given often")
+  command->add_option("--label", o->proxy.labels, "KEY=VALUE of a node's workload; may be repeated")
       ->allow_extra_args(false);
-  command->add_flag("--follow", o->follow, "go on at the sidecars of the endpoints: do they let it in");
+  command->add_flag("--follow", o->follow, "go on at the sidecars of the endpoints");
   command->add_option("--server", o->server,
-                      "http://HOST:PORT of a discovery that runs (its --monitoringAddr): says what the proxies "
-                      "run instead of the newest, because they reject it");
+                      "http://HOST:PORT of a running discovery (its --monitoringAddr): adds older resources "
+                      "of proxies that rejected newer ones");
   command->add_option("-o,--output", o->output, "text or json")->check(CLI::IsMember({"text", "json"}));
   AddCallFlags(&o->call, command);
 }
@@ -144,7 +144,8 @@ int Run(const Options& options, const MeshLoader& load, const AskServer& ask) {
   TellMadeUp(*mesh, &*outcome);
   TellDoubt(*mesh, options.proxy.name, &*outcome);
   std::vector<ServerSide> servers;
-  if (options.follow && outcome->reached()) servers = FollowToServers(*mesh, **proxy, call->request, *outcome);
+  if (options.follow && outcome->reached())
+    servers = FollowToServers(*mesh, **proxy, call->request, *outcome);
   if (options.follow && outcome->reached() && servers.empty()) {
     outcome->notes.emplace_back(
         "no endpoint is a workload with a sidecar, which its label security.istio.io/tlsMode: istio would "
@@ -164,10 +165,9 @@ int Run(const Options& options, const MeshLoader& load, const AskServer& ask) {
 
 }  // namespace
 
-int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load,
-                const AskServer& ask) {
+int RunSimulate(const std::vector<std::string>& arguments, const MeshLoader& load, const AskServer& ask) {
   Options options;
-  CLI::App command("Says where a request ends, and because of which objects", "fairlead simulate");
+  CLI::App command("Tells the destination of a request, and the objects behind it", "fairlead simulate");
   AddFlags(&options, &command);
   try {
     command.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -179,7 +179,7 @@ absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& s
   }
   if (options.identity.empty()) {
     if (options.mutual_tls && request->direction != Direction::kOutbound)
-      notes->emplace_back("who the peer is is not given (--as): it meets no policy that names identities");
+      notes->emplace_back("the peer has no identity (--as): policies with identities do not match");
     return absl::OkStatus();
   }
   const size_t slash = options.identity.find('/');
@@ -229,22 +229,21 @@ void AddCallFlags(CallOptions* o, CLI::App* command) {
   command->add_option("-X,--request", o->method, "HTTP method (GET)");
   command->add_option("-H,--header", o->headers, "\"NAME: VALUE\"; may be given often")
       ->allow_extra_args(false);
-  command->add_option("-b,--cookie", o->cookies, "NAME=VALUE; may be given often")->allow_extra_args(false);
+  command->add_option("-b,--cookie", o->cookies, "NAME=VALUE; may be repeated")->allow_extra_args(false);
   command->add_flag("-0,--http1.0", o->http10, "HTTP/1.0");
   command->add_flag("--http2", o->http2, "HTTP/2, without TLS by prior knowledge");
-  command->add_flag("--inbound", o->inbound, "the call comes to the proxy's workload, it does not leave it");
-  command->add_flag("--mtls", o->mutual_tls, "mutual TLS, as another sidecar of the mesh speaks it");
+  command->add_flag("--inbound", o->inbound, "the call arrives at the proxy's workload");
+  command->add_flag("--mtls", o->mutual_tls, "mutual TLS of another sidecar");
   command->add_option("--sni", o->server_name, "server name of the TLS handshake (the URL's host)");
   command->add_option("--alpn", o->alpn, "protocols of the TLS handshake, with commas")->delimiter(',');
   command->add_option("--destination", o->destination,
-                      "IP[:PORT] that the call goes to (what the URL's host resolves to)");
+                      "IP[:PORT] as destination of the call (the URL's host, resolved)");
   command->add_option("--source", o->source, "IP of the peer");
   command->add_option("--as", o->identity,
-                      "the peer's identity, NAMESPACE/SERVICEACCOUNT or a SPIFFE URI; means --mtls");
-  command->add_option(
-      "--claims", o->claims,
-      "claims (JSON) of a token that is where the proxy looks for one, signed as it should be");
-  command->add_option("--draw", o->draw, "0 to 100, for routes that hold for a share of the requests (0)")
+                      "the peer's identity, NAMESPACE/SERVICEACCOUNT or a SPIFFE URI; implies --mtls");
+  command->add_option("--claims", o->claims,
+                      "claims (JSON) of a correctly signed token in the expected place");
+  command->add_option("--draw", o->draw, "0 to 100, for routes with a share of the requests (0)")
       ->check(CLI::Range(0.0, 100.0));
 }
 
