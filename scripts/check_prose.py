@@ -5,14 +5,17 @@
 
 A sentence of README.md and docs/ has at most 25 words. It does not begin with a riddle ("What is …", "Those of …", "Of two …") and
 has at most two words that stand for a noun (what, that, those, which, who …). A piece of code, a link and a list of codes count
-as one word. Code blocks, headings and parts that a script prints (between "<!-- printed by" and "<!-- end -->") are not read.
+as one word. Code blocks and parts that a script prints (between "<!-- printed by" and "<!-- end -->") are not read.
 A semicolon ends a statement in a table, where cells are lists; a question may begin as it likes.
+
+A link to a file or heading of the checkout leads somewhere.
 
 scripts/prose_known.txt lists sentences that fail and may stay for now: FILE: FIRST WORDS. An entry without its sentence is an error,
 so that the list only shrinks.
 """
 
 import pathlib
+import posixpath
 import re
 import sys
 
@@ -121,6 +124,29 @@ def findings(path, text):
                 yield line, first, f"{path}:{line}: {fault}: {first} …"
 
 
+def anchors(text):
+    """The names of a document's headings, as GitHub makes them, and of its "<a id=…>"."""
+    headings = [plain(line.lstrip("#").replace("`", "")).lower() for line in text.splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", heading.strip()).replace(" ", "-") for heading in headings} | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def broken_links(path, text, read):
+    """Yields a message for each link that leads nowhere; `read` gives the text of a file, "" of a folder, None of nothing."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            name, _, anchor = target.partition("#")
+            there = text if not name else read(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
+            if there is None or anchor and anchor not in anchors(there):
+                yield f"{path}:{number}: the link {target} leads nowhere"
+
+
+def bad_headings(path, text):
+    """Yields a message for each heading that begins with a riddle and is no question."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if (found := re.match(r"#+ (.*)", line)) and OPENING.match(found[1]) and not found[1].endswith("?"):
+            yield f"{path}:{number}: the heading begins with a riddle: name its subject: {found[1]}"
+
+
 def check(documents, known):
     """documents: {path: text}; known: lines "path: first words". The messages of what is wrong."""
     left, messages = set(known), []
@@ -144,6 +170,12 @@ def main(root, names):
     if names:
         known = [entry for entry in known if entry.split(":")[0] in documents]
     messages = check(documents, known)
+
+    def read(name):
+        target = root / name
+        return target.read_text(encoding="utf-8") if target.is_file() else "" if target.is_dir() else None
+
+    messages += [message for path, text in documents.items() for message in [*broken_links(path, text, read), *bad_headings(path, text)]]
     print("\n".join(messages) or f"{len(documents)} documents, {len(known)} sentences known to fail")
     return 1 if messages else 0
 

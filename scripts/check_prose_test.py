@@ -1,6 +1,6 @@
 import unittest
 
-from check_prose import KNOWN, check, findings
+from check_prose import KNOWN, anchors, bad_headings, broken_links, check, findings
 
 LONG = "A server reads " + "very " * 21 + "much text."
 SHORT = "A server reads " + "very " * 20 + "much text."
@@ -66,6 +66,19 @@ class CheckProseTest(unittest.TestCase):
         first = "page.md: A server reads very very very"
         self.assertEqual(check({"page.md": LONG}, [first]), [])
         self.assertEqual(check({"page.md": SHORT}, [first]), [f"{KNOWN}: this sentence is mended or gone, remove its line: {first}"])
+
+    def test_headings_name_their_subject(self):
+        self.assertEqual(list(bad_headings("a.md", "# Tests\n## What is it?\n## Whatever\n")),
+                         ["a.md:3: the heading begins with a riddle: name its subject: Whatever"])
+
+    def test_links_lead_somewhere(self):
+        self.assertEqual(anchors('# One\n## `fairlead status`: all, of it\n<a id="here"></a>'),
+                         {"one", "fairlead-status-all-of-it", "here"})
+        files = {"docs/b.md": "## Is there\n", "docs": "", "README.md": ""}
+        text = "[a](b.md) [a](b.md#is-there) [a](#top) [a](../README.md) [a](https://x.example/y) `[a](z)`\n# Top\n"
+        self.assertEqual(list(broken_links("docs/a.md", text, files.get)), [])
+        self.assertEqual(list(broken_links("docs/a.md", "\n[a](c.md) [a](b.md#is-not)", files.get)),
+                         ["docs/a.md:2: the link c.md leads nowhere", "docs/a.md:2: the link b.md#is-not leads nowhere"])
 
 
 if __name__ == "__main__":
