@@ -17,6 +17,9 @@
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make status                                     statuses of Gateway API objects against Istio's
 #   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
+#   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
+#   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
+#   make test-cluster           all tests in the cluster (docs/test-cluster.md)
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make install [PREFIX=/usr/local DESTDIR=]  the program, its manual page, completion and systemd unit
 #   make deb                    a Debian package, build/fairlead_VERSION_ARCHITECTURE.deb
@@ -37,16 +40,22 @@ CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
+CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfig {mesh} --networksConfig {networks} \
+  --grpcAddr 127.0.0.1:{port} --httpAddr 127.0.0.1:{http} --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
 # The cases are what istiod reads: nobody makes EndpointSlices of their Pods. Their proxies are who they say they are.
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup build run test test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
 setup:
 	@scripts/setup.sh
+
+# The Kubernetes that tests run in; nobody else needs it.
+setup-cluster: | setup
+	@scripts/setup.sh cluster
 
 # Configures once and again when asked to by ninja itself; a preset that changed is seen by its time stamp.
 build/%/build.ninja: CMakePresets.json | setup
@@ -67,9 +76,21 @@ deb: build
 run: build
 	@scripts/run.sh
 
-test: build/$(PRESET)/build.ninja tools
+test: build/$(PRESET)/build.ninja tools setup-cluster
 	ninja -C build/$(PRESET) -j$(JOBS)
-	ctest --test-dir build/$(PRESET) -j$(JOBS) --output-on-failure
+	FAIRLEAD_NEEDS_CLUSTER=1 ctest --test-dir build/$(PRESET) -j$(JOBS) --output-on-failure
+
+test-cluster: build/$(PRESET)/build.ninja tools setup-cluster
+	cd tests/cluster/box && GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false" go test ./internal/...
+	ninja -C build/$(PRESET) -j$(JOBS) fairlead
+	FAIRLEAD_NEEDS_CLUSTER=1 ctest --test-dir build/$(PRESET) -C cluster -L cluster --output-on-failure
+
+cluster: build setup-cluster
+	@python3 -B tests/cluster/run.py build/fairlead
+
+cluster-conformance: build tools setup-cluster
+	$(CASE_ENV) python3 -B tests/cluster/cluster_conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump \
+	  --server '$(CLUSTER_SERVER)' --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW) $(if $(ONE),--one-server)
 
 test-asan test-tsan: test-%:
 	@scripts/setup.sh clang

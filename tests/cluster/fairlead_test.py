@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Fairlead runs in the cluster as it is deployed: it becomes ready, answers under its Service's name, and ends when asked to.
+
+Needs root, build/fairlead and scripts/setup.sh cluster.
+"""
+import time
+import unittest
+
+import kubebox
+from fairlead_box import FairleadBox
+
+
+class Deployed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.box = FairleadBox()
+        cls.box.__enter__()
+        cls.addClassCleanup(cls.box.__exit__, None, None, None)
+
+    def test_it_answers_under_its_name(self):
+        name = "istiod.istio-system.svc.cluster.local"
+        code, said = self.box.exec("curl", "-sS", "-m", "5", f"http://{name}:15014/metrics")
+        self.assertEqual(code, 0, said)
+        self.assertIn("# TYPE", said)
+
+    def test_kubectl_knows_the_kinds(self):
+        self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": "one", "namespace": "default"},
+                        "spec": {"hosts": ["one.example.com"], "ports": [{"number": 80, "name": "http", "protocol": "HTTP"}], "resolution": "DNS"}})
+        self.assertIn("one.example.com", self.box.kubectl("get", "serviceentries").stdout)
+
+    def test_a_pod_that_is_deleted_is_replaced(self):
+        pod = self.box.get("pods", "-n", "istio-system")["items"][0]["metadata"]["name"]
+        began = time.monotonic()
+        self.assertEqual(self.box.kubectl("delete", "pod", "-n", "istio-system", pod).returncode, 0)
+        self.assertLess(time.monotonic() - began, 20)  # it ends of itself, before it would be killed
+        self.box.wait("deployment/fairlead", "condition=available", "-n", "istio-system")
+
+
+if __name__ == "__main__":
+    kubebox.require()
+    unittest.main()
