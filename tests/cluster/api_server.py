@@ -19,9 +19,7 @@ import signal
 import subprocess
 import tempfile
 
-import yaml
-
-from kube_api import ApiError, KubeApi
+from kube_api import ApiError, KubeApi, documents
 from kubebox import PROGRAMS, wait_until
 
 ETCD, PEERS, API, ADDRESS = 2379, 2380, 6443, "172.30.0.2"
@@ -90,7 +88,7 @@ def encode(text):
 class ApiServer:
     def __init__(self, *flags):
         """Flags: more of kube-apiserver's."""
-        self.flags, self.processes, self.etcd = flags, {}, Etcd()
+        self.flags, self.processes, self.etcd, self.api = flags, {}, Etcd(), None
 
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-api-server-"))
@@ -109,6 +107,8 @@ class ApiServer:
         return self
 
     def __exit__(self, *_):
+        if self.api:
+            self.api.close()
         for name in list(self.processes)[::-1]:
             self._end(name, signal.SIGKILL)
         shutil.rmtree(self.dir, ignore_errors=True)
@@ -157,7 +157,7 @@ class ApiServer:
 
     def define(self, *files):
         """Creates the definitions of kinds in the files, and waits until they are served."""
-        definitions = [d for f in files for d in yaml.safe_load_all(pathlib.Path(f).read_text()) if d]
+        definitions = [d for f in files for d in documents(f)]
         for definition in definitions:
             self.api.create(definition)
         names = [d["metadata"]["name"] for d in definitions if d["kind"] == "CustomResourceDefinition"]

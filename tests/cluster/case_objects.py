@@ -7,9 +7,7 @@ times and generations that the case's golden was made with.
 import json
 import os
 
-import yaml
-
-from kube_api import ApiError
+from kube_api import ApiError, documents
 
 CLUSTER_WIDE = {"Namespace", "Node", "GatewayClass", "IngressClass", "ClusterTrustBundle"}
 NOT_OBJECTS = {"mesh.yaml", "networks.yaml", "proxies.yaml"}
@@ -25,10 +23,9 @@ class CaseObjects:
         files = sorted(f for f in os.listdir(folder) if f.endswith(".yaml") and f not in NOT_OBJECTS)
         self.objects, self.times, self.generations = [], {}, {}
         for file in files:
-            with open(os.path.join(folder, file), encoding="utf-8") as f:
-                for document in yaml.safe_load_all(f.read().replace("\t", " ")):
-                    for obj in items_of(document):
-                        self._add(obj)
+            for document in documents(os.path.join(folder, file)):
+                for obj in items_of(document):
+                    self._add(obj)
         self._add_namespaces()
 
     def _add(self, obj):
@@ -58,8 +55,6 @@ class CaseObjects:
 
 
 def items_of(document):
-    if not document:
-        return []
     return document.get("items", []) if document.get("kind") == "List" else [document]
 
 

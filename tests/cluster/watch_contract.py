@@ -1,0 +1,115 @@
+"""The contract of a client that copies what an API server has: how it is run, what it says, and what a test asks of it.
+
+A client is a program that is called with --kubeconfig FILE COLLECTION... and writes a line of JSON for each change of its
+copy (reference_client.py says which). WatchContract starts it beside an API server, changes objects there, and compares.
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+from api_server import ApiServer, own_network
+from kubebox import wait_until
+
+CONFIG_MAPS = "/api/v1/configmaps"
+WIDGETS = "/apis/example.com/v1/widgets"
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
+    "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+             "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                 "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+
+
+class Client:
+    """A client program and the copy that its lines make."""
+
+    def __init__(self, command, kubeconfig, collections, env=None):
+        self.lines, self.copies, self.synced, self.faults = [], {c: {} for c in collections}, set(), []
+        self.process = subprocess.Popen([*command, "--kubeconfig", kubeconfig, *collections], stdout=subprocess.PIPE, text=True, env=env)
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self):
+        for text in self.process.stdout:
+            line = json.loads(text)
+            copy, key = self.copies[line["collection"]], (line.get("namespace", ""), line.get("name"))
+            if line["event"] == "put":
+                if int(copy.get(key, 0)) > int(line["version"]):
+                    self.faults.append(f"{key} goes back from version {copy[key]} to {line['version']}")
+                copy[key] = line["version"]
+            elif line["event"] == "gone":
+                if copy.pop(key, None) is None:
+                    self.faults.append(f"{key} is gone, and was not there")
+            else:
+                self.synced.add(line["collection"])
+            self.lines.append(line)
+
+    def said(self, event, since=0):
+        return [line for line in self.lines[since:] if line["event"] == event]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.thread.join()
+        self.process.stdout.close()
+
+
+class World:
+    """An API server, and what is asked of it by tests; one for all of them, as it takes seconds to start."""
+
+    def __enter__(self):
+        own_network()
+        self.audit = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-audit-"))
+        (self.audit / "policy.json").write_text(json.dumps(AUDIT_POLICY))
+        self.server = ApiServer(f"--audit-policy-file={self.audit}/policy.json", f"--audit-log-path={self.audit}/log",
+                                "--audit-log-mode=blocking")
+        self.server.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.server.__exit__(None, None, None)
+        shutil.rmtree(self.audit, ignore_errors=True)
+
+    @property
+    def api(self):
+        return self.server.api
+
+    def has(self, collection):
+        """What the server has: version by namespace and name."""
+        status, found = self.api.call("GET", collection, also=(404,))
+        if status == 404:
+            return {}
+        return {(o["metadata"]["namespace"], o["metadata"]["name"]): o["metadata"]["resourceVersion"] for o in found["items"]}
+
+    def lists(self, collection):
+        """How often the collection was listed, by the server's own log."""
+        entries = map(json.loads, (self.audit / "log").read_text().splitlines())
+        return sum(1 for e in entries if e["verb"] == "list" and e["requestURI"].split("?")[0] == collection
+                   and "limit=" in e["requestURI"])
+
+    def define(self):
+        self.api.create(DEFINITION)
+        wait_until("the kind is served", lambda: self.api.call("GET", WIDGETS, also=(404, 503))[0] == 200)
+        self.api.forget_kinds()
+
+    def undefine(self):
+        self.api.delete(DEFINITION)
+        wait_until("the kind is not served", lambda: self.api.call("GET", WIDGETS, also=(404, 503))[0] == 404)
+        self.api.forget_kinds()
+
+
+def config_map(name, namespace="default", **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
+
+
+def widget(name, namespace="default", **spec):
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def client_command():
+    """The client under test."""
+    return [sys.executable, "-B", str(pathlib.Path(__file__).resolve().parent / "reference_client.py")]

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""A client's copy is what a real API server has, whatever happens: the contract's tests, and that they find mistakes.
+
+CONTRACT_CLIENT names the client's program; else it is reference_client.py. Needs root and scripts/setup.sh cluster.
+"""
+import json
+import os
+import shlex
+import time
+import unittest
+
+import kubebox
+from kubebox import wait_until
+from watch_contract import CONFIG_MAPS, WIDGETS, Client, World, client_command, config_map, widget
+
+world = None
+
+
+def setUpModule():
+    global world
+    world = World().__enter__()
+    unittest.addModuleCleanup(world.__exit__)
+    world.define()
+
+
+class ContractCase(unittest.TestCase):
+    collections = (CONFIG_MAPS, WIDGETS)
+
+    def setUp(self):
+        command = shlex.split(os.environ.get("CONTRACT_CLIENT", "")) or client_command()
+        self.start(command)
+
+    def start(self, command, **fault):
+        self.client = Client(command, world.server.kubeconfig, self.collections, env={**os.environ, **fault})
+        self.addCleanup(self.client.stop)
+
+    def tearDown(self):
+        if world.server.processes.get("kube-apiserver") is None:
+            world.server.start()
+        world.api.call("DELETE", "/api/v1/namespaces/default/configmaps")
+        world.api.call("DELETE", "/apis/example.com/v1/namespaces/default/widgets", also=(404,))
+        self.assertEqual(self.client.faults, [])
+
+    def synced(self):
+        wait_until("the client has all", lambda: self.client.synced >= set(self.collections))
+
+    def equal(self, seconds=20):
+        """The client's copies become what the server has."""
+        def same():
+            return all(self.client.copies[c] == world.has(c) for c in self.collections)
+        try:
+            wait_until("the copies are equal", same, seconds)
+        except AssertionError:
+            for c in self.collections:
+                self.assertEqual(self.client.copies[c], world.has(c), c)
+
+    def many(self, count, **data):
+        for number in range(count):
+            world.api.create(config_map(f"many-{number}", **data))
+
+
+class Contract(ContractCase):
+    def test_a_collection_is_more_than_one_chunk(self):
+        self.client.stop()
+        self.many(620)
+        self.setUp()
+        self.synced()
+        self.equal()
+
+    def test_changes_come_in_order_and_the_last_one_counts(self):
+        self.synced()
+        for obj in (config_map("one"), widget("one")):
+            world.api.create(obj)
+            for number in range(20):
+                world.api.patch(obj, {"spec" if obj["kind"] == "Widget" else "data": {"step": str(number)}})
+        self.equal()  # a version that goes back is a fault of the client's
+
+    def test_what_is_deleted_is_gone_and_what_comes_again_is_there(self):
+        self.synced()
+        for obj in (config_map("two"), widget("two")):
+            world.api.create(obj)
+            world.api.delete(obj)
+            world.api.create(obj)
+        self.equal()
+        for obj in (config_map("two"), widget("two")):
+            world.api.delete(obj)
+        self.equal()
+        self.assertNotIn(("default", "two"), self.client.copies[CONFIG_MAPS])
+
+    def test_all_objects_of_a_namespace_at_once(self):
+        world.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}})
+        for number in range(50):
+            world.api.create(config_map(f"c-{number}", "short-lived"))
+            world.api.create(widget(f"w-{number}", "short-lived"))
+        self.synced()
+        self.equal()
+        for collection in ("/api/v1/namespaces/short-lived/configmaps", "/apis/example.com/v1/namespaces/short-lived/widgets"):
+            world.api.call("DELETE", collection)
+        world.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}})
+        self.equal()
+        self.assertEqual([k for c in self.collections for k in self.client.copies[c] if k[0] == "short-lived"], [])
+
+    def test_a_kind_goes_and_comes_back(self):
+        self.synced()
+        world.api.create(widget("three"))
+        self.equal()
+        world.undefine()
+        wait_until("its objects are gone", lambda: not self.client.copies[WIDGETS])
+        world.api.create(config_map("meanwhile"))
+        wait_until("other kinds go on", lambda: ("default", "meanwhile") in self.client.copies[CONFIG_MAPS])
+        world.define()
+        world.api.create(widget("four"))
+        self.equal()
+
+    def test_the_servers_end_takes_nothing_away(self):
+        self.synced()
+        for obj in (config_map("five"), widget("five")):
+            world.api.create(obj)
+        self.equal()
+        before = len(self.client.lines)
+        world.server.kill()
+        time.sleep(1)
+        world.server.start()
+        world.api.create(config_map("six"))
+        world.api.create(widget("six"))
+        self.equal()
+        self.assertEqual(self.client.said("gone", before), [])
+        self.assertEqual({line["name"] for line in self.client.said("put", before)}, {"six"})
+
+    def test_what_changed_while_the_server_was_away(self):
+        self.synced()
+        self.many(20)
+        world.api.create(widget("kept"))
+        world.api.create(widget("vanishes"))
+        self.equal()
+        world.server.kill()
+        keys = [key for key in world.server.etcd.read(keys_only=True) if key.endswith(("/many-3", "/vanishes"))]
+        world.server.etcd.delete(keys)
+        world.server.etcd.compact()  # the version that the client has is not known any more: 410
+        world.server.start()
+        self.equal()
+        self.assertNotIn(("default", "vanishes"), self.client.copies[WIDGETS])
+        self.assertNotIn(("default", "many-3"), self.client.copies[CONFIG_MAPS])
+
+    def test_a_server_that_hangs(self):
+        self.synced()
+        world.api.create(config_map("seven"))
+        self.equal()
+        world.server.pause()
+        time.sleep(3)
+        world.server.pause(False)
+        world.api.close()
+        world.api.create(config_map("eight"))
+        self.equal()
+        self.assertEqual(self.client.said("gone"), [])
+
+    def test_bookmarks_spare_lists(self):
+        """Other collections change and history is forgotten; a client that took bookmarks goes on without a list."""
+        self.synced()
+        world.api.create(config_map("nine"))
+        self.equal()
+        listed = world.lists(CONFIG_MAPS)
+        for number in range(300):
+            world.api.patch(widget("busy"), {"spec": {"n": number}}) if number else world.api.create(widget("busy"))
+        time.sleep(7)  # watches of the reference end after 5 s of silence and begin again
+        world.api.create(config_map("ten"))
+        self.equal()
+        self.assertEqual(world.lists(CONFIG_MAPS), listed)
+
+    def test_an_object_of_a_megabyte(self):
+        self.synced()
+        world.api.create(config_map("large", text="x" * 1_000_000))
+        self.equal()
+
+
+class Mistakes(ContractCase):
+    """Clients with a mistake fail the contract: so it is one."""
+
+    def setUp(self):
+        pass
+
+    def tearDown(self):
+        world.api.call("DELETE", "/api/v1/namespaces/default/configmaps")
+
+    def differs(self, fault):
+        self.start(client_command(), CONTRACT_FAULT=fault)
+        self.synced()
+        self.many(150)
+        with self.assertRaises(AssertionError):
+            self.provoke()
+            self.equal(6)
+
+    def provoke(self):
+        world.server.kill()
+        world.server.etcd.delete([key for key in world.server.etcd.read(keys_only=True) if key.endswith("/many-3")])
+        world.server.etcd.compact()
+        world.server.start()
+
+    def test_it_keeps_what_vanished(self):
+        self.differs("keeps-vanished")
+
+    def test_it_stops_at_410(self):
+        self.differs("stops-at-410")
+
+    def test_it_reads_one_chunk(self):
+        self.differs("one-chunk")
+
+    def test_it_drops_all_when_the_server_is_away(self):
+        self.start(client_command(), CONTRACT_FAULT="drops-on-errors")
+        self.synced()
+        self.many(3)
+        self.equal()
+        world.server.kill()
+        wait_until("it drops all", lambda: self.client.said("gone"))
+        world.server.start()
+
+
+class Facts(unittest.TestCase):
+    """What clients must know of this server."""
+
+    def test_streaming_lists_may_be_refused_inside_of_the_stream(self):
+        """With an etcd before 3.4.25 the answer is 200, and its first event an error: a client falls back to a list."""
+        events = list(world.api.watch(CONFIG_MAPS, 3, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"))
+        if events and events[0]["type"] == "ERROR":
+            self.assertEqual(events[0]["object"]["code"], 500, json.dumps(events[0]))
+            self.assertIn("RequestWatchProgress", events[0]["object"]["message"])
+
+    def test_a_version_from_before_the_servers_start_is_gone(self):
+        old = world.api.get(CONFIG_MAPS)["metadata"]["resourceVersion"]
+        world.api.create(config_map("newer"))
+        world.server.kill()
+        world.server.etcd.compact()
+        world.server.start()
+        for number in range(3):
+            world.api.patch(config_map("newer"), {"data": {"n": str(number)}})
+        first = next(iter(world.api.watch(CONFIG_MAPS, 5, resourceVersion=old)))
+        self.assertEqual((first["type"], first["object"].get("code")), ("ERROR", 410), json.dumps(first)[:300])
+        world.api.delete(config_map("newer"))
+
+
+if __name__ == "__main__":
+    kubebox.require()
+    unittest.main()
