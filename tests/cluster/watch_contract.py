@@ -11,16 +11,14 @@ import sys
 import tempfile
 import threading
 
-from api_server import ApiServer, own_network
+from api_server import ApiServer, crd_files, own_network
+from kube_api import documents
 from kubebox import wait_until
 
 CONFIG_MAPS = "/api/v1/configmaps"
-WIDGETS = "/apis/example.com/v1/widgets"
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
-    "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
-             "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
-                 "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+# Two of the mesh's kinds, as a mesh's own client does not copy any others. The second comes and goes.
+FILTERS = "/apis/networking.istio.io/v1alpha3/envoyfilters"
+TELEMETRIES = "/apis/telemetry.istio.io/v1/telemetries"
 AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
 
 
@@ -68,6 +66,11 @@ class World:
         self.server = ApiServer(f"--audit-policy-file={self.audit}/policy.json", f"--audit-log-path={self.audit}/log",
                                 "--audit-log-mode=blocking")
         self.server.__enter__()
+        definitions = {d["metadata"]["name"]: d for d in documents(crd_files()[0])}
+        self.definition = definitions["telemetries.telemetry.istio.io"]
+        self.api.create(definitions["envoyfilters.networking.istio.io"])
+        wait_until("the kind is served", lambda: self.serves(FILTERS))
+        self.define()
         return self
 
     def __exit__(self, *_):
@@ -91,23 +94,40 @@ class World:
         return sum(1 for e in entries if e["verb"] == "list" and e["requestURI"].split("?")[0] == collection
                    and "limit=" in e["requestURI"])
 
+    def serves(self, collection):
+        return self.api.call("GET", collection, also=(404, 503))[0] == 200
+
     def define(self):
-        self.api.create(DEFINITION)
-        wait_until("the kind is served", lambda: self.api.call("GET", WIDGETS, also=(404, 503))[0] == 200)
+        """The second kind is there."""
+        self.api.create(self.definition)
+        wait_until("the kind is served", lambda: self.serves(TELEMETRIES))
         self.api.forget_kinds()
 
     def undefine(self):
-        self.api.delete(DEFINITION)
-        wait_until("the kind is not served", lambda: self.api.call("GET", WIDGETS, also=(404, 503))[0] == 404)
+        self.api.delete(self.definition)
+        wait_until("the kind is not served", lambda: not self.serves(TELEMETRIES))
         self.api.forget_kinds()
 
 
-def config_map(name, namespace="default", **data):
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
+def config_map(name):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
 
 
-def widget(name, namespace="default", **spec):
-    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+def envoy_filter(name, namespace="default", text=""):
+    patch = {"applyTo": "CLUSTER", "match": {"context": "ANY"},
+             "patch": {"operation": "MERGE", "value": {"metadata": {"filter_metadata": {"test": {"text": text}}}}}}
+    return {"apiVersion": "networking.istio.io/v1alpha3", "kind": "EnvoyFilter", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"configPatches": [patch]}}
+
+
+def telemetry(name, namespace="default"):
+    return {"apiVersion": "telemetry.istio.io/v1", "kind": "Telemetry", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"selector": {"matchLabels": {"app": name}}, "accessLogging": [{"disabled": True}]}}
+
+
+def step(number):
+    """A change of an object of either kind."""
+    return {"metadata": {"labels": {"step": str(number)}}}
 
 
 def client_command():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A client's copy is what a real API server has, whatever happens: the contract's tests, and that they find mistakes.
 
-CONTRACT_CLIENT names the client's program; else it is reference_client.py. Needs root and scripts/setup.sh cluster.
+CONTRACT_CLIENT names the client's program, fairlead_client.py for one; else it is reference_client.py. Needs root and scripts/setup.sh cluster.
 """
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 
 import kubebox
 from kubebox import wait_until
-from watch_contract import CONFIG_MAPS, WIDGETS, Client, World, client_command, config_map, widget
+from watch_contract import CONFIG_MAPS, FILTERS, TELEMETRIES, Client, World, client_command, config_map, envoy_filter, step, telemetry
 
 world = None
 
@@ -20,11 +20,10 @@ def setUpModule():
     global world
     world = World().__enter__()
     unittest.addModuleCleanup(world.__exit__)
-    world.define()
 
 
 class ContractCase(unittest.TestCase):
-    collections = (CONFIG_MAPS, WIDGETS)
+    collections = (FILTERS, TELEMETRIES)
 
     def setUp(self):
         command = shlex.split(os.environ.get("CONTRACT_CLIENT", "")) or client_command()
@@ -37,8 +36,8 @@ class ContractCase(unittest.TestCase):
     def tearDown(self):
         if world.server.processes.get("kube-apiserver") is None:
             world.server.start()
-        world.api.call("DELETE", "/api/v1/namespaces/default/configmaps")
-        world.api.call("DELETE", "/apis/example.com/v1/namespaces/default/widgets", also=(404,))
+        world.api.call("DELETE", "/apis/networking.istio.io/v1alpha3/namespaces/default/envoyfilters")
+        world.api.call("DELETE", "/apis/telemetry.istio.io/v1/namespaces/default/telemetries", also=(404,))
         self.assertEqual(self.client.faults, [])
 
     def synced(self):
@@ -54,9 +53,9 @@ class ContractCase(unittest.TestCase):
             for c in self.collections:
                 self.assertEqual(self.client.copies[c], world.has(c), c)
 
-    def many(self, count, **data):
+    def many(self, count):
         for number in range(count):
-            world.api.create(config_map(f"many-{number}", **data))
+            world.api.create(envoy_filter(f"many-{number}"))
 
 
 class Contract(ContractCase):
@@ -69,32 +68,32 @@ class Contract(ContractCase):
 
     def test_changes_come_in_order_and_the_last_one_counts(self):
         self.synced()
-        for obj in (config_map("one"), widget("one")):
+        for obj in (envoy_filter("one"), telemetry("one")):
             world.api.create(obj)
             for number in range(20):
-                world.api.patch(obj, {"spec" if obj["kind"] == "Widget" else "data": {"step": str(number)}})
+                world.api.patch(obj, step(number))
         self.equal()  # a version that goes back is a fault of the client's
 
     def test_what_is_deleted_is_gone_and_what_comes_again_is_there(self):
         self.synced()
-        for obj in (config_map("two"), widget("two")):
+        for obj in (envoy_filter("two"), telemetry("two")):
             world.api.create(obj)
             world.api.delete(obj)
             world.api.create(obj)
         self.equal()
-        for obj in (config_map("two"), widget("two")):
+        for obj in (envoy_filter("two"), telemetry("two")):
             world.api.delete(obj)
         self.equal()
-        self.assertNotIn(("default", "two"), self.client.copies[CONFIG_MAPS])
+        self.assertNotIn(("default", "two"), self.client.copies[FILTERS])
 
     def test_all_objects_of_a_namespace_at_once(self):
         world.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}})
         for number in range(50):
-            world.api.create(config_map(f"c-{number}", "short-lived"))
-            world.api.create(widget(f"w-{number}", "short-lived"))
+            world.api.create(envoy_filter(f"c-{number}", "short-lived"))
+            world.api.create(telemetry(f"w-{number}", "short-lived"))
         self.synced()
         self.equal()
-        for collection in ("/api/v1/namespaces/short-lived/configmaps", "/apis/example.com/v1/namespaces/short-lived/widgets"):
+        for collection in (FILTERS.replace("/envoy", "/namespaces/short-lived/envoy"), TELEMETRIES.replace("/telemetries", "/namespaces/short-lived/telemetries")):
             world.api.call("DELETE", collection)
         world.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}})
         self.equal()
@@ -102,27 +101,27 @@ class Contract(ContractCase):
 
     def test_a_kind_goes_and_comes_back(self):
         self.synced()
-        world.api.create(widget("three"))
+        world.api.create(telemetry("three"))
         self.equal()
         world.undefine()
-        wait_until("its objects are gone", lambda: not self.client.copies[WIDGETS])
-        world.api.create(config_map("meanwhile"))
-        wait_until("other kinds go on", lambda: ("default", "meanwhile") in self.client.copies[CONFIG_MAPS])
+        wait_until("its objects are gone", lambda: not self.client.copies[TELEMETRIES])
+        world.api.create(envoy_filter("meanwhile"))
+        wait_until("other kinds go on", lambda: ("default", "meanwhile") in self.client.copies[FILTERS])
         world.define()
-        world.api.create(widget("four"))
+        world.api.create(telemetry("four"))
         self.equal()
 
     def test_the_servers_end_takes_nothing_away(self):
         self.synced()
-        for obj in (config_map("five"), widget("five")):
+        for obj in (envoy_filter("five"), telemetry("five")):
             world.api.create(obj)
         self.equal()
         before = len(self.client.lines)
         world.server.kill()
         time.sleep(1)
         world.server.start()
-        world.api.create(config_map("six"))
-        world.api.create(widget("six"))
+        world.api.create(envoy_filter("six"))
+        world.api.create(telemetry("six"))
         self.equal()
         self.assertEqual(self.client.said("gone", before), [])
         self.assertEqual({line["name"] for line in self.client.said("put", before)}, {"six"})
@@ -130,8 +129,8 @@ class Contract(ContractCase):
     def test_what_changed_while_the_server_was_away(self):
         self.synced()
         self.many(20)
-        world.api.create(widget("kept"))
-        world.api.create(widget("vanishes"))
+        world.api.create(telemetry("kept"))
+        world.api.create(telemetry("vanishes"))
         self.equal()
         world.server.kill()
         keys = [key for key in world.server.etcd.read(keys_only=True) if key.endswith(("/many-3", "/vanishes"))]
@@ -139,37 +138,37 @@ class Contract(ContractCase):
         world.server.etcd.compact()  # the version that the client has is not known any more: 410
         world.server.start()
         self.equal()
-        self.assertNotIn(("default", "vanishes"), self.client.copies[WIDGETS])
-        self.assertNotIn(("default", "many-3"), self.client.copies[CONFIG_MAPS])
+        self.assertNotIn(("default", "vanishes"), self.client.copies[TELEMETRIES])
+        self.assertNotIn(("default", "many-3"), self.client.copies[FILTERS])
 
     def test_a_server_that_hangs(self):
         self.synced()
-        world.api.create(config_map("seven"))
+        world.api.create(envoy_filter("seven"))
         self.equal()
         world.server.pause()
         time.sleep(3)
         world.server.pause(False)
         world.api.close()
-        world.api.create(config_map("eight"))
+        world.api.create(envoy_filter("eight"))
         self.equal()
         self.assertEqual(self.client.said("gone"), [])
 
     def test_bookmarks_spare_lists(self):
         """Other collections change and history is forgotten; a client that took bookmarks goes on without a list."""
         self.synced()
-        world.api.create(config_map("nine"))
+        world.api.create(envoy_filter("nine"))
         self.equal()
-        listed = world.lists(CONFIG_MAPS)
+        listed = world.lists(FILTERS)
         for number in range(300):
-            world.api.patch(widget("busy"), {"spec": {"n": number}}) if number else world.api.create(widget("busy"))
+            world.api.patch(telemetry("busy"), step(number)) if number else world.api.create(telemetry("busy"))
         time.sleep(7)  # watches of the reference end after 5 s of silence and begin again
-        world.api.create(config_map("ten"))
+        world.api.create(envoy_filter("ten"))
         self.equal()
-        self.assertEqual(world.lists(CONFIG_MAPS), listed)
+        self.assertEqual(world.lists(FILTERS), listed)
 
     def test_an_object_of_a_megabyte(self):
         self.synced()
-        world.api.create(config_map("large", text="x" * 1_000_000))
+        world.api.create(envoy_filter("large", text="x" * 1_000_000))
         self.equal()
 
 
@@ -180,7 +179,7 @@ class Mistakes(ContractCase):
         pass
 
     def tearDown(self):
-        world.api.call("DELETE", "/api/v1/namespaces/default/configmaps")
+        world.api.call("DELETE", "/apis/networking.istio.io/v1alpha3/namespaces/default/envoyfilters")
 
     def differs(self, fault):
         self.start(client_command(), CONTRACT_FAULT=fault)
@@ -232,7 +231,7 @@ class Facts(unittest.TestCase):
         world.server.etcd.compact()
         world.server.start()
         for number in range(3):
-            world.api.patch(config_map("newer"), {"data": {"n": str(number)}})
+            world.api.patch(config_map("newer"), step(number))
         first = next(iter(world.api.watch(CONFIG_MAPS, 5, resourceVersion=old)))
         self.assertEqual((first["type"], first["object"].get("code")), ("ERROR", 410), json.dumps(first)[:300])
         world.api.delete(config_map("newer"))

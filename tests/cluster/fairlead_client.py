@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Fairlead as a client of the contract: what its own page of objects says, as lines of changes (reference_client.py).
+
+  fairlead_client.py --kubeconfig FILE COLLECTION...
+
+Runs `fairlead discovery` (FAIRLEAD names another program) on the API server and asks it every 50 ms which objects it has.
+What comes and goes between two questions is not seen.
+"""
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+from fairlead_box import program
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def end_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def ask(port, path):
+    """A page of Fairlead's; None while it does not answer or is not ready."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return answer.read()
+    except (urllib.error.URLError, OSError):
+        return None
+
+
+def plural(kind):
+    kind = kind.lower()
+    return kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
+
+
+def copies(page, collections):
+    found = {collection: {} for collection in collections}
+    by_plural = {collection.rsplit("/", 1)[1]: collection for collection in collections}
+    for obj in json.loads(page):
+        collection, metadata = by_plural.get(plural(obj["kind"])), obj["metadata"]
+        if collection:
+            found[collection][metadata.get("namespace", ""), metadata["name"]] = metadata["resourceVersion"]
+    return found
+
+
+def say(collection, event, **fields):
+    print(json.dumps({"collection": collection, "event": event, **fields}), flush=True)
+
+
+def tell(before, now):
+    for collection, copy in now.items():
+        old = before.get(collection, {})
+        for namespace, name in old.keys() - copy.keys():
+            say(collection, "gone", namespace=namespace, name=name)
+        for (namespace, name), version in copy.items():
+            if old.get((namespace, name)) != version:
+                say(collection, "put", namespace=namespace, name=name, version=version)
+
+
+def main():
+    kubeconfig, collections = sys.argv[2], sys.argv[3:]
+    port = free_port()
+    fairlead = subprocess.Popen(
+        [program(), "discovery", "--kubeconfig", kubeconfig, "--httpAddr", f"127.0.0.1:{port}", "--grpcAddr", "", "--secureGRPCAddr", "",
+         "--httpsAddr", "", "--monitoringAddr", "", "--stateDir", ""], stdout=sys.stderr, preexec_fn=end_with_parent, env={
+             **os.environ, "CLUSTER_ID": "Kubernetes"})
+    known, synced = {}, False
+    while fairlead.poll() is None:
+        page = ask(port, "/debug/configz") if synced or ask(port, "/ready") is not None else None
+        if page is not None:
+            now = copies(page, collections)
+            tell(known, now)
+            known = now
+            if not synced:
+                synced = True
+                for collection in collections:
+                    say(collection, "synced")
+        time.sleep(0.05)
+    sys.exit(f"fairlead ended with {fairlead.returncode}")
+
+
+if __name__ == "__main__":
+    main()
