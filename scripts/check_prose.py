@@ -54,6 +54,8 @@ def blocks(text):
         coded = bool(stripped) and not pending and indent >= (4 if listed is None else listed + 6) or coded and not stripped
         if fenced or printed or coded or not stripped or stripped.startswith(("```", "#", "|", PRINTED)):
             yield from flush()
+            if stripped and indent == 0:
+                listed = None
             fenced ^= stripped.startswith("```")
             printed = stripped.startswith(PRINTED) or printed and PRINTED_END not in line
             if not fenced and not printed and not coded and is_row(lines, number):

@@ -50,6 +50,9 @@ class CheckProseTest(unittest.TestCase):
         self.says(f"- An item:\n\n      {LONG}\n\n- Another.")
         self.says(f"- An item.\n\n  {LONG}", "26 words")
 
+    def test_a_code_block_after_a_list_is_none_of_its_items(self):
+        self.says(f"- An item.\n\n## By hand\n\n    {LONG}\n")
+
     def test_cells_are_lists_of_statements(self):
         head = "| what | of |\n|---|---|\n"
         self.says(f"{head}| `a|b` | {SHORT[:-1]}; {SHORT[:-1]} |")
