@@ -278,6 +278,16 @@ TEST_F(PagesTest, AnOperatorMayEndAStream) {
   EXPECT_EQ(Page("connections")["totalClients"], 1);
 }
 
+TEST_F(PagesTest, TracksAndWhoFollowsThem) {
+  Begin();
+  const json tracks = Page("trackz");
+  ASSERT_EQ(tracks.size(), 1u);
+  EXPECT_EQ(tracks[0]["name"], "live");
+  EXPECT_EQ(tracks[0]["proxies"], 2);
+  EXPECT_GE(tracks[0]["publications"], 1);
+  EXPECT_FALSE(Page("connections")["clients"][0].contains("track")) << "that is what is expected";
+}
+
 TEST_F(PagesTest, ConnectionsOfTheListeners) {
   Begin();
   const json connections = Page("transportz");

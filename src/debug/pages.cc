@@ -42,7 +42,8 @@ std::string Unescape(std::string_view text) {
 const std::vector<PageInfo>& Pages() {
   static const auto* pages = new std::vector<PageInfo>{
       {"adsz",
-       "Connected proxies, what they are and what they watch; a POST of ?push=true sends them everything again",
+       "Connected proxies, what they are and what they watch; a POST of ?push=true sends them everything "
+       "again",
        AdsPage, false, WherePushed},
       {"ambientz", "Not in this version: workloads of ztunnels", AmbientPage},
       {"authorizationz", "AuthorizationPolicies by namespace", AuthorizationPage},
@@ -80,6 +81,8 @@ const std::vector<PageInfo>& Pages() {
       {"sidecarz", "What the proxy of ?proxyID= may see: services, routes, rules", SidecarPage},
       {"syncz", "What connected proxies were sent, and whether they took it", SyncPage},
       {"telemetryz", "Telemetries by namespace; those of the proxy of ?proxyID=", TelemetryPage},
+      {"trackz", "Tracks: the live mesh and others beside it, and how many proxies follow each", TracksPage,
+       true},
       {"transportz", "Connections of the gRPC listeners: peers, their names, calls and bytes", TransportPage,
        true},
   };

@@ -30,9 +30,8 @@ Json OriginJson(const Sources& sources, const cache::Origin& origin) {
   if (!key) return {{"name", origin.str()}};
   const config::ConfigPtr object = sources.find_object(*key);
   const config::ObjectKey named = object == nullptr ? *key : config::KeyOf(*object);
-  Json out = {{"kind", config::InfoOf(named.kind).name},
-              {"namespace", named.ns.str()},
-              {"name", named.name.str()}};
+  Json out = {
+      {"kind", config::InfoOf(named.kind).name}, {"namespace", named.ns.str()}, {"name", named.name.str()}};
   if (object != nullptr && !object->origin().file.empty()) {
     out["file"] = object->origin().file.str();
     out["line"] = object->origin().line;
@@ -72,6 +71,7 @@ Json RejectionJson(const Sources& sources, const push::Rejection& rejection) {
               {"typeUrl", type.url},
               {"since", TimeText(rejection.since)},
               {"error", rejection.error}};
+  if (rejection.track != push::kLiveTrack) out["track"] = rejection.track;
   Json& resources = out["resources"] = Json::array();
   for (const RejectedResource& one : rejection.resources) resources.push_back(ResourceJson(sources, one));
   if (rejection.more > 0) out["more"] = rejection.more;

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "base/strings.h"
 #include "debug/object_json.h"
 #include "debug/page_json.h"
@@ -92,9 +94,11 @@ Json SyncStatus(const StreamReport& report) {
 }
 
 Json Connection(const StreamReport& report) {
-  return {{"connectionId", report.connection},
-          {"connectedAt", TimeText(report.connected_at)},
-          {"address", report.peer}};
+  Json out = {{"connectionId", report.connection},
+              {"connectedAt", TimeText(report.connected_at)},
+              {"address", report.peer}};
+  if (report.track != push::kLiveTrack) out["track"] = report.track;
+  return out;
 }
 
 Json DetailedConnection(const StreamReport& report) {
@@ -138,6 +142,20 @@ Page SyncPage(const Sources& sources, const Query& query) {
 
 Page ConnectionsPage(const Sources& sources, const Query& query) {
   return ClientsPage(Reports(sources, query), query, Connection);
+}
+
+Page TracksPage(const Sources& sources, const Query& query) {
+  Json out = Json::array();
+  for (const push::TrackReport& track : sources.pusher->Tracks()) {
+    Json one = {{"name", track.name}, {"publications", track.publications}, {"proxies", track.streams}};
+    if (track.snapshot != nullptr) {
+      const std::chrono::duration<double> age = Clock::now() - track.published_at;
+      one["revision"] = track.snapshot->revision;
+      one["ageSeconds"] = age.count();
+    }
+    out.push_back(std::move(one));
+  }
+  return JsonPage(out, query);
 }
 
 Page AdsPage(const Sources& sources, const Query& query) {

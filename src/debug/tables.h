@@ -10,6 +10,7 @@ namespace fairlead::debug {
 Page SyncPage(const Sources& sources, const Query& query);
 Page AdsPage(const Sources& sources, const Query& query);
 Page ConnectionsPage(const Sources& sources, const Query& query);
+Page TracksPage(const Sources& sources, const Query& query);
 
 // rejections.cc
 Page RejectionsPage(const Sources& sources, const Query& query);

@@ -13,10 +13,11 @@ namespace fairlead::push {
 struct Answer {
   uint64_t stream;
   const model::ProxyPtr& proxy;
+  std::string_view track;  // that the stream follows
   xds::TypeId type;
   bool rejected;
-  std::string_view error;           // as the proxy has it, at most 16 KiB; "" where it took the response
-  const xds::ResourceSetPtr& sent;  // what the proxy should have; null: nothing
+  std::string_view error;             // as the proxy has it, at most 16 KiB; "" where it took the response
+  const xds::ResourceSetPtr& sent;    // what the proxy should have; null: nothing
   const xds::Acceptance& acceptance;  // what it has, and what it refused
 };
 

@@ -21,7 +21,7 @@ namespace fairlead::push {
 namespace {
 
 constexpr auto kHousekeeping = std::chrono::milliseconds(250);
-constexpr auto kGrace = std::chrono::minutes(1);  // of tracks that are dropped
+constexpr auto kGrace = std::chrono::minutes(1);  // of tracks that are dropped, for who is about to look
 constexpr int kTidyEvery = 4, kLookForQuietEvery = 20, kSweepEvery = 12;  // rounds of housekeeping
 // So much that was freed goes back to the system at once.
 constexpr size_t kReturnFrom = 8 << 20;
@@ -57,8 +57,13 @@ std::vector<StreamPtr> Pusher::StreamsToCheck() const {
 }
 
 Track* Pusher::FindTrack(std::string_view name) {
-  if (name == kLiveTrack) return &live_;
   std::lock_guard lock(mutex_);
+  return FindTrackLocked(name);
+}
+
+// REQUIRES: mutex_ held.
+Track* Pusher::FindTrackLocked(std::string_view name) {
+  if (name == kLiveTrack) return &live_;
   const auto at = tracks_.find(name);
   return at == tracks_.end() ? nullptr : at->second.get();
 }
@@ -83,11 +88,12 @@ void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::st
 }
 
 absl::Status Pusher::Move(uint64_t number, std::string_view name) {
-  Track* const track = FindTrack(name);
+  std::lock_guard lock(mutex_);  // so that the track is not dropped meanwhile
+  Track* const track = FindTrackLocked(name);
   if (track == nullptr || track->number() == 0) {
     return absl::NotFoundError(StrCat("nothing was published on the track ", name));
   }
-  for (const StreamPtr& stream : Streams()) {
+  for (const StreamPtr& stream : streams_) {
     if (stream->number() != number) continue;
     stream->Follow(track);
     return absl::OkStatus();
@@ -95,17 +101,71 @@ absl::Status Pusher::Move(uint64_t number, std::string_view name) {
   return absl::NotFoundError(StrCat("there is no stream ", number));
 }
 
-absl::Status Pusher::Drop(std::string_view name) {
+void Pusher::Assign(const model::Proxy& proxy, TrackPosition* position) {
+  std::shared_ptr<const TrackRule> rule;
+  {
+    std::lock_guard lock(mutex_);
+    rule = rule_;
+  }
+  if (rule == nullptr) return;
+  const std::string name = (*rule)(proxy);
+  std::lock_guard lock(mutex_);  // so that the track is not dropped meanwhile
+  Track* const track = FindTrackLocked(name);
+  position->Follow(track == nullptr || track->number() == 0 ? &live_ : track);
+}
+
+void Pusher::SetRule(TrackRule rule, bool all) {
+  auto now = rule == nullptr ? nullptr : std::make_shared<const TrackRule>(std::move(rule));
+  {
+    std::lock_guard lock(mutex_);
+    rule_ = now;
+  }
+  if (!all) return;
+  for (const StreamPtr& stream : Streams()) {
+    const model::ProxyPtr proxy = stream->proxy();
+    if (proxy == nullptr) continue;
+    const std::string name = now == nullptr ? "" : (*now)(*proxy);
+    std::lock_guard lock(mutex_);
+    Track* const track = FindTrackLocked(name);
+    Track* const to = track == nullptr || track->number() == 0 ? &live_ : track;
+    if (stream->following() != to) stream->Follow(to);
+  }
+}
+
+absl::Status Pusher::Drop(std::string_view name, Followers followers) {
   std::lock_guard lock(mutex_);
   const auto at = tracks_.find(name);
   if (at == tracks_.end()) return absl::NotFoundError(StrCat("there is no track ", name, " to drop"));
   const Track* const track = at->second.get();
-  if (std::any_of(streams_.begin(), streams_.end(),
-                  [track](const StreamPtr& stream) { return stream->Follows(track); }))
-    return absl::FailedPreconditionError(StrCat("a stream follows the track ", name));
+  for (const StreamPtr& stream : streams_) {
+    if (!stream->Follows(track)) continue;
+    if (followers == Followers::kForbidden)
+      return absl::FailedPreconditionError(StrCat("a stream follows the track ", name));
+    if (stream->following() == track) stream->Follow(&live_);
+  }
   dropped_.emplace_back(Clock::now(), std::move(at->second));
   tracks_.erase(at);
   return absl::OkStatus();
+}
+
+std::vector<TrackReport> Pusher::Tracks() const {
+  std::lock_guard lock(mutex_);
+  std::vector<TrackReport> reports;
+  const auto add = [&](const Track& track) {
+    TrackReport& report = reports.emplace_back();
+    report.name = track.name();
+    if (const EpochPtr newest = track.Newest(); newest != nullptr) {
+      report.publications = newest->reached.number;
+      report.snapshot = newest->snapshot;
+      report.published_at = newest->published_at;
+    }
+    report.streams = static_cast<size_t>(
+        std::count_if(streams_.begin(), streams_.end(),
+                      [&track](const StreamPtr& stream) { return stream->Follows(&track); }));
+  };
+  add(live_);
+  for (const auto& [name, track] : tracks_) add(*track);
+  return reports;
 }
 
 // What shadow mode found is an internal error.
@@ -139,7 +199,12 @@ std::vector<mesh::SnapshotPtr> Pusher::NewestOfTracks(Clock::time_point now) {
   add(live_);
   std::lock_guard lock(mutex_);
   for (const auto& [name, track] : tracks_) add(*track);
-  std::erase_if(dropped_, [now](const auto& dropped) { return now - dropped.first > kGrace; });
+  std::erase_if(dropped_, [&](const auto& dropped) {
+    const Track* const track = dropped.second.get();
+    return now - dropped.first > kGrace &&
+           std::none_of(streams_.begin(), streams_.end(),
+                        [track](const StreamPtr& stream) { return stream->Follows(track); });
+  });
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,6 +54,19 @@ struct PusherOptions {
   UnprovenLimits unproven = {};
 };
 
+// The name of the track that a stream begins on, by who its proxy is; "", or one that is no track's: the live
+// one. Called by several threads at once.
+using TrackRule = std::function<std::string(const model::Proxy& proxy)>;
+
+// A track at a moment.
+struct TrackReport {
+  std::string name;
+  uint64_t publications = 0;
+  mesh::SnapshotPtr snapshot;  // the newest; null before the first
+  Clock::time_point published_at{};
+  size_t streams = 0;  // that follow it, or have not left it yet
+};
+
 // All streams, the threads that work for them, and the newest snapshot. Thread-safe.
 class Pusher {
  public:
@@ -67,10 +81,17 @@ class Pusher {
   // Lets a stream follow another track from now on. NotFound where there is no such stream, or nothing was
   // published on the track yet.
   absl::Status Move(uint64_t stream, std::string_view track);
-  // Lets a track and its newest snapshot go, some time later. FailedPrecondition while a stream follows it;
-  // NotFound where there is none, and for the live one. REQUIRES: nobody publishes on it or moves a stream to
-  // it meanwhile.
-  absl::Status Drop(std::string_view track);
+  // From now on streams begin on the tracks that the rule names; null: on the live one. Streams that have
+  // begun stay where they are, unless `all` is set: then they go to the tracks that it names, too.
+  void SetRule(TrackRule rule, bool all = false);
+  // What becomes of the streams that follow a track which is dropped.
+  enum class Followers : uint8_t { kForbidden, kToLive };
+  // Lets a track and its newest snapshot go, once the last stream has left it. FailedPrecondition while a
+  // stream follows it, unless they are to go to the live one; NotFound where there is none, and for the live
+  // one. REQUIRES: nobody publishes on it meanwhile.
+  absl::Status Drop(std::string_view track, Followers followers = Followers::kForbidden);
+  // All tracks, the live one first.
+  std::vector<TrackReport> Tracks() const;
   // A new stream. The caller keeps it until it has called OnClosed.
   StreamPtr Open(StreamOptions options);
   StreamPtr Open(xds::Framing framing, std::string peer) {
@@ -106,7 +127,10 @@ class Pusher {
   void Tidy(bool look_for_quiet);
   void SweepCaches(Clock::time_point now);
   void CountMismatches();
+  // Lets a stream that begins follow the track of its proxy.
+  void Assign(const model::Proxy& proxy, TrackPosition* position);
   Track* FindTrack(std::string_view name);  // null: none
+  Track* FindTrackLocked(std::string_view name);
   std::vector<mesh::SnapshotPtr> NewestOfTracks(Clock::time_point now);
   std::vector<StreamPtr> Streams() const;
   std::vector<StreamPtr> StreamsToCheck() const;
@@ -121,7 +145,8 @@ class Pusher {
 
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Track>, std::less<>> tracks_;  // but live_; guarded by mutex_
-  // A stream that was about to enter one may still look at it. Guarded by mutex_.
+  std::shared_ptr<const TrackRule> rule_;                              // null: none; guarded by mutex_
+  // Streams may not have left them, or be about to look at them. Guarded by mutex_.
   std::vector<std::pair<Clock::time_point, std::unique_ptr<Track>>> dropped_;
   absl::flat_hash_set<StreamPtr> streams_;  // guarded by mutex_
   Traffic traffic_;

@@ -91,51 +91,6 @@ TEST_F(PusherTest, ShadowModeFindsWhatIsMadeFromMoreThanItsReads) {
   EXPECT_EQ(Metrics().internal_errors.Value(), errors + 1);
 }
 
-TEST_F(PusherTest, AStreamFollowsTheTrackThatItIsMovedTo) {
-  auto pusher = Make();
-  const mesh::SnapshotPtr live = EmptySnapshot(), other = EmptySnapshot();
-  pusher->Publish(live, BecauseOf(Reason::kConfig));
-  auto proxy = Connect(pusher.get());
-  proxy->Ask(TypeId::kCluster);
-  proxy->Await(0);
-  EXPECT_FALSE(pusher->Move(1, "preview").ok()) << "nothing was published there";
-  mesh.Put(TypeId::kCluster, "a", "2");
-  pusher->Publish(other, BecauseOf(Reason::kConfig), "preview");
-  EXPECT_FALSE(pusher->Move(99, "preview").ok()) << "there is no such stream";
-  ASSERT_TRUE(pusher->Move(1, "preview").ok());
-  EXPECT_THAT(Values(proxy->Await(1)), ElementsAre("a=2"));
-  mesh.Put(TypeId::kCluster, "a", "3");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig), "preview");
-  EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=3"));
-  mesh.Put(TypeId::kCluster, "a", "4");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));  // does not concern it any more
-  ASSERT_TRUE(pusher->Move(1, kLiveTrack).ok());
-  EXPECT_THAT(Values(proxy->Await(3)), ElementsAre("a=4"));
-  proxy->HangUp();
-}
-
-TEST_F(PusherTest, ATrackThatNoStreamFollowsMayGo) {
-  auto pusher = Make();
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
-  auto proxy = Connect(pusher.get());
-  proxy->Ask(TypeId::kCluster);
-  proxy->Await(0);
-  mesh.Put(TypeId::kCluster, "a", "2");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig), "preview");
-  ASSERT_TRUE(pusher->Move(1, "preview").ok());
-  proxy->Await(1);
-  EXPECT_TRUE(absl::IsFailedPrecondition(pusher->Drop("preview")));
-  mesh.Put(TypeId::kCluster, "a", "3");
-  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
-  ASSERT_TRUE(pusher->Move(1, kLiveTrack).ok());
-  EXPECT_THAT(Values(proxy->Await(2)), ElementsAre("a=3"));
-  EXPECT_TRUE(pusher->Drop("preview").ok());
-  EXPECT_TRUE(absl::IsNotFound(pusher->Drop("preview")));
-  EXPECT_TRUE(absl::IsNotFound(pusher->Drop(kLiveTrack)));
-  EXPECT_TRUE(absl::IsNotFound(pusher->Move(1, "preview")));
-  proxy->HangUp();
-}
-
 envoy::service::discovery::v3::DiscoveryRequest RequestOf(const std::string& generator) {
   envoy::service::discovery::v3::DiscoveryRequest request;
   request.mutable_node()->set_id("sidecar~10.0.0.1~a.default~c");

@@ -79,8 +79,15 @@ void SetReason(const Answer& answer, const std::vector<xds::NamedReason>& named,
 
 Rejection Describe(const Answer& answer, std::vector<xds::Refused> refused, const Rejection* before) {
   const WallTime now = std::chrono::system_clock::now();
-  Rejection out{answer.stream, answer.proxy, answer.type, before == nullptr ? now : before->since, {}, {}, 0};
-  out.error = answer.rejected    ? OneLine(answer.error, kLongestError)
+  Rejection out{answer.stream,
+                answer.proxy,
+                std::string(answer.track),
+                answer.type,
+                before == nullptr ? now : before->since,
+                {},
+                {},
+                0};
+  out.error = answer.rejected     ? OneLine(answer.error, kLongestError)
               : before != nullptr ? before->error
                                   : std::string();
   std::vector<xds::NamedReason> named;

@@ -43,9 +43,10 @@ struct RejectedResource {
 struct Rejection {
   uint64_t stream = 0;
   model::ProxyPtr proxy;
+  std::string track;  // that its stream follows
   xds::TypeId type = xds::TypeId::kCluster;
   WallTime since{};
-  std::string error;  // of the last rejection, one line, cut
+  std::string error;                        // of the last rejection, one line, cut
   std::vector<RejectedResource> resources;  // by name, the first kMostResources
   size_t more = 0;                          // resources beside them
 };

@@ -43,7 +43,7 @@ class RejectionsTest : public testing::Test {
     proxy->id = StrCat("web-", stream, ".default");
     const model::ProxyPtr as_const = proxy;
     rejections_.OnAnswer(
-        {stream, as_const, xds::TypeId::kListener, !error.empty(), error, sent_, acceptance});
+        {stream, as_const, kLiveTrack, xds::TypeId::kListener, !error.empty(), error, sent_, acceptance});
   }
   void Accept(cache::Origins origins, uint64_t stream = 1) {
     acceptances_[stream];
@@ -151,10 +151,11 @@ TEST_F(RejectionsTest, APolicyThatComesLaterIsNotInForceAndNotAtFault) {
   const RejectionReport report = Report();
   ASSERT_THAT(Codes(report), testing::ElementsAre("rejected", "not-in-force"));
   EXPECT_EQ(config::ToText(report.diagnostics[0]), first) << "it is logged once";
-  EXPECT_EQ(config::ToText(report.diagnostics[1]),
-            "deny.yaml:3: error: AuthorizationPolicy default/deny: this version of the policy is not in force "
-            "at some proxies: they go on with an older listener virtualInbound, as they reject the newest "
-            "because of EnvoyFilter default/lua (lua.yaml:3) (not-in-force)");
+  EXPECT_EQ(
+      config::ToText(report.diagnostics[1]),
+      "deny.yaml:3: error: AuthorizationPolicy default/deny: this version of the policy is not in force "
+      "at some proxies: they go on with an older listener virtualInbound, as they reject the newest "
+      "because of EnvoyFilter default/lua (lua.yaml:3) (not-in-force)");
   EXPECT_THAT(report.diagnostics[1].details, HasSubstr("at 1 proxy: web-1.default"));
   EXPECT_EQ(report.policies_not_in_force, 1u);
 }

@@ -378,6 +378,11 @@ void Stream::FindScope() { scope_ = pusher_->maker_.ScopeOf(*position_.epoch()->
 
 mesh::World Stream::World() const { return pusher_->maker_.WorldOf(*position_.epoch()->snapshot, *scope_); }
 
+model::ProxyPtr Stream::proxy() const {
+  std::lock_guard work(work_mutex_);
+  return proxy_;
+}
+
 std::optional<StreamReport> Stream::Report() const {
   std::lock_guard work(work_mutex_);
   if (proxy_ == nullptr) return std::nullopt;
@@ -385,6 +390,7 @@ std::optional<StreamReport> Stream::Report() const {
   report.number = number_;
   report.connection = name_;
   report.peer = options_.peer.address;
+  report.track = position_.following()->name();
   report.connected_at = connected_at_;
   report.framing = core_.framing();
   report.only = options_.only;

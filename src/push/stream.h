@@ -84,6 +84,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Goes over to another track, which must outlive the stream.
   void Follow(Track* track);
   bool Follows(const Track* track) const { return position_.Follows(track); }
+  const Track* following() const { return position_.following(); }
+  // Who the client is; null before it has said so. Waits for what is being made for the stream.
+  model::ProxyPtr proxy() const;
   // The client is gone.
   void ForgetInterests();
   // Whether Check may have something to do.

@@ -54,6 +54,7 @@ bool Stream::Identify(const xds::Request& request) {
     proxy_ = nullptr;  // nothing is to be made for it
     return false;
   }
+  pusher_->Assign(*proxy_, &position_);
   position_.Start();
   FindScope();
   const std::string& version = proxy_->metadata.istio_version;

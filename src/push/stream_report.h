@@ -26,6 +26,7 @@ struct StreamReport {
   uint64_t number = 0;     // counts the streams of the process
   std::string connection;  // "reviews-v1-1.default-7"
   std::string peer;        // "ipv4:10.0.0.1:43210"
+  std::string track;       // that it follows: "live", or another's name
   WallTime connected_at{};
   xds::Framing framing = xds::Framing::kStateOfTheWorld;
   std::optional<xds::TypeId> only;  // of a stream of one type

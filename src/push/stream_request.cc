@@ -159,6 +159,7 @@ void Stream::TellAnswer(const xds::Request& request, xds::TypeId type) {
   const std::string_view error = request.error_message.substr(0, xds::kLongestError);
   const Answer answer{number_,
                       proxy_,
+                      position_.following()->name(),
                       type,
                       request.rejected,
                       error,

@@ -11,8 +11,8 @@
 namespace fairlead::push {
 
 // Where one stream stands: the track that it is to follow, and the publication that its client is brought to.
-// Follow, Follows, AtNewest and ForgetInterests may be called from any thread, the rest by its owner, from one thread
-// at a time.
+// Follow, Follows, following, AtNewest and ForgetInterests may be called from any thread, the rest by its
+// owner, from one thread at a time.
 class TrackPosition {
  public:
   // `track` and those that follow must outlive it.
@@ -21,6 +21,7 @@ class TrackPosition {
   // The track to follow from now on.
   void Follow(Track* track) { track_.store(track, std::memory_order_release); }
   bool Follows(const Track* track) const { return track_ == track || entered_ == track; }
+  const Track* following() const { return track_.load(std::memory_order_acquire); }
   // Whether the client was brought to the newest publication of the track to follow.
   bool AtNewest() const;
   // The stream is gone.
