@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "app/bench_mesh.h"
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
 #include "push/part_cache.h"
+#include "state/mesh.h"
 
 // What one change of a large mesh costs: 100 namespaces, each with a Sidecar that imports itself only, 10,000
 // services with five endpoints each, and of each namespace one sidecar that has its configuration.
@@ -40,9 +41,7 @@ class World {
   }
 
   void Publish(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings) {
-    push::Reasons reasons;
-    mesh::SnapshotPtr snapshot = model_.Update(changes, settings, &reasons);
-    snapshot_ = std::move(snapshot);
+    if (mesh::SnapshotPtr snapshot = mesh_.Apply(changes, settings).snapshot) snapshot_ = std::move(snapshot);
   }
 
   // Brings every client to the newest snapshot. How many clients' resources are others now.
@@ -118,7 +117,7 @@ class World {
   }
 
   push::Generators generators_;
-  StoreMeshModel model_;
+  state::Mesh mesh_{MakeDerivations()};
   int step_ = 0;
   mesh::SnapshotPtr snapshot_;
   push::PartCache parts_;

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "base/strings.h"
 #include "config/manifests.h"
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "model/mesh_config.h"
+#include "push/control_loop.h"
 #include "push/generators.h"
-#include "push/mesh_thread.h"
 #include "push/push_fakes.h"
 #include "source/source.h"
 
@@ -81,22 +81,20 @@ class ClustersTest : public testing::Test {
  protected:
   ClustersTest()
       : pusher_(new push::Pusher(Options(), push::MakeGenerators())),
-        thread_({.debounce = {.quiet = 1ms, .max = 1s}}, std::make_unique<StoreMeshModel>(),
-                [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
-                  pusher_->Publish(std::move(snapshot), reasons);
-                }) {
-    source::Sink *own = thread_.AddSource(own_.Name()), *east = thread_.AddSource(east_.Name());
-    thread_.SetSettings(model::MakeSettings(nullptr, model::ParseMeshNetworks("", "networks.yaml").networks,
-                                            "cluster.local", "main"));
-    thread_.Start();
+        loop_({.debounce = {.quiet = 1ms, .max = 1s}}, MakeDerivations()) {
+    loop_.AddObserver([this](const push::Publication& now) { pusher_->Publish(now.snapshot, now.reasons); });
+    source::Sink *own = loop_.AddSource(own_.Name()), *east = loop_.AddSource(east_.Name());
+    loop_.Set(model::MakeSettings(nullptr, model::ParseMeshNetworks("", "networks.yaml").networks,
+                                  "cluster.local", "main"));
+    loop_.Start();
     EXPECT_TRUE(own_.Start(own).ok() && east_.Start(east).ok());
-    for (int i = 0; i < 1000 && !thread_.Ready(); ++i) std::this_thread::sleep_for(10ms);
-    EXPECT_TRUE(thread_.Ready());
+    for (int i = 0; i < 1000 && !loop_.Ready(); ++i) std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(loop_.Ready());
     in_main_ = Connect("10.0.0.1", "main");
     in_east_ = Connect("10.1.0.1", "east");
   }
   ~ClustersTest() override {
-    thread_.Stop();
+    loop_.Stop();
     in_main_->HangUp();
     in_east_->HangUp();
   }
@@ -158,7 +156,7 @@ class ClustersTest : public testing::Test {
   FakeCluster own_{"", Manifests("10.96.0.1", "10.0.0.1", 3306)},
       east_{"east", Manifests("10.97.0.1", "10.1.0.1", 3307)};
   push::OwnedPusher pusher_;
-  push::MeshThread thread_;
+  push::ControlLoop loop_;
   std::shared_ptr<push::FakeProxy> in_main_, in_east_;
 };
 
@@ -196,7 +194,7 @@ TEST_F(ClustersTest, ConfigurationOfTheOtherIsNotActedOnAndThatIsSaid) {
   std::vector<std::string> said;
   for (int i = 0; i < 1000 && said.empty(); ++i) {
     std::this_thread::sleep_for(10ms);
-    for (const config::Diagnostic& one : *thread_.Diagnostics()) said.push_back(config::ToText(one));
+    for (const config::Diagnostic& one : *loop_.Diagnostics()) said.push_back(config::ToText(one));
   }
   EXPECT_THAT(said,
               ElementsAre(testing::HasSubstr("DestinationRule shop/db of cluster east: this has no effect")));

@@ -87,7 +87,7 @@ absl::Status DiscoveryServer::StartHttp() {
   transports::AddReadyPage(
       [this]() -> std::optional<std::vector<std::string>> {
         if (serving_) return std::nullopt;
-        std::vector<std::string> awaited = mesh_thread_->Unsynced();
+        std::vector<std::string> awaited = loop_->Unsynced();
         for (const auto& check : start_checks_) check->AddAwaited(&awaited);
         return awaited;
       },

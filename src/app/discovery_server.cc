@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/derivations.h"
 #include "app/ignored_objects.h"
 #include "app/key_servers.h"
 #include "app/last_good_state.h"
@@ -99,19 +100,19 @@ void DiscoveryServer::MakePusher() {
   debug_sources_.rejections = &rejection_watch_.rejections();
 }
 
-void DiscoveryServer::MakeMeshThread(std::unique_ptr<StoreMeshModel> model) {
-  push::MeshThreadOptions options;
+void DiscoveryServer::MakeLoop() {
+  push::IntakeOptions options;
   options.debounce.quiet = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_after);
   options.debounce.max = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
-  debug_sources_.objects = [model = model.get()] { return model->Objects(); };
-  mesh_thread_ = std::make_unique<push::MeshThread>(
-      options, std::move(model), [this](mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
-        OnPublish(std::move(snapshot), reasons);
-      });
-  debug_sources_.diagnostics = [this] { return mesh_thread_->Diagnostics(); };
+  loop_ = std::make_unique<push::ControlLoop>(options, MakeDerivations(DerivationOptionsOf(options_)));
+  debug_sources_.objects = [this] { return loop_->Objects().Written(); };
+  debug_sources_.find_object = [this](const config::ObjectKey& key) {
+    return loop_->Objects().FindWritten(key);
+  };
+  debug_sources_.diagnostics = [this] { return loop_->Diagnostics(); };
   debug_sources_.findings = std::make_shared<debug::Findings>();
-  debug_sources_.push_all = [this] { mesh_thread_->PushAll(); };
+  debug_sources_.push_all = [this] { loop_->PushAll(); };
   debug_sources_.transport = [this] { return TransportConnections(); };
 }
 
@@ -126,8 +127,8 @@ void DiscoveryServer::MakeKeyFetcher() {
     return std::vector<int>{grpc_port(), secure_grpc_port(), http_port(), monitoring_port(), control_port()};
   });
   keys_ = std::make_unique<jwks::Fetcher>(
-      std::move(options), [this](model::KeySetsPtr known) { mesh_thread_->SetKeySets(std::move(known)); },
-      [this] { mesh_thread_->PushAll(); });
+      std::move(options), [this](model::KeySetsPtr known) { loop_->Set(std::move(known)); },
+      [this] { loop_->PushAll(); });
 }
 
 void DiscoveryServer::MakeTrustBundle() {
@@ -137,7 +138,7 @@ void DiscoveryServer::MakeTrustBundle() {
   if (!environment.signer_url.empty()) options.roots_file = StrCat(environment.root_ca_dir, "/root-cert.pem");
   trust_bundle_ = std::make_unique<ca::TrustBundle>(
       std::move(options),
-      [this](model::TrustBundlePtr trust_bundle) { mesh_thread_->SetTrustBundle(std::move(trust_bundle)); });
+      [this](model::TrustBundlePtr trust_bundle) { loop_->Set(std::move(trust_bundle)); });
   trust_bundle_->Start();
 }
 
@@ -176,13 +177,11 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   if (absl::Status status = CheckGivenFiles(options_); !status.ok()) return status;
   LogRemarks(options_);
-  auto model = std::make_unique<StoreMeshModel>(DerivationOptionsOf(options_));
-  const StoreMeshModel* const objects = model.get();
   MakePusher();
-  MakeStatuses(objects);
-  MakeMeshThread(std::move(model));
-  if (absl::Status status = StartStatusFiles(objects); !status.ok()) return status;
-  StartRejectionWatch(objects);
+  MakeLoop();
+  MakeStatuses();
+  if (absl::Status status = StartStatusFiles(); !status.ok()) return status;
+  StartRejectionWatch();
   MakeKeyFetcher();
   MakeTrustBundle();
   auto kept = OpenState(options_);
@@ -199,7 +198,8 @@ absl::Status DiscoveryServer::Start() {
   // All sinks exist before anything runs: nothing is published until the last source has synced.
   const std::vector<source::Sink*> sinks = AddSinks();
   if (absl::Status status = StartSettings(); !status.ok()) return status;
-  mesh_thread_->Start();
+  AddObservers();
+  loop_->Start();
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
   }
@@ -211,10 +211,10 @@ std::vector<source::Sink*> DiscoveryServer::AddSinks() {
   const IgnoredObjects ignored = IgnoredBy(options_.environment);
   std::vector<source::Sink*> sinks;
   for (const auto& source : sources_) {
-    source::Sink* sink = mesh_thread_->AddSource(source->Name());
+    source::Sink* sink = loop_->AddSource(source->Name());
     if (rules.invalid || rules.unsupported || rules.policies) {
-      start_checks_.push_back(
-          std::make_unique<StartCheck>(rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
+      start_checks_.push_back(std::make_unique<StartCheck>(
+          rules, sink, [this](absl::Status status) { Refuse(std::move(status)); }));
       sink = start_checks_.back().get();
     }
     if (!ignored.empty()) {
@@ -237,12 +237,12 @@ void DiscoveryServer::Refuse(absl::Status status) {
 }
 
 absl::Status DiscoveryServer::StartSettings() {
-  source::Sink* const sink = mesh_thread_->AddSource("mesh settings");
+  source::Sink* const sink = loop_->AddSource("mesh settings");
   settings_ = std::make_unique<SettingsFiles>(
       SettingsFiles::Options{options_.mesh_config, options_.networks_config, options_.domain,
                              options_.cluster_id, options_.ns, options_.environment.compliance,
                              options_.environment.gateways, options_.environment.features, kept_.get()},
-      [this](model::SettingsPtr settings) { mesh_thread_->SetSettings(std::move(settings)); },
+      [this](model::SettingsPtr settings) { loop_->Set(std::move(settings)); },
       [sink](std::vector<config::Diagnostic> all) { sink->OnDiagnostics(std::move(all)); });
   settings_->Start();
   if (absl::Status status = CheckStart(RulesOf(options_), settings_->Diagnostics()); !status.ok())
@@ -251,15 +251,21 @@ absl::Status DiscoveryServer::StartSettings() {
   return absl::OkStatus();
 }
 
-void DiscoveryServer::OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons) {
-  keys_->Want(*snapshot);
-  TellTrustBundle(*snapshot->settings);
-  pusher_->Publish(std::move(snapshot), reasons);
-  if (files_ != nullptr) files_->OnPublished();
-  if (status_files_ != nullptr) status_files_->OnPublished();
-  rejection_watch_.OnPublished();
+// Who is told of each publication, in this order.
+void DiscoveryServer::AddObservers() {
+  loop_->AddObserver([this](const push::Publication& now) { keys_->Want(*now.snapshot); });
+  loop_->AddObserver([this](const push::Publication& now) { TellTrustBundle(*now.snapshot->settings); });
+  loop_->AddObserver([this](const push::Publication& now) { pusher_->Publish(now.snapshot, now.reasons); });
+  loop_->AddObserver([this](const push::Publication& now) { status_board_->OnPublished(now.mesh); });
+  loop_->AddObserver([this](const push::Publication& /*now*/) {
+    if (files_ != nullptr) files_->OnPublished();
+    if (status_files_ != nullptr) status_files_->OnPublished();
+    rejection_watch_.OnPublished();
+  });
   // Proxies may have keys of a server before this one: those are not to be taken from them at once.
-  if (!serving_ && keys_->Settled()) OpenGrpc();
+  loop_->AddObserver([this](const push::Publication& /*now*/) {
+    if (!serving_ && keys_->Settled()) OpenGrpc();
+  });
 }
 
 // Where --secureGRPCAddr asks for them; they need the mesh's trust domain.
@@ -283,7 +289,7 @@ void DiscoveryServer::LogLoaded() const {
     if (const std::string amount = source->Amount(); !amount.empty()) StrAppend(&text, amount, ", ");
   }
   StrAppend(&text, counted(debug_sources_.objects().size(), "object"));
-  const push::DiagnosticList wrong = mesh_thread_->Diagnostics();
+  const push::DiagnosticList wrong = loop_->Diagnostics();
   const size_t errors = push::CountOf(*wrong, config::Severity::kError);
   if (errors > 0) StrAppend(&text, ", ", counted(errors, "error"));
   if (wrong->size() > errors) StrAppend(&text, ", ", counted(wrong->size() - errors, "warning"));
@@ -353,7 +359,7 @@ void DiscoveryServer::Stop() {
   if (keys_ != nullptr) keys_->Stop();
   if (trust_bundle_ != nullptr) trust_bundle_->Stop();
   rejection_watch_.Stop();
-  if (mesh_thread_ != nullptr) mesh_thread_->Stop();
+  if (loop_ != nullptr) loop_->Stop();
   if (files_ != nullptr) files_->Stop();
   if (status_files_ != nullptr) status_files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "app/certificates.h"
 #include "app/discovery_options.h"
-#include "app/mesh_model.h"
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "app/start_check.h"
@@ -21,7 +20,7 @@
 #include "gateway_api/status/status_board.h"
 #include "gateway_api/status/status_files.h"
 #include "jwks/fetcher.h"
-#include "push/mesh_thread.h"
+#include "push/control_loop.h"
 #include "push/pusher.h"
 #include "rpc/grpc_server.h"
 #include "rpc/http_server.h"
@@ -61,12 +60,11 @@ class DiscoveryServer {
   rpc::HttpServerOptions ControlOptions() const;
   void MakePusher();
   push::ObjectTypes MakeObjectTypes() const;
-  void MakeMeshThread(std::unique_ptr<StoreMeshModel> model);
-  void MakeStatuses(const StoreMeshModel* model);
+  void MakeLoop();
+  void MakeStatuses();
   nlohmann::ordered_json TransportConnections() const;
-  std::vector<gateway_api::StatusOf> Statuses(const StoreMeshModel& model);
-  absl::Status StartStatusFiles(const StoreMeshModel* model);
-  void StartRejectionWatch(const StoreMeshModel* model);
+  absl::Status StartStatusFiles();
+  void StartRejectionWatch();
   void MakeSources();
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
@@ -74,7 +72,7 @@ class DiscoveryServer {
   void Refuse(absl::Status status);
   absl::Status StartHttp();
   void StartControl();
-  void OnPublish(mesh::SnapshotPtr snapshot, const push::Reasons& reasons);
+  void AddObservers();
   rpc::GrpcServerOptions GrpcOptions();
   absl::Status StartCertificates();
   void OpenGrpc();
@@ -92,10 +90,10 @@ class DiscoveryServer {
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
-  gateway_api::StatusBoard status_board_;
+  std::unique_ptr<gateway_api::StatusBoard> status_board_;
   std::unique_ptr<gateway_api::StatusFiles> status_files_;  // null without --statusDir
   std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
-  std::unique_ptr<push::MeshThread> mesh_thread_;
+  std::unique_ptr<push::ControlLoop> loop_;
   std::unique_ptr<jwks::Fetcher> keys_;
   std::unique_ptr<ca::TrustBundle> trust_bundle_;  // null without ISTIO_MULTIROOT_MESH
   std::unique_ptr<source::LastGood> kept_;         // null without --stateDir

@@ -7,41 +7,43 @@
 // What the server says about objects: statuses, and what proxies make of them.
 namespace fairlead::app {
 
-std::vector<gateway_api::StatusOf> DiscoveryServer::Statuses(const StoreMeshModel& model) {
-  const config::ObjectStore objects = model.Store();
-  std::vector<gateway_api::StatusOf> statuses = status_board_.Statuses(objects, *pusher_->Snapshot());
-  gateway_api::AddProxyVerdicts(rejection_watch_.Diagnostics(),
-                                {{push::kRejectedCode, "AcceptedByProxies", "Rejected"},
-                                 {push::kNotInForceCode, "InForce", "NotInForce"}},
-                                objects, &statuses);
-  return statuses;
+namespace {
+
+const std::vector<gateway_api::VerdictCondition>& Conditions() {
+  static const auto* conditions =
+      new std::vector<gateway_api::VerdictCondition>{{push::kRejectedCode, "AcceptedByProxies", "Rejected"},
+                                                     {push::kNotInForceCode, "InForce", "NotInForce"}};
+  return *conditions;
 }
 
-void DiscoveryServer::MakeStatuses(const StoreMeshModel* model) {
-  debug_sources_.statuses = [this, model]() -> nlohmann::ordered_json {
-    if (pusher_->Snapshot() == nullptr) return nullptr;
-    return gateway_api::ToJson(Statuses(*model));
+}  // namespace
+
+void DiscoveryServer::MakeStatuses() {
+  status_board_ = std::make_unique<gateway_api::StatusBoard>(Conditions());
+  debug_sources_.statuses = [this]() -> nlohmann::ordered_json {
+    if (status_board_->empty()) return nullptr;
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& [key, status] : status_board_->Current()) list.push_back(gateway_api::ToJson(*status));
+    return list;
   };
 }
 
-absl::Status DiscoveryServer::StartStatusFiles(const StoreMeshModel* model) {
+absl::Status DiscoveryServer::StartStatusFiles() {
   if (options_.status_dir.empty()) return absl::OkStatus();
   // Statuses would be read as manifests.
   const std::string folder = AbsolutePath(options_.status_dir);
   if ((folder + "/").starts_with(AbsolutePath(options_.config_dir) + "/"))
     return absl::InvalidArgumentError("--statusDir must not lie in --configDir");
   status_files_ =
-      std::make_unique<gateway_api::StatusFiles>(folder, [this, model] { return Statuses(*model); });
+      std::make_unique<gateway_api::StatusFiles>(folder, [this] { return status_board_->Current(); });
   return status_files_->Start();
 }
 
-void DiscoveryServer::StartRejectionWatch(const StoreMeshModel* model) {
-  source::Sink* const sink = mesh_thread_->AddSource("proxies");
+void DiscoveryServer::StartRejectionWatch() {
+  source::Sink* const sink = loop_->AddSource("proxies");
   sink->OnSynced();
-  debug_sources_.find_object = [model](const config::ObjectKey& key) {
-    return FindWritten(model->AllObjects(), key);
-  };
-  rejection_watch_.Start({[model] { return model->AllObjects(); }, sink, [this] {
+  rejection_watch_.Start({[this] { return loop_->Objects(); }, sink,
+                          [this] {
                             if (status_files_ != nullptr) status_files_->OnPublished();
                           }});
 }

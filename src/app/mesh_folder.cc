@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "app/settings_files.h"
 #include "simulate/gateway_pods.h"
 #include "simulate/made_up.h"
@@ -12,6 +12,7 @@
 #include "source/file/file_source.h"
 #include "source/file/folder_scanner.h"
 #include "source/file/read_file.h"
+#include "state/mesh.h"
 
 namespace fairlead::app {
 namespace {
@@ -89,7 +90,8 @@ std::vector<simulate::WorkloadTemplate> ReadTemplates(const std::string& folder)
 void Complete(const std::string& folder, simulate::LoadedMesh* mesh) {
   for (auto& [key, object] : mesh->objects) object = simulate::WithNamedRoutes(object);
   std::vector<simulate::WorkloadTemplate> templates = ReadTemplates(folder);
-  for (auto& router : simulate::MissingRouters(templates, mesh->objects)) templates.push_back(std::move(router));
+  for (auto& router : simulate::MissingRouters(templates, mesh->objects))
+    templates.push_back(std::move(router));
   simulate::MadeUp made = simulate::MakeUp(templates, mesh->objects);
   for (config::ObjectChange& change : made.objects) mesh->objects[change.key] = std::move(change.object);
   mesh->made_up_pods = std::move(made.pods);
@@ -119,10 +121,9 @@ absl::StatusOr<simulate::LoadedMesh> LoadMesh(const simulate::MeshFiles& files) 
   for (const auto& [key, object] : mesh.objects) changes.push_back({key, object});
   DerivationOptions derivations;
   derivations.controllers = files.simulated;  // as discovery of a folder
-  StoreMeshModel model(derivations);
-  push::Reasons reasons;
-  mesh.snapshot = model.Update(changes, read, &reasons);
-  for (auto&& all : {batch.TakeDiagnostics(), model.Diagnostics()})
+  state::Mesh made(MakeDerivations(derivations));
+  mesh.snapshot = made.Apply(changes, read).snapshot;
+  for (auto&& all : {batch.TakeDiagnostics(), made.Diagnostics()})
     mesh.diagnostics.insert(mesh.diagnostics.end(), all.begin(), all.end());
   return mesh;
 }

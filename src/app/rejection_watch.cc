@@ -7,9 +7,7 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "base/strings.h"
 #include "base/thread.h"
-#include "config/derived_object.h"
 #include "push/rejection_report.h"
 
 namespace fairlead::app {
@@ -29,22 +27,6 @@ metrics::Gauge& PoliciesNotInForce() {
 }
 
 }  // namespace
-
-config::ConfigPtr FindWritten(const config::ObjectStore& objects, const config::ObjectKey& key) {
-  config::ConfigPtr object = objects.Find(key);
-  if (object == nullptr) return nullptr;
-  const std::string_view parents = LabelOr(object->meta().annotations, config::kParentsAnnotation);
-  const std::string_view first = parents.substr(0, parents.find(','));  // KIND/NAME.NAMESPACE
-  const size_t slash = first.find('/'), dot = first.rfind('.');
-  if (slash == std::string_view::npos || dot == std::string_view::npos || dot < slash) return object;
-  for (const config::KindInfo& kind : config::AllKinds()) {
-    if (kind.name != first.substr(0, slash)) continue;
-    config::ConfigPtr parent =
-        objects.Find({kind.kind, first.substr(dot + 1), first.substr(slash + 1, dot - slash - 1)});
-    if (parent != nullptr) return parent;
-  }
-  return object;
-}
 
 RejectionWatch::RejectionWatch()
     : rejections_([this] {
@@ -109,10 +91,9 @@ void RejectionWatch::Run() {
 }
 
 void RejectionWatch::Tell() {
-  const config::ObjectStore objects = options_.objects();
-  push::RejectionReport report =
-      push::ReportOf(rejections_.Current(),
-                     [&](const config::ObjectKey& key) { return FindWritten(objects, key); });
+  const state::MeshObjects objects = options_.objects();
+  push::RejectionReport report = push::ReportOf(
+      rejections_.Current(), [&](const config::ObjectKey& key) { return objects.FindWritten(key); });
   RejectingProxies().Set(static_cast<double>(report.proxies));
   PoliciesNotInForce().Set(static_cast<double>(report.policies_not_in_force));
   {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "config/diagnostic.h"
-#include "config/store.h"
 #include "push/rejections.h"
 #include "source/source.h"
+#include "state/mesh_objects.h"
 
 namespace fairlead::app {
 
@@ -22,9 +22,9 @@ namespace fairlead::app {
 class RejectionWatch {
  public:
   struct Options {
-    std::function<config::ObjectStore()> objects;  // all, those that were made of others among them
-    source::Sink* sink = nullptr;                  // is told diagnostics
-    std::function<void()> on_told = [] {};         // after each time
+    std::function<state::MeshObjects()> objects;
+    source::Sink* sink = nullptr;           // is told diagnostics
+    std::function<void()> on_told = [] {};  // after each time
   };
   RejectionWatch();
   ~RejectionWatch();  // as Stop()
@@ -51,10 +51,6 @@ class RejectionWatch {
   std::vector<config::Diagnostic> told_;     // guarded by mutex_
   std::thread thread_;
 };
-
-// The object of a key as somebody wrote it: of one that was made of a route or the like, that one; null where
-// there is none.
-config::ConfigPtr FindWritten(const config::ObjectStore& objects, const config::ObjectKey& key);
 
 }  // namespace fairlead::app
 

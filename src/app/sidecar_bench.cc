@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "app/bench_mesh.h"
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "base/strings.h"
 #include "config/manifests.h"
 #include "gen/generator.h"
 #include "mesh/proxy_scope.h"
 #include "model/proxy_class.h"
+#include "state/mesh.h"
 #include "xds/referred_names.h"
 
 // Everything that one sidecar of a large mesh is sent: its clusters, endpoints, listeners and routes.
@@ -41,15 +42,14 @@ std::string ServiceManifests(int i) {
   return out;
 }
 
-mesh::SnapshotPtr BuildMesh(StoreMeshModel* model, int services) {
+mesh::SnapshotPtr BuildMesh(state::Mesh* mesh, int services) {
   std::string text;
   for (int i = 0; i < services; ++i) text += ServiceManifests(i);
   std::vector<config::ObjectChange> changes;
   for (const config::ConfigPtr& object : config::ParseManifests(text, "bench.yaml").objects) {
     changes.push_back({config::KeyOf(*object), object});
   }
-  push::Reasons reasons;
-  return model->Update(changes, BenchSettings(), &reasons);
+  return mesh->Apply(changes, BenchSettings()).snapshot;
 }
 
 model::ProxyPtr Sidecar(int index) {
@@ -93,8 +93,8 @@ class Generators {
 
 // The first sidecar of a mesh: nothing was made before.
 void BM_FirstSidecar(benchmark::State& state) {
-  StoreMeshModel model;
-  const mesh::SnapshotPtr snapshot = BuildMesh(&model, static_cast<int>(state.range(0)));
+  state::Mesh made(MakeDerivations());
+  const mesh::SnapshotPtr snapshot = BuildMesh(&made, static_cast<int>(state.range(0)));
   size_t bytes = 0;
   for (auto _ : state) {
     Generators generators;
@@ -106,8 +106,8 @@ BENCHMARK(BM_FirstSidecar)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 // Another workload of the namespace.
 void BM_NextSidecar(benchmark::State& state) {
-  StoreMeshModel model;
-  const mesh::SnapshotPtr snapshot = BuildMesh(&model, static_cast<int>(state.range(0)));
+  state::Mesh made(MakeDerivations());
+  const mesh::SnapshotPtr snapshot = BuildMesh(&made, static_cast<int>(state.range(0)));
   Generators generators;
   int index = 0;
   for (auto _ : state) benchmark::DoNotOptimize(generators.All(*snapshot, Sidecar(++index)));

@@ -69,8 +69,10 @@ class Deployments final : public state::Derivation {
   Outcome Apply(const config::ObjectStore& objects, std::span<const ObjectChange> changes,
                 const model::SettingsPtr& settings) override {
     Work work{objects, settings->features, {}, {}, {}};
-    started_ |= !changes.empty();
+    const bool begins = !started_ && !changes.empty();
+    started_ |= begins;
     for (const ObjectChange& change : changes) Note(change, &work);
+    work.outcome.diagnostics = begins || !work.anew.empty();
     for (const Name& gateway : work.anew) Find(gateway, &work);
     for (const Name& gateway : work.remade) Make(gateway, &work);
     return std::move(work.outcome);

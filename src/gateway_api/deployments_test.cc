@@ -84,8 +84,9 @@ class DeploymentsTest : public testing::Test {
   }
   // The Gateway's status.
   std::string Status() {
-    for (const StatusOf& one : board_.Statuses(mesh_.written(), *mesh_.snapshot())) {
-      if (one.object->kind() == config::Kind::kKubernetesGateway) return JsonText(one.status);
+    board_.OnPublished(mesh_);
+    for (const auto& [key, one] : board_.Current()) {
+      if (one->object->kind() == config::Kind::kKubernetesGateway) return JsonText(one->status);
     }
     return "";
   }

@@ -9,7 +9,7 @@ state::Derivation::Outcome GatewayApiDerivation::Apply(const config::ObjectStore
                                                        std::span<const config::ObjectChange> changes,
                                                        const model::SettingsPtr& settings) {
   if (!translation_) translation_.emplace(settings->domain, settings->features);
-  return {.objects = translation_->Apply(objects, changes), .statuses = {}};
+  return {.objects = translation_->Apply(objects, changes), .diagnostics = false};
 }
 
 }  // namespace fairlead::gateway_api

@@ -12,7 +12,7 @@
 namespace fairlead::gateway_api {
 
 // The step of a mesh that makes Istio's objects of those of the Gateway API. Statuses are not its work: they
-// need what the registries make of the objects (status/statuses.h).
+// need what the registries make of the objects (status/status_board.h).
 class GatewayApiDerivation : public state::Derivation {
  public:
   std::unique_ptr<Derivation> Clone() const override;
@@ -20,6 +20,8 @@ class GatewayApiDerivation : public state::Derivation {
                 const model::SettingsPtr& settings) override;
   // None: what is wrong with a route or Gateway is in its status.
   std::vector<config::Diagnostic> Diagnostics() const override { return {}; }
+  // What the step has come to; null before the first Apply.
+  const Translation* translation() const { return translation_ ? &*translation_ : nullptr; }
 
  private:
   std::optional<Translation> translation_;  // none before the first Apply

@@ -51,6 +51,7 @@ class Derivation final : public state::Derivation {
       for (const auto& [name, known] : known_) ingresses.insert(name);
     }
     Outcome outcome;
+    outcome.diagnostics = !ingresses.empty();
     std::set<std::string> hosts;
     for (const Name& name : ingresses) Update(name, objects, &hosts, &outcome.objects);
     for (const std::string& host : hosts) UpdateHost(host, objects, &outcome.objects);

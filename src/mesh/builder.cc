@@ -35,6 +35,7 @@ struct SnapshotBuilder::State {
   std::vector<Diagnostic> virtual_service_problems, destination_rule_problems, policy_problems,
       sidecar_problems;
   std::vector<Diagnostic> problems;
+  uint64_t problems_revision = 0;
 
   bool Changed(const config::ObjectStore& from, Kind kind) const {
     return from.Revision(kind) != store.Revision(kind);
@@ -66,6 +67,8 @@ SnapshotBuilder::SnapshotBuilder(const SnapshotBuilder& other)
 SnapshotBuilder::~SnapshotBuilder() = default;
 
 const std::vector<Diagnostic>& SnapshotBuilder::diagnostics() const { return state_->problems; }
+
+uint64_t SnapshotBuilder::diagnostics_revision() const { return state_->problems_revision; }
 
 void SnapshotBuilder::SetSettings(model::SettingsPtr settings) { state_->settings = std::move(settings); }
 
@@ -168,6 +171,7 @@ bool SnapshotBuilder::State::BuildPolicies(const config::ObjectStore& from, bool
 }
 
 void SnapshotBuilder::State::CollectProblems() {
+  ++problems_revision;
   problems.clear();
   for (const auto* some :
        {&virtual_service_problems, &destination_rule_problems, &policy_problems, &sidecar_problems}) {

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_MESH_BUILDER_H_
 #define FAIRLEAD_MESH_BUILDER_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,8 @@ class SnapshotBuilder {
   // Problems that come to light only when objects meet (duplicate hosts, missing delegates, …), as they are
   // now.
   const std::vector<config::Diagnostic>& diagnostics() const;
+  // Rises whenever they may be others.
+  uint64_t diagnostics_revision() const;
 
   void SetSettings(model::SettingsPtr settings);
   void SetKeySets(model::KeySetsPtr key_sets);

@@ -15,53 +15,45 @@ void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now)
   const bool only_endpoints = std::all_of(
       batch.begin(), batch.end(), [](const ObjectChange& c) { return c.key.kind == Kind::kEndpointSlice; });
   const bool waits = Waits(batch);
-  Publication& publication = waits ? waiting_ : endpoints_;
-  if (publication.empty()) publication.reasons.first = now;
+  Pending& pending = waits ? waiting_ : endpoints_;
+  if (pending.empty()) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
   for (ObjectChange& change : batch) {
     const config::ObjectKey key = change.key;
-    publication.changes.insert_or_assign(key, std::move(change));
+    pending.changes.insert_or_assign(key, std::move(change));
   }
 }
 
-void PendingChanges::SetSettings(model::SettingsPtr settings, Clock::time_point now) {
-  debounce_.OnChange(now);
-  if (waiting_.empty()) waiting_.reasons.first = now;
-  waiting_.settings = std::move(settings);
-}
-
-void PendingChanges::SetKeySets(model::KeySetsPtr key_sets, Clock::time_point now) {
-  debounce_.OnChange(now);
-  if (waiting_.empty()) waiting_.reasons.first = now;
-  waiting_.key_sets = std::move(key_sets);
-  waiting_.reasons.Add(Reason::kUnknown);  // as istiod counts them
-}
-
-void PendingChanges::SetTrustBundle(model::TrustBundlePtr trust_bundle, Clock::time_point now) {
-  debounce_.OnChange(now);
-  if (waiting_.empty()) waiting_.reasons.first = now;
-  waiting_.trust_bundle = std::move(trust_bundle);
-  waiting_.reasons.Add(Reason::kGlobal);  // as istiod counts it
+// As istiod counts them. What new settings count as is known when they are compared with the old ones.
+void PendingChanges::Add(const model::Facts& facts, Clock::time_point now) {
+  Begin(now);
+  waiting_.facts.Update(facts);
+  if (facts.Get<model::KeySets>() != nullptr) waiting_.reasons.Add(Reason::kUnknown);
+  if (facts.Get<model::TrustBundle>() != nullptr) waiting_.reasons.Add(Reason::kGlobal);
 }
 
 void PendingChanges::PushAll(Clock::time_point now) {
-  debounce_.OnChange(now);
-  if (waiting_.empty()) waiting_.reasons.first = now;
+  Begin(now);
   waiting_.reasons.everything = true;
   waiting_.reasons.Add(Reason::kDebug);
+}
+
+void PendingChanges::Begin(Clock::time_point now) {
+  debounce_.OnChange(now);
+  if (waiting_.empty()) waiting_.reasons.first = now;
 }
 
 std::optional<Clock::time_point> PendingChanges::Due() const {
   return endpoints_.empty() ? debounce_.Due() : Clock::time_point::min();
 }
 
-Publication PendingChanges::Take(Clock::time_point now, bool quiet) {
-  Publication taken = std::exchange(endpoints_, {});
+Pending PendingChanges::Take(Clock::time_point now, bool quiet) {
+  Pending taken = std::exchange(endpoints_, {});
   const auto due = debounce_.Due();
   if (!due || (!quiet && *due > now)) return taken;
   const Clock::time_point first = debounce_.Take();
-  Publication waited = std::exchange(waiting_, {});
+  Pending waited = std::exchange(waiting_, {});
   waited.reasons.first = taken.empty() ? first : std::min(first, taken.reasons.first);
   waited.changes.merge(taken.changes);
   return waited;
@@ -81,7 +73,9 @@ bool PendingChanges::Waits(std::span<const ObjectChange> batch) const {
 bool PendingChanges::MayOvertake(const ObjectChange& slice) const {
   if (waiting_.empty()) return true;
   const Interned& ns = slice.key.ns;
-  if (waiting_.settings != nullptr || IsWaiting(Kind::kNode) || IsWaiting(Kind::kNamespace)) return false;
+  if (waiting_.facts.Get<model::Settings>() != nullptr || IsWaiting(Kind::kNode) ||
+      IsWaiting(Kind::kNamespace))
+    return false;
   if (IsWaiting(Kind::kService, ns) || IsWaiting(Kind::kEndpointSlice, ns)) return false;
   return slice.object == nullptr || !IsWaiting(Kind::kPod) || !IsWaitingPodOf(*slice.object);
 }

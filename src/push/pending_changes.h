@@ -7,25 +7,18 @@
 #include <vector>
 
 #include "config/object.h"
-#include "model/key_sets.h"
-#include "model/settings.h"
-#include "model/trust_bundle.h"
+#include "model/facts.h"
 #include "push/debounce.h"
 #include "push/reason.h"
 
 namespace fairlead::push {
 
-// What is published together.
-struct Publication {
+// What is applied and published together.
+struct Pending {
   std::map<config::ObjectKey, config::ObjectChange> changes;  // the latest of each object
-  model::SettingsPtr settings;                                // null: as they were
-  model::KeySetsPtr key_sets;                                 // null: as they were
-  model::TrustBundlePtr trust_bundle;                         // null: as it was
+  model::Facts facts;
   Reasons reasons;
-  bool empty() const {
-    return changes.empty() && settings == nullptr && key_sets == nullptr && trust_bundle == nullptr &&
-           !reasons.everything;
-  }
+  bool empty() const { return changes.empty() && facts.empty() && !reasons.everything; }
 };
 
 // What was handed over and is not published yet. A batch (what one call hands over) is never torn: where one
@@ -38,18 +31,17 @@ class PendingChanges {
       : debounce_(debounce), debounce_endpoints_(debounce_endpoints) {}
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
-  void SetSettings(model::SettingsPtr settings, Clock::time_point now);
-  void SetKeySets(model::KeySetsPtr key_sets, Clock::time_point now);
-  void SetTrustBundle(model::TrustBundlePtr trust_bundle, Clock::time_point now);
+  void Add(const model::Facts& facts, Clock::time_point now);
   // Everything is to be published again, changed or not.
   void PushAll(Clock::time_point now);
 
   // When there is something to take; a time long past where that is now; nothing where nothing is pending.
   std::optional<Clock::time_point> Due() const;
   // What is due at `now`; with `quiet` also what waits.
-  Publication Take(Clock::time_point now, bool quiet);
+  Pending Take(Clock::time_point now, bool quiet);
 
  private:
+  void Begin(Clock::time_point now);
   bool Waits(std::span<const config::ObjectChange> batch) const;
   bool MayOvertake(const config::ObjectChange& slice) const;
   bool IsWaiting(config::Kind kind) const;
@@ -58,9 +50,9 @@ class PendingChanges {
 
   Debounce debounce_;
   const bool debounce_endpoints_;
-  Publication waiting_;
+  Pending waiting_;
   // INVARIANT: of an object that is in both, `waiting_` has the later version.
-  Publication endpoints_;
+  Pending endpoints_;
 };
 
 }  // namespace fairlead::push

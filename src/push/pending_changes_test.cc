@@ -122,7 +122,7 @@ TEST_F(PendingChangesTest, EndpointsWaitForWhatConcernsAllOfThem) {
     EXPECT_THAT(Take(), IsEmpty());
     EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("of-all", "s"));
   }
-  pending_.SetSettings(std::make_shared<model::Settings>(), now_);
+  pending_.Add(model::Facts(std::make_shared<model::Settings>()), now_);
   Add({Slice("a", "s")});
   EXPECT_THAT(Take(), IsEmpty());
   EXPECT_THAT(TakeQuiet(), ElementsAre("s"));

@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "push/mesh_thread.h"
+#include "push/intake.h"
 #include "push/push_fakes.h"
 
 // What is counted, and when. Metrics are the process's: tests look at what is added.
@@ -108,14 +108,6 @@ TEST(PushMetrics, LabelsOfClientsAreBounded) {
   EXPECT_EQ(&ConnectedProxies("another"), &ConnectedProxies("other"));
 }
 
-class NoModel : public MeshModel {
-  mesh::SnapshotPtr Update(std::span<const config::ObjectChange>, const model::SettingsPtr&,
-                           Reasons*) override {
-    return nullptr;
-  }
-  std::vector<config::Diagnostic> Diagnostics() const override { return {}; }
-};
-
 TEST(InboundUpdates, AreCountedByWhatTheyAre) {
   PushMetrics& metrics = Metrics();
   const auto counts = [&] {
@@ -130,8 +122,8 @@ TEST(InboundUpdates, AreCountedByWhatTheyAre) {
     if (!gone) object = std::make_shared<config::ConfigObject>(kind, meta, config::Origin{}, nullptr, 1);
     return config::ObjectChange{{kind, "default", "x"}, object};
   };
-  MeshThread thread({}, std::make_unique<NoModel>(), [](const mesh::SnapshotPtr&, const Reasons&) {});
-  source::Sink* const sink = thread.AddSource("one");
+  Intake intake({});
+  source::Sink* const sink = intake.AddSource("one", {});
   const std::vector<double> before = counts();
   sink->OnChanges(
       {change(config::Kind::kVirtualService, false), change(config::Kind::kEndpointSlice, false)});

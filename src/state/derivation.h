@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "config/diagnostic.h"
@@ -13,12 +12,6 @@
 
 namespace fairlead::state {
 
-// A status to be written to where the object came from.
-struct StatusWrite {
-  config::ObjectKey object;
-  std::string status;  // JSON
-};
-
 // A step between the objects as they are written and the registries: it makes objects of objects (routes of
 // Gateway API or Ingress objects, addresses of ServiceEntries). A value behind an interface: what Clone gives
 // is changed apart from the original. Not thread-safe.
@@ -26,10 +19,10 @@ class Derivation {
  public:
   struct Outcome {
     std::vector<config::ObjectChange> objects;  // made, made anew or no longer made
-    std::vector<StatusWrite> statuses;
     // In place of objects that are written: with something added, with something else added, or (null) as
     // they are again. One counts until the object changes where it is written.
     std::vector<config::ObjectChange> amended = {};
+    bool diagnostics = true;  // whether Diagnostics may say something else than before
   };
 
   virtual ~Derivation() = default;

@@ -6,16 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/sorted_map.h"
 #include "config/diagnostic.h"
+#include "config/diagnostic_list.h"
 #include "config/object.h"
 #include "config/store.h"
 #include "mesh/builder.h"
 #include "mesh/snapshot.h"
-#include "model/key_sets.h"
+#include "model/facts.h"
 #include "model/settings.h"
-#include "model/trust_bundle.h"
 #include "registry/registry.h"
 #include "state/derivation.h"
+#include "state/mesh_objects.h"
 
 namespace fairlead::state {
 
@@ -27,7 +29,6 @@ class Mesh {
  public:
   struct Change {
     std::vector<config::ObjectChange> objects;  // of those that are written: what really changed
-    std::vector<StatusWrite> statuses;          // for the owner of the live mesh to hand on
     mesh::SnapshotPtr snapshot;                 // the new one; null where nothing changed
   };
 
@@ -36,39 +37,55 @@ class Mesh {
   Mesh(const Mesh& other);
   Mesh& operator=(const Mesh&) = delete;
 
-  // `settings` null: as they were. REQUIRES: the first call has settings.
-  Change Apply(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings);
-  // The key sets that RequestAuthentications refer to, as far as they are known: part of the next Apply.
-  void SetKeySets(model::KeySetsPtr key_sets) { key_sets_ = std::move(key_sets); }
-  // What agents are told to trust: part of the next Apply.
-  void SetTrustBundle(model::TrustBundlePtr trust_bundle) { trust_bundle_ = std::move(trust_bundle); }
+  // REQUIRES: the first call has settings.
+  Change Apply(std::span<const config::ObjectChange> changes, const model::Facts& facts);
+  Change Apply(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings) {
+    return Apply(changes, model::Facts(settings));
+  }
 
-  // The objects as sources handed them over.
-  const config::ObjectStore& written() const { return written_; }
-  // With those that were made of them.
-  const config::ObjectStore& objects() const { return objects_; }
-  const model::SettingsPtr& settings() const { return settings_; }
+  const MeshObjects& now() const { return now_; }
+  const config::ObjectStore& written() const { return now_.written(); }
+  const config::ObjectStore& objects() const { return now_.all(); }
+  const model::SettingsPtr& settings() const { return facts_.Get<model::Settings>(); }
   // Null before the first Apply.
   const mesh::SnapshotPtr& snapshot() const { return snapshot_; }
-  // Problems that come to light only when objects meet, as they are now.
+  // Problems that come to light only when objects meet, as they are now, at the places of today: one list of
+  // each account (the steps, the registries, the indexes, other clusters), in an order that stays. None is
+  // null.
+  const std::vector<config::DiagnosticList>& diagnostic_lists() const { return diagnostics_; }
+  // All of them.
   std::vector<config::Diagnostic> Diagnostics() const;
+  // The step of a type; null where there is none.
+  template <typename Step>
+  const Step* Find() const {
+    for (const auto& derivation : derivations_) {
+      if (const auto* step = dynamic_cast<const Step*>(derivation.get())) return step;
+    }
+    return nullptr;
+  }
 
  private:
-  std::vector<config::ObjectChange> Derive(std::vector<config::ObjectChange> changed,
-                                           std::vector<StatusWrite>* statuses);
+  // The accounts behind those of the steps.
+  enum Account : size_t { kRegistries, kIndexes, kOtherClusters, kAccounts };
+  // Of an Apply that runs: whether an account's diagnostics may be others.
+  using Stale = std::vector<bool>;
+
+  bool TakeFacts(const model::Facts& facts);
+  std::vector<config::ObjectChange> Derive(std::vector<config::ObjectChange> changed, Stale* stale);
   std::vector<config::ObjectChange> Show(std::span<const config::ObjectChange> changed);
+  bool NoteUnused(std::span<const config::ObjectChange> changed);
+  std::vector<config::Diagnostic> DiagnosticsOf(size_t account) const;
 
   std::vector<std::unique_ptr<Derivation>> derivations_;
-  config::ObjectStore written_;
+  MeshObjects now_;                           // all(): what is written, else what the last step made
   std::vector<config::ObjectStore> derived_;  // by each step
   config::ObjectStore amended_;  // in place of what is written; by any step, the last one's counts
-  config::ObjectStore objects_;  // what is written, else what the last step made
-  model::SettingsPtr settings_;
-  model::KeySetsPtr key_sets_;
-  model::TrustBundlePtr trust_bundle_;
+  model::Facts facts_;
   registry::Registries registries_;
   std::unique_ptr<mesh::SnapshotBuilder> builder_;  // null before the first settings
   mesh::SnapshotPtr snapshot_;
+  SortedMap<config::ObjectKey, config::ConfigPtr> unused_;  // that other clusters have in vain
+  std::vector<config::DiagnosticList> diagnostics_;         // by account
 };
 
 }  // namespace fairlead::state

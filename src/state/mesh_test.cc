@@ -70,11 +70,14 @@ TEST(MeshOfObjects, KeySetsAreAChangeOfTheirOwn) {
   mesh.Apply({}, Settings());
   EXPECT_EQ(mesh.Apply({}, nullptr).snapshot, nullptr);
   const auto keys = std::make_shared<const model::KeySets>();
-  mesh.SetKeySets(keys);
-  const mesh::SnapshotPtr snapshot = mesh.Apply({}, nullptr).snapshot;
+  model::Facts facts;
+  facts.Set(keys);
+  const mesh::SnapshotPtr snapshot = mesh.Apply({}, facts).snapshot;
   ASSERT_NE(snapshot, nullptr);
   EXPECT_EQ(snapshot->key_sets, keys);
-  EXPECT_EQ(mesh.Apply({}, nullptr).snapshot, nullptr) << "they are the same";
+  EXPECT_EQ(mesh.Apply({}, facts).snapshot, nullptr) << "they are the same";
+  EXPECT_EQ(mesh.Apply({}, nullptr).snapshot, nullptr) << "what is not said is as it was";
+  EXPECT_EQ(mesh.snapshot()->key_sets, keys);
 }
 
 class Script {
@@ -291,7 +294,6 @@ class RulesOfRoutes : public Derivation {
                          change.key.name.str(), ", namespace: ", change.key.ns.str(),
                          "}, spec: {host: made.example.com}}"))[0]
                 .object;
-        outcome.statuses.push_back({change.key, "{}"});
         ++routes_;
       }
       outcome.objects.push_back(std::move(made));
@@ -341,8 +343,6 @@ TEST_F(Derivations, MadeObjectsFollowThoseTheyAreMadeOf) {
   EXPECT_EQ(Hosts(*mesh_), "made.example.com ");
   EXPECT_EQ(change.objects.size(), 1u) << "what is made is not written";
   EXPECT_EQ(mesh_->written().Find(config::Kind::kDestinationRule, "b", "web"), nullptr);
-  ASSERT_EQ(change.statuses.size(), 1u);
-  EXPECT_EQ(change.statuses[0].object.name, "web");
   EXPECT_EQ(mesh_->Diagnostics().size(), 1u);
   mesh_->Apply(Gone(Parse(kHttpRoute)), nullptr);
   EXPECT_EQ(Hosts(*mesh_), "");
@@ -363,6 +363,69 @@ TEST_F(Derivations, ASecondMeshHasItsOwn) {
   EXPECT_EQ(second.Diagnostics().size(), 1u);
   EXPECT_EQ(Hosts(*mesh_), "");
   EXPECT_TRUE(mesh_->Diagnostics().empty());
+}
+
+// Objects of a file, read at a line.
+std::vector<config::ObjectChange> ReadAt(std::string_view manifests, const std::string& file,
+                                         int lines_before) {
+  std::vector<config::ObjectChange> changes;
+  for (const auto& object :
+       config::ParseManifests(std::string(static_cast<size_t>(lines_before), '\n') + std::string(manifests),
+                              file)
+           .objects)
+    changes.push_back({config::KeyOf(*object), object});
+  return changes;
+}
+
+constexpr char kTwoRules[] =
+    "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: one, namespace: b, "
+    "creationTimestamp: '2020-01-01T00:00:00Z'}, spec: {host: web.a.svc.cluster.local, subsets: [{name: "
+    "v1}]}}\n"
+    "---\n"
+    "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: two, namespace: b, "
+    "creationTimestamp: '2021-01-01T00:00:00Z'}, spec: {host: web.a.svc.cluster.local, subsets: [{name: "
+    "v1}]}}\n";
+
+std::string PlaceOf(const Mesh& mesh) {
+  const auto all = mesh.Diagnostics();
+  return all.size() == 1 ? StrCat(all[0].file, ":", all[0].line) : StrCat(all.size(), " diagnostics");
+}
+
+TEST(Places, OfDiagnosticsAndObjectsAreThoseOfToday) {
+  Mesh mesh;
+  mesh.Apply(ReadAt(kTwoRules, "a.yaml", 0), Settings());
+  ASSERT_EQ(PlaceOf(mesh), "a.yaml:3");
+  const mesh::SnapshotPtr before = mesh.snapshot();
+  const Mesh copy(mesh);
+  const Mesh::Change change = mesh.Apply(ReadAt(kTwoRules, "a.yaml", 4), nullptr);
+  EXPECT_EQ(change.snapshot, nullptr) << "nothing is another";
+  EXPECT_TRUE(change.objects.empty());
+  EXPECT_EQ(PlaceOf(mesh), "a.yaml:7");
+  const config::ObjectKey key{config::Kind::kDestinationRule, "b", "two"};
+  EXPECT_EQ(mesh.now().Find(key)->origin().line, 7);
+  EXPECT_EQ(mesh.now().Written()[1]->origin().line, 7);
+  EXPECT_EQ(PlaceOf(copy), "a.yaml:3");
+  mesh.Apply(ReadAt(kTwoRules, "b.yaml", 1), nullptr);
+  EXPECT_EQ(PlaceOf(mesh), "b.yaml:4");
+  mesh.Apply(ReadAt(kTwoRules, "a.yaml", 0), nullptr);
+  EXPECT_EQ(PlaceOf(mesh), "a.yaml:3");
+  EXPECT_EQ(mesh.snapshot(), before);
+}
+
+TEST(DiagnosticLists, StayWhereNothingWrongChanges) {
+  Mesh mesh;
+  mesh.Apply(ReadAt(kTwoRules, "a.yaml", 0), Settings());
+  auto changes = Parse(kRule, "east");
+  mesh.Apply(changes, nullptr);
+  const std::vector<config::DiagnosticList> before = mesh.diagnostic_lists();
+  EXPECT_EQ(mesh.Diagnostics().size(), 2u);
+  ASSERT_NE(mesh.Apply(Parse(kService), nullptr).snapshot, nullptr);
+  ASSERT_NE(mesh.Apply(Parse(kService, "east"), nullptr).snapshot, nullptr);
+  EXPECT_EQ(mesh.diagnostic_lists(), before) << "neither made again nor looked through";
+  for (config::ObjectChange& change : changes) change.object = nullptr;
+  mesh.Apply(changes, nullptr);
+  EXPECT_NE(mesh.diagnostic_lists(), before);
+  EXPECT_EQ(mesh.Diagnostics().size(), 1u);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class PodSlicesDerivation final : public Derivation {
 
   Outcome Apply(const config::ObjectStore& objects, std::span<const ObjectChange> changes,
                 const model::SettingsPtr& /*settings*/) override {
-    Work work{objects, {}, {}, {}, {}, {}};
+    Work work{objects, {}, {}, {}, {}, {}, false};
     for (const ObjectChange& change : changes) Note(change, &work);
     for (const Name& name : work.services) UpdateService(name, &work);
     for (const Interned& ns : work.namespaces) {
@@ -50,7 +50,7 @@ class PodSlicesDerivation final : public Derivation {
     }
     for (const Name& name : work.pods) UpdatePod(name, &work);
     for (const Name& name : work.dirty) Make(name, &work);
-    return {.objects = std::move(work.made), .statuses = {}};
+    return {.objects = std::move(work.made), .diagnostics = work.problems};
   }
 
   std::vector<config::Diagnostic> Diagnostics() const override {
@@ -67,6 +67,7 @@ class PodSlicesDerivation final : public Derivation {
     std::set<Interned> namespaces;  // in which there are new Services: all their Pods are to be looked at
     std::set<Name> dirty;           // Services whose slices are to be made
     std::vector<ObjectChange> made;
+    bool problems;  // whether they may be others
   };
   // A Service that wants slices and has none.
   struct Record {
@@ -197,6 +198,7 @@ class PodSlicesDerivation final : public Derivation {
       slices = MakePodSlices(*work->objects.Find(Kind::kService, name.first, name.second), pods);
       if (record->made != slices.slices.size()) records_[name].made = slices.slices.size();
     }
+    work->problems |= slices.problem.has_value() || problems_.contains(name);
     if (slices.problem) {
       problems_.Set(name, *slices.problem);
     } else {

@@ -320,7 +320,7 @@ class DiscoveryTest(unittest.TestCase):
             self.assertIn("loaded 2 files, 2 objects, 1 error", texts)
             self.assertTrue(any(text.startswith("the log has no scopes nothing; there are ads,") for text in texts), texts)
             publish = next(line for line in lines if line["scope"] == "push")
-            self.assertEqual((publish["level"], publish["caller"][:20]), ("info", "push/mesh_thread.cc:"))
+            self.assertEqual((publish["level"], publish["caller"][:21]), ("info", "push/control_loop.cc:"))
             self.assertIn(" for Namespace other (", publish["msg"])
             self.assertFalse(any("caller" in line for line in lines if line["scope"] != "push"))
             scope = f"http://127.0.0.1:{port}/scopej/push"

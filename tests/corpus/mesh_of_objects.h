@@ -11,7 +11,7 @@
 
 namespace fairlead::corpus {
 
-// The mesh of the mesh thread, derived objects included, without thread or debounce.
+// The mesh of the control loop, derived objects included, without thread or debounce.
 class MeshOfObjects {
  public:
   explicit MeshOfObjects(const model::SettingsPtr& settings) : mesh_(app::MakeDerivations()) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "base/log.h"
 #include "config/manifests.h"
 #include "mesh/proxy_scope.h"
@@ -18,6 +18,7 @@
 #include "push/generators.h"
 #include "push/pusher.h"
 #include "source/file/read_file.h"
+#include "state/mesh.h"
 #include "tests/fuzz/any_client.h"
 #include "tests/fuzz/choices.h"
 #include "transports/rest_body.h"
@@ -60,13 +61,12 @@ class Server {
  public:
   explicit Server(const std::vector<config::ObjectChange>& objects)
       : pusher_(Options(), push::MakeGenerators(), push::MakeGeneratorVariants(), push::MakeObjectTypes()) {
-    push::Reasons reasons;
     const auto settings = fairlead::model::MakeSettings(
         fairlead::model::ParseMeshConfig("", "mesh.yaml").mesh,
         fairlead::model::ParseMeshNetworks("", "networks.yaml").networks, "cluster.local", "Kubernetes");
-    auto snapshot = model_.Update(objects, settings, &reasons);
+    auto snapshot = mesh_.Apply(objects, settings).snapshot;
     Require(snapshot != nullptr, "no mesh");
-    pusher_.Publish(std::move(snapshot), reasons);
+    pusher_.Publish(std::move(snapshot), push::Reasons{});
   }
   push::Pusher* pusher() { return &pusher_; }
 
@@ -77,7 +77,7 @@ class Server {
     options.scope = fairlead::mesh::ComputeProxyScope;
     return options;
   }
-  fairlead::app::StoreMeshModel model_;
+  fairlead::state::Mesh mesh_{fairlead::app::MakeDerivations()};
   push::Pusher pusher_;
 };
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/mesh_model.h"
+#include "app/derivations.h"
 #include "base/log.h"
 #include "config/manifests.h"
 #include "config/no_effect.h"
@@ -60,44 +60,25 @@ void Await(const std::function<bool()>& done, const char* what) {
   }
 }
 
-class World::Model : public push::MeshModel {
- public:
-  explicit Model(std::atomic<size_t>* nothings) : nothings_(nothings) {}
-  mesh::SnapshotPtr Update(std::span<const config::ObjectChange> changes, const model::SettingsPtr& settings,
-                           push::Reasons* changed) override {
-    mesh::SnapshotPtr snapshot = model_.Update(changes, settings, changed);
-    if (snapshot == nullptr) ++*nothings_;
-    return snapshot;
-  }
-  std::vector<config::Diagnostic> Diagnostics() const override { return model_.Diagnostics(); }
-
- private:
-  app::StoreMeshModel model_;
-  std::atomic<size_t>* const nothings_;
-};
-
 World::World(std::string_view manifests, std::string_view mesh_config, bool shadow)
-    : pusher_(MakeOptions(shadow), push::MakeGenerators()) {
+    : pusher_(MakeOptions(shadow), push::MakeGenerators()),
+      loop_({.debounce = {.quiet = {}, .max = {}}}, app::MakeDerivations()) {
   EXPECT_TRUE(SetLogLevels("error").ok());
-  push::MeshThreadOptions options;
-  options.debounce = {.quiet = {}, .max = {}};
-  mesh_thread_ =
-      std::make_unique<push::MeshThread>(options, std::make_unique<Model>(&nothings_),
-                                         [this](mesh::SnapshotPtr snapshot, const push::Reasons& why) {
-                                           pusher_.Publish(std::move(snapshot), why);
-                                           ++publications_;
-                                         });
-  sink_ = mesh_thread_->AddSource("test");
+  loop_.AddObserver([this](const push::Publication& now) {
+    pusher_.Publish(now.snapshot, now.reasons);
+    ++publications_;
+  });
+  sink_ = loop_.AddSource("test");
   Change([&] {
-    mesh_thread_->SetSettings(ParseSettings(mesh_config, ""));
+    loop_.Set(ParseSettings(mesh_config, ""));
     sink_->OnChanges(Parse(manifests, false));
     sink_->OnSynced();
-    mesh_thread_->Start();
+    loop_.Start();
   });
 }
 
 World::~World() {
-  mesh_thread_->Stop();
+  loop_.Stop();
   pusher_.Stop();
 }
 
@@ -116,13 +97,14 @@ bool World::Change(std::vector<config::ObjectChange> changes) {
 }
 
 bool World::Set(std::string_view mesh_config, std::string_view mesh_networks) {
-  return Change([&] { mesh_thread_->SetSettings(ParseSettings(mesh_config, mesh_networks)); });
+  return Change([&] { loop_.Set(ParseSettings(mesh_config, mesh_networks)); });
 }
 
 bool World::Change(const std::function<void()>& change) {
-  const size_t published = publications_, nothing = nothings_;
+  const size_t published = publications_;
+  const uint64_t rounds = loop_.rounds();
   change();
-  Await([&] { return publications_ > published || nothings_ > nothing; }, "answer of the mesh thread");
+  Await([&] { return loop_.rounds() > rounds; }, "round of the control loop");
   AwaitQuiet();
   return publications_ > published;
 }

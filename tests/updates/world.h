@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/object.h"
-#include "push/mesh_thread.h"
+#include "push/control_loop.h"
 #include "push/pusher.h"
 #include "tests/updates/connected_proxy.h"
 
@@ -18,7 +18,7 @@ namespace fairlead::updates {
 // Looks every millisecond whether it is done, for a minute: only events tell, as a busy machine may be slow.
 void Await(const std::function<bool()>& done, const char* what);
 
-// The server from its mesh thread to its streams, without files and network; changes are handled at once.
+// The server from its control loop to its streams, without files and network; changes are handled at once.
 class World {
  public:
   // `mesh_config` is YAML over the defaults. `shadow`: see push::PusherOptions.
@@ -37,14 +37,12 @@ class World {
   void AwaitQuiet();
 
  private:
-  // Counts what it was given and gave nothing for.
-  class Model;
   bool Change(std::vector<config::ObjectChange> changes);
   bool Change(const std::function<void()>& change);
 
   push::Pusher pusher_;
-  std::atomic<size_t> publications_{0}, nothings_{0};
-  std::unique_ptr<push::MeshThread> mesh_thread_;
+  std::atomic<size_t> publications_{0};
+  push::ControlLoop loop_;
   source::Sink* sink_;
 };
 

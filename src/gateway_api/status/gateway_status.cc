@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "base/ip_address.h"
@@ -18,7 +16,6 @@ namespace fairlead::gateway_api {
 namespace {
 
 using config::ConfigObject;
-using config::Kind;
 using config::Node;
 using config::SpecOf;
 using Json = nlohmann::ordered_json;
@@ -32,27 +29,6 @@ constexpr std::string_view kAddressType = "networking.istio.io/address-type";
 
 Node RootOf(const ConfigObject& object) { return object.Spec<config::Tree>().root(); }
 Node StatusIn(const ConfigObject& object) { return RootOf(object).Find("status"); }
-
-// How many routes are attached, by namespace and name of the Gateway or ListenerSet (as istiod, which does
-// not tell the two apart) and the listener's name.
-class AttachedRoutes {
- public:
-  explicit AttachedRoutes(const Translation& translation) {
-    for (const auto& [key, route] : translation.routes()) {
-      for (const Attachment& one : route->attachments) {
-        if (one.accepted() && !one.is_mesh())
-          routes_[{one.parent_key.ns, one.parent_key.name, one.parent.section}].insert(key);
-      }
-    }
-  }
-  size_t Count(const ConfigObject& owner, const std::string& listener) const {
-    const auto found = routes_.find({owner.ns(), owner.name(), listener});
-    return found == routes_.end() ? 0 : found->second.size();
-  }
-
- private:
-  std::map<std::tuple<Interned, Interned, std::string>, std::set<config::ObjectKey>> routes_;
-};
 
 Json ListenerJson(const ConfigObject& owner, const Listener& listener, Node existing) {
   Json json;
@@ -68,8 +44,7 @@ Json ListenerJson(const ConfigObject& owner, const Listener& listener, Node exis
 
 // Listeners' statuses are made at their places, on top of what is there; what is there besides goes, unless
 // its name is still that of a listener.
-Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& listeners,
-                   const AttachedRoutes& routes) {
+Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& listeners, StatusView& view) {
   std::set<std::string> names;
   for (Node one : SpecOf(owner).Find("listeners").elements()) names.emplace(one.Find("name").text());
   const Node existing = StatusIn(owner).Find("listeners");
@@ -80,7 +55,7 @@ Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& liste
         i < listeners.size() ? listeners[i].name : std::string(before.Find("name").text());
     if (names.erase(name) == 0) continue;
     Json json = i < listeners.size() ? ListenerJson(owner, listeners[i], before) : config::ToJson(before);
-    json["attachedRoutes"] = routes.Count(owner, name);
+    json["attachedRoutes"] = view.Attached(owner, name);
     list.push_back(std::move(json));
   }
   return list;
@@ -167,8 +142,7 @@ Json RemoteStatus(const ConfigObject& gateway) {
   return status;
 }
 
-Json GatewayStatus(const GatewayConversion& gateway, const AttachedRoutes& routes,
-                   const mesh::MeshSnapshot& snapshot) {
+Json ConfiguredStatus(const GatewayConversion& gateway, StatusView& view) {
   const ConfigObject& object = *gateway.object;
   std::set<ListenPort> ports = PortsOf(gateway.listeners, false);
   int64_t sets = 0;
@@ -177,7 +151,7 @@ Json GatewayStatus(const GatewayConversion& gateway, const AttachedRoutes& route
     ports.insert(of_set.begin(), of_set.end());
     sets += of_set.empty() ? 0 : 1;
   }
-  const GatewayInstances instances = ResolveInstances(snapshot, object.ns(), gateway.services, ports);
+  const GatewayInstances instances = view.Instances(object.ns(), gateway.services, ports);
   DraftConditions conditions;
   SetAccepted(gateway, &conditions);
   conditions.Set(kResolvedRefs, kResolvedRefs, "All references resolved");
@@ -198,7 +172,7 @@ Json GatewayStatus(const GatewayConversion& gateway, const AttachedRoutes& route
   Json merged = MergedConditions(before.Find("conditions"), object.meta().generation, conditions.all());
   status["conditions"] =
       insecure == false ? WithoutType(std::move(merged), kInsecureMode) : std::move(merged);
-  status["listeners"] = ListenersJson(object, gateway.listeners, routes);
+  status["listeners"] = ListenersJson(object, gateway.listeners, view);
   return status;
 }
 
@@ -207,8 +181,7 @@ void SetRefused(std::string_view message, DraftConditions* conditions) {
   conditions->Set(kProgrammed, "NotAllowed", message, false);
 }
 
-Json ListenerSetStatus(const GatewayConversion& gateway, const ListenerSetConversion& set,
-                       const AttachedRoutes& routes, const mesh::MeshSnapshot& snapshot) {
+Json SetStatus(const GatewayConversion& gateway, const ListenerSetConversion& set, StatusView& view) {
   using Outcome = ListenerSetConversion::Outcome;
   const ConfigObject& object = *set.object;
   DraftConditions conditions;
@@ -221,9 +194,8 @@ Json ListenerSetStatus(const GatewayConversion& gateway, const ListenerSetConver
                &conditions);
   } else {
     conditions.Set(kAccepted, kAccepted, "Resource accepted");
-    SetProgrammed(
-        ResolveInstances(snapshot, gateway.object->ns(), gateway.services, PortsOf(set.listeners, false)),
-        gateway.services, &conditions);
+    SetProgrammed(view.Instances(gateway.object->ns(), gateway.services, PortsOf(set.listeners, false)),
+                  gateway.services, &conditions);
     const ConfigError none_valid{std::string(kListenersNotValid),
                                  "None of the ListenerSet's listeners are valid"};
     if (!set.AnyValid()) {
@@ -238,39 +210,41 @@ Json ListenerSetStatus(const GatewayConversion& gateway, const ListenerSetConver
   Json status;
   status["conditions"] =
       MergedConditions(StatusIn(object).Find("conditions"), object.meta().generation, conditions.all());
-  if (!refused) status["listeners"] = ListenersJson(object, set.listeners, routes);
+  if (!refused) status["listeners"] = ListenersJson(object, set.listeners, view);
   return status;
 }
 
 }  // namespace
 
-void AddGatewayClassStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  const model::Features& features = inputs.translation.features();
-  if (!features.gateway_api) return;
-  for (const auto& [name, object] : inputs.objects.All(Kind::kGatewayClass)) {
-    if (!InRevision(*object)) continue;
-    if (FindController(SpecOf(*object).Find("controllerName").text(), features) == nullptr) continue;
-    DraftConditions conditions;
-    conditions.Set(kAccepted, kAccepted, "Handled by Istio controller");
-    Json status = Json::object();
-    for (const Node::Entry& entry : StatusIn(*object).entries())
-      status[std::string(entry.key)] = config::ToJson(entry.value);
-    status["conditions"] =
-        MergedConditions(StatusIn(*object).Find("conditions"), object->meta().generation, conditions.all());
-    out->push_back({object, std::move(status)});
-  }
+Json GatewayClassStatus(const ConfigObject& object, StatusView& view) {
+  const model::Features& features = view.features();
+  if (!features.gateway_api || !InRevision(object)) return {};
+  if (FindController(SpecOf(object).Find("controllerName").text(), features) == nullptr) return {};
+  DraftConditions conditions;
+  conditions.Set(kAccepted, kAccepted, "Handled by Istio controller");
+  Json status = Json::object();
+  for (const Node::Entry& entry : StatusIn(object).entries())
+    status[std::string(entry.key)] = config::ToJson(entry.value);
+  status["conditions"] =
+      MergedConditions(StatusIn(object).Find("conditions"), object.meta().generation, conditions.all());
+  return status;
 }
 
-void AddGatewayStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  const AttachedRoutes routes(inputs.translation);
-  for (const auto& [key, gateway] : inputs.translation.gateways()) {
-    if (gateway->outcome == GatewayConversion::Outcome::kNotOurs) continue;
-    const bool remote = gateway->outcome == GatewayConversion::Outcome::kRemote;
-    out->push_back({gateway->object, remote ? RemoteStatus(*gateway->object)
-                                            : GatewayStatus(*gateway, routes, inputs.snapshot)});
-    for (const ListenerSetConversion& set : gateway->sets)
-      out->push_back({set.object, ListenerSetStatus(*gateway, set, routes, inputs.snapshot)});
+Json GatewayStatus(const ConfigObject& object, StatusView& view) {
+  const GatewayConversionPtr gateway = view.Gateway(KeyOf(object));
+  if (gateway == nullptr || gateway->outcome == GatewayConversion::Outcome::kNotOurs) return {};
+  const bool remote = gateway->outcome == GatewayConversion::Outcome::kRemote;
+  return remote ? RemoteStatus(object) : ConfiguredStatus(*gateway, view);
+}
+
+// The Gateway that it names says it.
+Json ListenerSetStatus(const ConfigObject& object, StatusView& view) {
+  const GatewayConversionPtr gateway = view.Gateway(GatewayOfSet(object));
+  if (gateway == nullptr || gateway->outcome == GatewayConversion::Outcome::kNotOurs) return {};
+  for (const ListenerSetConversion& set : gateway->sets) {
+    if (KeyOf(*set.object) == KeyOf(object)) return SetStatus(*gateway, set, view);
   }
+  return {};
 }
 
 }  // namespace fairlead::gateway_api

@@ -26,13 +26,13 @@ constexpr std::string_view kIngressNamespace = "istio-system";
 constexpr std::string_view kDefaultService = "istio-ingressgateway";
 
 // By the annotation, else the IngressClass, else the mesh's mode. Source: Istio's ingress controller.
-bool IsOurs(const ConfigObject& ingress, const MeshConfig& mesh, const config::ObjectStore& objects) {
+bool IsOurs(const ConfigObject& ingress, const MeshConfig& mesh, StatusView& view) {
   const auto annotation = ingress.meta().annotations.find(kClassAnnotation);
   if (annotation != ingress.meta().annotations.end())
     return mesh.ingress_controller_mode() != MeshConfig::OFF && annotation->second == mesh.ingress_class();
   const Node name = ingress.Spec<config::Tree>().Find("spec").Find("ingressClassName");
   if (!name.IsNull()) {
-    const ConfigPtr found = objects.Find(Kind::kIngressClass, "", name.text());
+    const ConfigPtr found = view.Find(Kind::kIngressClass, {}, name.text());
     if (found != nullptr)
       return found->Spec<config::Tree>().Find("spec").Find("controller").text() == kController;
   }
@@ -56,12 +56,12 @@ std::string GatewayLabel(const MeshConfig& mesh) {
 }
 
 // External addresses of the node where a gateway's pod runs.
-std::vector<std::string> NodeAddresses(const MeshConfig& mesh, const config::ObjectStore& objects) {
+std::vector<std::string> NodeAddresses(const MeshConfig& mesh, StatusView& view) {
   const std::string wanted = GatewayLabel(mesh);
-  for (const auto& [name, pod] : objects.All(Kind::kPod)) {
-    if (!(name.first == kIngressNamespace) || LabelOr(pod->meta().labels, "istio") != wanted) continue;
+  for (const ConfigPtr& pod : view.In(Kind::kPod, kIngressNamespace)) {
+    if (LabelOr(pod->meta().labels, "istio") != wanted) continue;
     const auto& spec = pod->Spec<config::PodSpec>();
-    const ConfigPtr node = objects.Find(Kind::kNode, "", spec.node_name);
+    const ConfigPtr node = view.Find(Kind::kNode, {}, spec.node_name);
     if (spec.phase != "Running" || node == nullptr) continue;
     std::vector<std::string> addresses;
     for (const config::NodeAddress& one : node->Spec<config::NodeSpec>().addresses) {
@@ -74,9 +74,9 @@ std::vector<std::string> NodeAddresses(const MeshConfig& mesh, const config::Obj
   return {};
 }
 
-std::vector<std::string> RunningAddresses(const MeshConfig& mesh, const config::ObjectStore& objects) {
-  if (mesh.ingress_service().empty()) return NodeAddresses(mesh, objects);
-  const ConfigPtr service = objects.Find(Kind::kService, kIngressNamespace, mesh.ingress_service());
+std::vector<std::string> RunningAddresses(const MeshConfig& mesh, StatusView& view) {
+  if (mesh.ingress_service().empty()) return NodeAddresses(mesh, view);
+  const ConfigPtr service = view.Find(Kind::kService, kIngressNamespace, mesh.ingress_service());
   if (service == nullptr) return {};
   return ServiceAddresses(service->Spec<config::ServiceSpec>());
 }
@@ -96,15 +96,14 @@ Json LoadBalancerJson(const std::vector<std::string>& addresses) {
 
 }  // namespace
 
-void AddIngressStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  const MeshConfig& mesh = *inputs.snapshot.settings->mesh;
-  const std::vector<std::string> addresses = RunningAddresses(mesh, inputs.objects);
-  if (addresses.empty()) return;
+Json IngressStatus(const ConfigObject& object, StatusView& view) {
+  const MeshConfig& mesh = *view.settings().mesh;
+  if (!IsOurs(object, mesh, view)) return {};
+  const std::vector<std::string> addresses = RunningAddresses(mesh, view);
+  if (addresses.empty()) return {};
   Json status;
   status["loadBalancer"]["ingress"] = LoadBalancerJson(addresses);
-  for (const auto& [name, ingress] : inputs.objects.All(Kind::kIngress)) {
-    if (IsOurs(*ingress, mesh, inputs.objects)) out->push_back({ingress, status});
-  }
+  return status;
 }
 
 }  // namespace fairlead::gateway_api

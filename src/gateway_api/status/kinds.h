@@ -1,31 +1,32 @@
 #ifndef FAIRLEAD_GATEWAY_API_STATUS_KINDS_H_
 #define FAIRLEAD_GATEWAY_API_STATUS_KINDS_H_
 
-#include <vector>
+#include <map>
+#include <nlohmann/json.hpp>
 
+#include "config/object.h"
 #include "config/store.h"
+#include "gateway_api/status/status_view.h"
 #include "gateway_api/status/statuses.h"
-#include "gateway_api/translation.h"
 #include "mesh/snapshot.h"
 
 namespace fairlead::gateway_api {
 
-// Parts of ComputeStatuses; see there.
-struct StatusInputs {
-  const Translation& translation;
-  const config::ObjectStore& objects;
-  const mesh::MeshSnapshot& snapshot;
-};
+// The status of an object of each kind; null or empty where nothing is said of it. See StatusOfObject.
+nlohmann::ordered_json GatewayClassStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json GatewayStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json ListenerSetStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json RouteStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json PoolStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json PolicyStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json IngressStatus(const config::ConfigObject& object, StatusView& view);
+nlohmann::ordered_json ServiceEntryStatus(const config::ConfigObject& object, StatusView& view);
 
-void AddGatewayClassStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
-void AddGatewayStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);  // and of ListenerSets
-void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
-void AddPoolStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);  // of InferencePools
-void AddPolicyStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
-void AddIngressStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
 // Addresses for the hosts of ServiceEntries that have none: of the features' ranges (240.240.0.0/16 and
-// 2001:2::/48), to the oldest first. Those that a status names already stay.
-void AddServiceEntryStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out);
+// 2001:2::/48), to the oldest first. Those that a status names already stay. By ServiceEntry the list
+// status.addresses; those without any are left out.
+std::map<config::ObjectKey, nlohmann::ordered_json> AllocateAddresses(const config::ObjectStore& objects,
+                                                                      const model::Features& features);
 
 }  // namespace fairlead::gateway_api
 

@@ -13,7 +13,6 @@ namespace {
 
 using config::ConfigObject;
 using config::Node;
-using config::ObjectKey;
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostAncestors = 16;
@@ -43,32 +42,25 @@ Json TargetReference(Node target) {
 }
 
 // The Gateways that some route names together with a target.
-std::set<std::pair<std::string, std::string>> GatewaysOf(const PolicyConversion& policy,
-                                                         const Translation& translation) {
-  std::set<ObjectKey> targets;
+std::set<RouteRelations::GatewayName> GatewaysOf(const PolicyConversion& policy, StatusView& view) {
+  std::set<RouteRelations::GatewayName> gateways;
   for (const auto& target : policy.targets) {
-    if (target.resolved) targets.insert(target.key);
-  }
-  std::set<std::pair<std::string, std::string>> gateways;
-  for (const auto& [key, route] : translation.routes()) {
-    for (const auto& [gateway, backend] : route->named) {
-      if (targets.contains(backend)) gateways.emplace(gateway.ns.str(), gateway.name.str());
-    }
+    if (target.resolved) gateways.merge(view.GatewaysNamedWith(target.key));
   }
   return gateways;
 }
 
 // The targets, then the Gateways, without their namespaces.
-std::vector<Ancestor> AncestorsOf(const PolicyConversion& policy, const Translation& translation) {
+std::vector<Ancestor> AncestorsOf(const PolicyConversion& policy, StatusView& view) {
   std::vector<Ancestor> ancestors;
   const Node targets = policy.object->Spec<config::Tree>().Find("spec").Find("targetRefs");
   for (size_t i = 0; i < policy.targets.size(); ++i)
     ancestors.push_back({TargetReference(targets.At(i)), kMeshController, &policy.targets[i].conditions});
   if (policy.targets.empty()) return ancestors;
-  for (const auto& [ns, name] : GatewaysOf(policy, translation)) {
-    Json reference = {{"group", kGatewayGroup}, {"kind", "Gateway"}, {"name", name}};
+  for (const auto& [ns, name] : GatewaysOf(policy, view)) {
+    Json reference = {{"group", kGatewayGroup}, {"kind", "Gateway"}, {"name", name.str()}};
     ancestors.push_back(
-        {std::move(reference), translation.features().gateway_controller, &policy.targets.back().conditions});
+        {std::move(reference), view.features().gateway_controller, &policy.targets.back().conditions});
   }
   return ancestors;
 }
@@ -86,13 +78,13 @@ Json AncestorJson(const Ancestor& ancestor, const ConfigObject& policy, Node exi
   return json;
 }
 
-Json AncestorsJson(const PolicyConversion& policy, const Translation& translation) {
+Json AncestorsJson(const PolicyConversion& policy, StatusView& view) {
   const Node existing = policy.object->Spec<config::Tree>().Find("status").Find("ancestors");
-  std::vector<Ancestor> ancestors = AncestorsOf(policy, translation);
+  std::vector<Ancestor> ancestors = AncestorsOf(policy, view);
   Json list = Json::array();
   for (Node one : existing.elements()) {
     const std::string_view controller = one.Find("controllerName").text();
-    if (controller != translation.features().gateway_controller && controller != kMeshController) {
+    if (controller != view.features().gateway_controller && controller != kMeshController) {
       list.push_back(config::ToJson(one));
       continue;
     }
@@ -110,13 +102,13 @@ Json AncestorsJson(const PolicyConversion& policy, const Translation& translatio
 
 }  // namespace
 
-void AddPolicyStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  for (const auto& [key, policy] : inputs.translation.policies()) {
-    Json ancestors = AncestorsJson(*policy, inputs.translation);
-    Json status = Json::object();
-    if (!ancestors.empty()) status["ancestors"] = std::move(ancestors);
-    out->push_back({policy->object, std::move(status)});
-  }
+Json PolicyStatus(const ConfigObject& object, StatusView& view) {
+  const PolicyConversionPtr policy = view.Policy(KeyOf(object));
+  Json status = Json::object();
+  if (policy == nullptr) return status;
+  Json ancestors = AncestorsJson(*policy, view);
+  if (!ancestors.empty()) status["ancestors"] = std::move(ancestors);
+  return status;
 }
 
 }  // namespace fairlead::gateway_api

@@ -31,9 +31,9 @@ using Parent = std::pair<std::string, std::string>;
 using Accepted = std::map<Parent, DraftCondition>;
 
 // What the first route to the pool says of each parent counts.
-Accepted AcceptedBy(const StatusInputs& inputs, const ObjectKey& pool) {
+Accepted AcceptedBy(StatusView& view, const ObjectKey& pool) {
   Accepted parents;
-  for (const RouteConversionPtr& route : inputs.translation.RoutesTo(pool)) {
+  for (const RouteConversionPtr& route : view.RoutesTo(pool)) {
     for (const ParentVerdict& verdict : ParentVerdicts(*route)) {
       DraftCondition condition{std::string(kAccepted), true, std::string(kAccepted),
                                "Referenced by an HTTPRoute accepted by the parentRef Gateway"};
@@ -50,7 +50,7 @@ Accepted AcceptedBy(const StatusInputs& inputs, const ObjectKey& pool) {
   return parents;
 }
 
-DraftCondition Resolved(const StatusInputs& inputs, const ConfigObject& pool) {
+DraftCondition Resolved(StatusView& view, const ConfigObject& pool) {
   const Node reference = SpecOf(pool).Find("endpointPickerRef");
   const Node kind = reference.Find("kind");
   const std::string_view name = reference.Find("name").text();
@@ -59,7 +59,7 @@ DraftCondition Resolved(const StatusInputs& inputs, const ConfigObject& pool) {
     problem = StrCat("Unsupported ExtensionRef kind ", kind.text());
   } else if (name.empty()) {
     problem = "ExtensionRef not defined";
-  } else if (inputs.objects.Find(Kind::kService, pool.ns(), name) == nullptr) {
+  } else if (view.Find(Kind::kService, pool.ns(), name) == nullptr) {
     problem = StrCat("Referenced ExtensionRef not found ", name);
   }
   if (!problem.empty())
@@ -68,21 +68,21 @@ DraftCondition Resolved(const StatusInputs& inputs, const ConfigObject& pool) {
           "Referenced ExtensionRef resolved successfully"};
 }
 
-bool IsOurGateway(const StatusInputs& inputs, std::string_view ns, std::string_view name) {
-  const config::ConfigPtr gateway = inputs.objects.Find(Kind::kKubernetesGateway, ns, name);
+bool IsOurGateway(StatusView& view, std::string_view ns, std::string_view name) {
+  const config::ConfigPtr gateway = view.Find(Kind::kKubernetesGateway, ns, name);
   if (gateway == nullptr) return false;
   const std::string_view name_of_class = SpecOf(*gateway).Find("gatewayClassName").text();
-  return FindBuiltinClass(name_of_class, inputs.translation.features()) != nullptr;
+  return FindBuiltinClass(name_of_class, view.features()) != nullptr;
 }
 
 // What other controllers say stays; what the API's default says, and what was ours, goes.
-bool Stays(const StatusInputs& inputs, const ConfigObject& pool, Node existing, const Accepted& ours) {
+bool Stays(StatusView& view, const ConfigObject& pool, Node existing, const Accepted& ours) {
   const Node reference = existing.Find("parentRef");
   const std::string_view name = reference.Find("name").text();
   const std::string_view written = reference.Find("namespace").text();
   const std::string_view ns = written.empty() ? std::string_view(pool.ns()) : written;
   if (reference.Find("kind").text() == "Status" && name == "default") return false;
-  return !ours.contains({std::string(ns), std::string(name)}) && !IsOurGateway(inputs, ns, name);
+  return !ours.contains({std::string(ns), std::string(name)}) && !IsOurGateway(view, ns, name);
 }
 
 Json ParentJson(const ConfigObject& pool, const Parent& parent, Node existing_parents,
@@ -109,21 +109,19 @@ Json ParentJson(const ConfigObject& pool, const Parent& parent, Node existing_pa
 }  // namespace
 
 // Source: Istio's calculateInferencePoolStatus.
-void AddPoolStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  if (!inputs.translation.features().inference_pools) return;
-  for (const auto& [name, pool] : inputs.objects.All(Kind::kInferencePool)) {
-    const Accepted ours = AcceptedBy(inputs, KeyOf(*pool));
-    const Node existing = pool->Spec<config::Tree>().Find("status").Find("parents");
-    Json parents = Json::array();
-    for (Node one : existing.elements()) {
-      if (Stays(inputs, *pool, one, ours)) parents.push_back(config::ToJson(one));
-    }
-    for (const auto& [parent, accepted] : ours)
-      parents.push_back(ParentJson(*pool, parent, existing, {accepted, Resolved(inputs, *pool)}));
-    Json status = Json::object();
-    if (!parents.empty() || existing.size() > 0) status["parents"] = std::move(parents);
-    out->push_back({pool, std::move(status)});
+Json PoolStatus(const ConfigObject& pool, StatusView& view) {
+  if (!view.features().inference_pools) return {};
+  const Accepted ours = AcceptedBy(view, KeyOf(pool));
+  const Node existing = pool.Spec<config::Tree>().Find("status").Find("parents");
+  Json parents = Json::array();
+  for (Node one : existing.elements()) {
+    if (Stays(view, pool, one, ours)) parents.push_back(config::ToJson(one));
   }
+  for (const auto& [parent, accepted] : ours)
+    parents.push_back(ParentJson(pool, parent, existing, {accepted, Resolved(view, pool)}));
+  Json status = Json::object();
+  if (!parents.empty() || existing.size() > 0) status["parents"] = std::move(parents);
+  return status;
 }
 
 }  // namespace fairlead::gateway_api

@@ -124,13 +124,13 @@ std::vector<ParentVerdict> ParentVerdicts(const RouteConversion& route) {
   return verdicts;
 }
 
-void AddRouteStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  for (const auto& [key, route] : inputs.translation.routes()) {
-    Json parents = ParentsJson(*route, inputs.translation.features().gateway_controller);
-    Json status = Json::object();
-    if (!parents.empty()) status["parents"] = std::move(parents);
-    out->push_back({route->object, std::move(status)});
-  }
+Json RouteStatus(const ConfigObject& object, StatusView& view) {
+  const RouteConversionPtr route = view.Route(KeyOf(object));
+  Json status = Json::object();
+  if (route == nullptr) return status;
+  Json parents = ParentsJson(*route, view.features().gateway_controller);
+  if (!parents.empty()) status["parents"] = std::move(parents);
+  return status;
 }
 
 }  // namespace fairlead::gateway_api

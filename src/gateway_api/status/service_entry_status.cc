@@ -152,19 +152,27 @@ Json AddressesJson(const ConfigObject& object, Allocator* allocator) {
 
 }  // namespace
 
-void AddServiceEntryStatuses(const StatusInputs& inputs, std::vector<StatusOf>* out) {
-  Allocator allocator(inputs.snapshot.settings->features);
+std::map<config::ObjectKey, Json> AllocateAddresses(const config::ObjectStore& objects,
+                                                    const model::Features& features) {
+  Allocator allocator(features);
   std::vector<ConfigPtr> entries;
-  for (const auto& [name, object] : inputs.objects.All(Kind::kServiceEntry)) {
+  for (const auto& [name, object] : objects.All(Kind::kServiceEntry)) {
     MarkUsed(*object, &allocator);
     if (WantsAddresses(*object)) entries.push_back(object);
   }
   std::sort(entries.begin(), entries.end(),
             [](const ConfigPtr& a, const ConfigPtr& b) { return config::OlderFirst(*a, *b); });
+  std::map<config::ObjectKey, Json> all;
   for (const ConfigPtr& entry : entries) {
     Json addresses = AddressesJson(*entry, &allocator);
-    if (!addresses.empty()) out->push_back({entry, Json{{"addresses", std::move(addresses)}}});
+    if (!addresses.empty()) all.emplace(KeyOf(*entry), std::move(addresses));
   }
+  return all;
+}
+
+Json ServiceEntryStatus(const ConfigObject& object, StatusView& view) {
+  const Json* addresses = view.Addresses(KeyOf(object));
+  return addresses == nullptr ? Json() : Json{{"addresses", *addresses}};
 }
 
 }  // namespace fairlead::gateway_api

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/files.h"
@@ -22,6 +23,11 @@ LogScope status_log("status");
 constexpr std::chrono::seconds kAtMostEvery{1};
 constexpr std::string_view kSuffix = ".json";
 
+std::string FileName(const StatusKey& key) {
+  return StrCat(key.kind, ".", key.ns.str(), key.ns.empty() ? "" : ".", key.name.str(), kSuffix);
+}
+
+// Of what ToJson lists.
 std::string FileName(const nlohmann::ordered_json& object) {
   const auto text = [&object](const char* key) {
     const auto found = object.find(key);
@@ -102,22 +108,22 @@ void StatusFiles::Run() {
     if (stopping_) return;
     published_ = false;
     lock.unlock();
-    WriteAll();
+    WriteChanges();
     lock.lock();
-    if (failed_) published_ = true;  // and tried again
+    if (whole_) published_ = true;  // and tried again
     wake_.wait_for(lock, kAtMostEvery, [this] { return stopping_; });
   }
 }
 
-void StatusFiles::WriteAll() {
-  failed_ = false;
-  std::map<std::string, Json> wanted;
-  for (Json& object : ToJson(statuses_())) {
-    std::string name = FileName(object);
-    wanted[std::move(name)] = std::move(object);
-  }
-  RemoveOthers(wanted);
-  for (auto& [name, object] : wanted) Write(name, std::move(object));
+void StatusFiles::WriteChanges() {
+  Statuses now = statuses_();
+  const Statuses before = std::exchange(whole_, false) ? Statuses() : seen_;
+  if (before.empty()) RemoveOthers(now);
+  now.ForEachDifference(before, [this](const StatusKey& key, const auto* /*was*/, const auto* is) {
+    if (is != nullptr) return Write(FileName(key), ToJson(**is));
+    Remove(FileName(key));
+  });
+  seen_ = std::move(now);
 }
 
 void StatusFiles::Write(const std::string& name, Json object) {
@@ -130,22 +136,30 @@ void StatusFiles::Write(const std::string& name, Json object) {
     Writes().Add();
     return;
   }
-  failed_ = true;
+  whole_ = true;
   Failures().Add();
   status_log.Error("{}", FromAbsl(status.message()));
 }
 
-void StatusFiles::RemoveOthers(const std::map<std::string, Json>& wanted) {
-  for (auto one = written_.begin(); one != written_.end();) {
-    if (wanted.contains(one->first)) {
-      ++one;
-      continue;
-    }
-    const absl::Status status = RemoveFile(StrCat(folder_, "/", one->first));
-    if (!status.ok()) status_log.Error("{}", FromAbsl(status.message()));
-    failed_ = failed_ || !status.ok();
-    one = status.ok() ? written_.erase(one) : std::next(one);
+void StatusFiles::Remove(const std::string& name) {
+  if (!written_.contains(name)) return;
+  const absl::Status status = RemoveFile(StrCat(folder_, "/", name));
+  if (status.ok()) {
+    written_.erase(name);
+    return;
   }
+  whole_ = true;
+  status_log.Error("{}", FromAbsl(status.message()));
+}
+
+void StatusFiles::RemoveOthers(const Statuses& wanted) {
+  std::set<std::string> names;
+  for (const auto& [key, status] : wanted) names.insert(FileName(key));
+  std::vector<std::string> others;
+  for (const auto& [name, object] : written_) {
+    if (!names.contains(name)) others.push_back(name);
+  }
+  for (const std::string& name : others) Remove(name);
 }
 
 }  // namespace fairlead::gateway_api

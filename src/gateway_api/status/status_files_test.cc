@@ -2,14 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/files.h"
 #include "base/json.h"
-#include "gateway_api/status/status_board.h"
 #include "gateway_api/status/status_times.h"
-#include "gateway_api/test_mesh.h"
+#include "gateway_api/status/test_board.h"
 
 namespace fairlead::gateway_api {
 namespace {
@@ -49,7 +50,7 @@ class StatusFilesTest : public testing::Test {
   // Starts, writes once and stops.
   void Write() {
     StatusFiles files(folder_, [this] {
-      auto statuses = ComputeStatuses(mesh_.translation(), mesh_.objects(), *mesh_.snapshot());
+      auto statuses = mesh_.board().Current();
       asked_.store(true);
       return statuses;
     });
@@ -65,7 +66,7 @@ class StatusFilesTest : public testing::Test {
   }
 
   const std::string folder_;
-  TestMesh mesh_;
+  TestBoard mesh_;
   std::atomic<bool> asked_ = false;
 };
 
@@ -80,21 +81,37 @@ TEST_F(StatusFilesTest, EachObjectHasAFileAsLongAsThereIsAStatus) {
   EXPECT_THAT(*ListFolder(folder_), ElementsAre("Gateway.shop.g.json", "GatewayClass.c.json", "notes.json"));
   const std::string first = Read("GatewayClass.c.json");
   EXPECT_THAT(first, HasSubstr("\"lastTransitionTime\": \"20"));
-  mesh_.Delete(config::Kind::kKubernetesGateway, "shop", "g");
+  mesh_.Apply(
+      "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g, namespace: shop}\n"
+      "spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
+      /*gone=*/true);
   Write();
   EXPECT_THAT(*ListFolder(folder_), ElementsAre("GatewayClass.c.json", "notes.json"));
   EXPECT_EQ(Read("GatewayClass.c.json"), first);
 }
 
-TEST(StatusBoardTest, FollowsTheObjects) {
-  TestMesh mesh;
-  mesh.Apply(
-      "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: c}\n"
-      "spec: {controllerName: istio.io/gateway-controller}\n");
-  StatusBoard board;
-  EXPECT_EQ(board.Statuses(mesh.objects(), *mesh.snapshot()).size(), 1);
-  mesh.Delete(config::Kind::kGatewayClass, "", "c");
-  EXPECT_EQ(board.Statuses(mesh.objects(), *mesh.snapshot()).size(), 0);
+TEST_F(StatusFilesTest, WhatChangesIsWrittenWhileItRuns) {
+  const auto gateway = [](std::string_view name) {
+    return StrCat("apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: ", name,
+                  ", namespace: shop}\n",
+                  "spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}\n");
+  };
+  mesh_.Apply(gateway("a"));
+  StatusFiles files(folder_, [this] { return mesh_.board().Current(); });
+  ASSERT_TRUE(files.Start().ok());
+  const auto await = [&](std::vector<std::string> names) {
+    files.OnPublished();
+    for (int i = 0; i < 1000 && *ListFolder(folder_) != names; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(*ListFolder(folder_), names);
+  };
+  await({"Gateway.shop.a.json"});
+  std::filesystem::remove(folder_ + "/Gateway.shop.a.json");
+  mesh_.Apply(gateway("b"));
+  await({"Gateway.shop.b.json"});  // the other one did not change
+  mesh_.Apply(gateway("b"), /*gone=*/true);
+  await({});
+  files.Stop();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "gateway_api/status/statuses.h"
 
 #include <algorithm>
-#include <tuple>
+#include <iterator>
 #include <utility>
 
 #include "base/strings.h"
@@ -13,55 +13,85 @@ namespace {
 
 using config::ConfigObject;
 using config::Kind;
+using Json = nlohmann::ordered_json;
+
+// By the names of the kinds.
+struct KindOfStatus {
+  Kind kind;
+  Json (*status)(const ConfigObject& object, StatusView& view);
+};
+constexpr KindOfStatus kKinds[] = {
+    {Kind::kBackendTlsPolicy, PolicyStatus},
+    {Kind::kGrpcRoute, RouteStatus},
+    {Kind::kKubernetesGateway, GatewayStatus},
+    {Kind::kGatewayClass, GatewayClassStatus},
+    {Kind::kHttpRoute, RouteStatus},
+    {Kind::kInferencePool, PoolStatus},
+    {Kind::kIngress, IngressStatus},
+    {Kind::kListenerSet, ListenerSetStatus},
+    {Kind::kServiceEntry, ServiceEntryStatus},
+    {Kind::kTcpRoute, RouteStatus},
+    {Kind::kTlsRoute, RouteStatus},
+    {Kind::kUdpRoute, RouteStatus},
+};
 
 // Whether this control plane writes the object's status, by the label istio.io/rev of the object, else of its
 // namespace.
-bool IsOurs(const ConfigObject& object, const config::ObjectStore& objects) {
+bool IsOurs(const ConfigObject& object, StatusView& view) {
   const auto is_ours = [](std::string_view revision) { return revision.empty() || revision == kRevision; };
   const auto own = object.meta().labels.find(kRevisionLabel);
   if (own != object.meta().labels.end()) return is_ours(own->second);
-  const config::ConfigPtr ns = objects.Find(Kind::kNamespace, "", object.ns());
+  const config::ConfigPtr ns = view.Find(Kind::kNamespace, {}, object.ns());
   return ns == nullptr || is_ours(LabelOr(ns->meta().labels, kRevisionLabel));
+}
+
+const KindOfStatus* FindKind(Kind kind) {
+  const auto found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                  [kind](const KindOfStatus& one) { return one.kind == kind; });
+  return found == std::end(kKinds) ? nullptr : found;
 }
 
 }  // namespace
 
+bool HasStatus(Kind kind) { return FindKind(kind) != nullptr; }
+
+Json StatusOfObject(const ConfigObject& object, StatusView& view) {
+  const KindOfStatus* const kind = FindKind(object.kind());
+  return kind == nullptr || !IsOurs(object, view) ? Json() : kind->status(object, view);
+}
+
 std::vector<StatusOf> ComputeStatuses(const Translation& translation, const config::ObjectStore& objects,
                                       const mesh::MeshSnapshot& snapshot) {
-  const StatusInputs inputs{translation, objects, snapshot};
+  RouteRelations relations;
+  for (const auto& [key, route] : translation.routes()) relations.Add(*route);
+  const auto addresses = AllocateAddresses(objects, snapshot.settings->features);
+  const StatusInputs inputs{translation, objects, snapshot, relations, addresses};
   std::vector<StatusOf> all;
-  AddGatewayClassStatuses(inputs, &all);
-  AddGatewayStatuses(inputs, &all);
-  AddRouteStatuses(inputs, &all);
-  AddPoolStatuses(inputs, &all);
-  AddPolicyStatuses(inputs, &all);
-  AddIngressStatuses(inputs, &all);
-  AddServiceEntryStatuses(inputs, &all);
-  std::erase_if(
-      all, [&objects](const StatusOf& one) { return one.status.empty() || !IsOurs(*one.object, objects); });
-  std::sort(all.begin(), all.end(), [](const StatusOf& a, const StatusOf& b) {
-    const auto rank = [](const StatusOf& one) {
-      return std::tuple(config::InfoOf(one.object->kind()).name, std::string_view(one.object->ns()),
-                        std::string_view(one.object->name()));
-    };
-    return rank(a) < rank(b);
-  });
+  for (const KindOfStatus& kind : kKinds) {
+    for (const auto& [name, object] : objects.All(kind.kind)) {
+      StatusView view(inputs);
+      if (Json status = StatusOfObject(*object, view); !status.empty())
+        all.push_back({object, std::move(status)});
+    }
+  }
   return all;
 }
 
+nlohmann::ordered_json ToJson(const StatusOf& status) {
+  const config::KindInfo& info = config::InfoOf(status.object->kind());
+  Json one;
+  one["kind"] = info.name;
+  one["apiVersion"] = StrCat(info.group, "/", info.versions.front());
+  if (!status.object->ns().empty()) one["namespace"] = status.object->ns().str();
+  one["name"] = status.object->name().str();
+  one["generation"] = status.object->meta().generation;
+  one["status"] = status.status;
+  return one;
+}
+
 nlohmann::ordered_json ToJson(const std::vector<StatusOf>& statuses) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const auto& [object, status] : statuses) {
-    const config::KindInfo& info = config::InfoOf(object->kind());
-    nlohmann::ordered_json one;
-    one["kind"] = info.name;
-    one["apiVersion"] = StrCat(info.group, "/", info.versions.front());
-    if (!object->ns().empty()) one["namespace"] = object->ns().str();
-    one["name"] = object->name().str();
-    one["generation"] = object->meta().generation;
-    one["status"] = status;
-    list.push_back(std::move(one));
-  }
+  Json list = Json::array();
+  for (const StatusOf& status : statuses) list.push_back(ToJson(status));
   return list;
 }
 

@@ -11,6 +11,8 @@
 
 namespace fairlead::gateway_api {
 
+class StatusView;  // status_view.h
+
 // The status of an object as it is to be written. Conditions that are new or changed have no
 // lastTransitionTime: nothing here has a clock.
 struct StatusOf {
@@ -25,9 +27,16 @@ struct StatusOf {
 std::vector<StatusOf> ComputeStatuses(const Translation& translation, const config::ObjectStore& objects,
                                       const mesh::MeshSnapshot& snapshot);
 
+// Whether objects of the kind have statuses here at all.
+bool HasStatus(config::Kind kind);
+// The status of one object among the statuses of a mesh, as ComputeStatuses has it; null or empty: nothing is
+// said.
+nlohmann::ordered_json StatusOfObject(const config::ConfigObject& object, StatusView& view);
+
 // As `kubectl get -o json` lists objects, cut down to who they are and their status: kind, apiVersion,
 // namespace, name, generation, status.
 nlohmann::ordered_json ToJson(const std::vector<StatusOf>& statuses);
+nlohmann::ordered_json ToJson(const StatusOf& status);
 
 }  // namespace fairlead::gateway_api
 

@@ -24,6 +24,15 @@ bool IsBroken(const config::ParseResult& result, const ObjectKey& key) {
   return std::find(result.broken.begin(), result.broken.end(), key) != result.broken.end();
 }
 
+// The object as it was, at the place where it stands now.
+ConfigPtr AtItsPlace(const ConfigPtr& before, const ConfigPtr& now) {
+  const config::Origin &was = before->origin(), &is = now->origin();
+  if (was.file == is.file && was.line == is.line && was.api_version == is.api_version) return before;
+  if (now->status() != nullptr) return now;
+  return std::make_shared<const config::ConfigObject>(now->kind(), now->meta(), now->origin(),
+                                                      before->SharedSpec<void>(), now->content_hash());
+}
+
 // The file's present objects, then those of before that stay although they are not among them.
 std::vector<Version> WithLastGood(const std::vector<Version>& before, config::ParseResult& result,
                                   bool unfinished, int64_t time) {
@@ -35,7 +44,8 @@ std::vector<Version> WithLastGood(const std::vector<Version>& before, config::Pa
   for (ConfigPtr& object : result.objects) {
     const auto it = known.find(KeyOf(*object));
     if (it != known.end()) {
-      if (it->second->object->content_hash() == object->content_hash()) object = it->second->object;
+      if (it->second->object->content_hash() == object->content_hash())
+        object = AtItsPlace(it->second->object, object);
       known.erase(it);
     }
     versions.push_back({std::move(object), time, false});

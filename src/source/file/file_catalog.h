@@ -20,8 +20,8 @@ namespace fairlead::source {
 
 // Which objects a set of files holds. Knows for each file what it last said and well, and which file's
 // version counts where several have the same object: that of the file whose version counts already, so that a
-// stray copy changes nothing; else of the first path in lexical order. Policies that cannot be read and have no
-// earlier version are an error each and, where it is told to deny, an object that denies requests in their
+// stray copy changes nothing; else of the first path in lexical order. Policies that cannot be read and have
+// no earlier version are an error each and, where it is told to deny, an object that denies requests in their
 // place. Does no I/O. One thread at a time.
 class FileCatalog {
  public:
@@ -38,7 +38,7 @@ class FileCatalog {
   // What the file, as it was written at `time`, now says. Objects that are there but broken keep their last
   // good version, with a diagnostic; so do absent ones where the text is `unfinished` or a part of it could
   // not be read, and policies where nothing is left of the text. An object with the content of before keeps
-  // its pointer.
+  // its pointer; one that stands elsewhere by now is another object with the same content, shared.
   void Put(const std::string& path, config::ParseResult result, bool unfinished, int64_t time = 0);
   // What a file that the catalog does not know yet once said.
   void Restore(const std::string& path, const std::vector<Version>& versions);

@@ -1,17 +1,18 @@
-#include "app/mesh_model.h"
+#include "push/change_reasons.h"
 
 #include <gtest/gtest.h>
 
 #include "config/manifests.h"
 #include "model/mesh_config.h"
+#include "state/mesh.h"
 
 // Why what is published is published.
-namespace fairlead::app {
+namespace fairlead::push {
 namespace {
 
-class MeshModelTest : public testing::Test {
+class ChangeReasonsTest : public testing::Test {
  protected:
-  MeshModelTest() { Update("", Settings("", "")); }
+  ChangeReasonsTest() { Update("", Settings("", "")); }
 
   static model::SettingsPtr Settings(std::string_view mesh, std::string_view networks) {
     const auto parsed = model::ParseMeshConfig(mesh, "mesh.yaml");
@@ -26,15 +27,18 @@ class MeshModelTest : public testing::Test {
       for (const auto& object : config::ParseManifests(manifests, "test.yaml").objects)
         changes.push_back({config::KeyOf(*object), object});
     }
-    push::Reasons reasons;
-    const bool published = model_.Update(changes, settings, &reasons) != nullptr;
-    return published ? reasons.ToText() : "nothing";
+    const mesh::SnapshotPtr before = mesh_.snapshot();
+    const state::Mesh::Change change = mesh_.Apply(changes, settings);
+    if (change.snapshot == nullptr) return "nothing";
+    Reasons reasons;
+    AddReasons(change.objects, before.get(), *change.snapshot, &reasons);
+    return reasons.ToText();
   }
 
-  StoreMeshModel model_;
+  state::Mesh mesh_;
 };
 
-TEST_F(MeshModelTest, ObjectsAreReasonsByTheirKind) {
+TEST_F(ChangeReasonsTest, ObjectsAreReasonsByTheirKind) {
   constexpr char kEntry[] =
       "{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: e, namespace: shop}, "
       "spec: {hosts: [e.example.com], ports: [{number: 80, name: http, protocol: HTTP}], resolution: DNS}}";
@@ -54,7 +58,7 @@ TEST_F(MeshModelTest, ObjectsAreReasonsByTheirKind) {
       "config:1");
 }
 
-TEST_F(MeshModelTest, SettingsAreOfTheMeshOrOfItsNetworks) {
+TEST_F(ChangeReasonsTest, SettingsAreOfTheMeshOrOfItsNetworks) {
   const model::SettingsPtr mesh = Settings("{accessLogFile: /dev/stdout}", "");
   EXPECT_EQ(Update("", mesh), "global:1");
   auto networks = std::make_shared<model::Settings>(*mesh);
@@ -65,7 +69,7 @@ TEST_F(MeshModelTest, SettingsAreOfTheMeshOrOfItsNetworks) {
   EXPECT_EQ(Update("", networks), "networks:1");
 }
 
-TEST_F(MeshModelTest, AServiceThatLeadsToItsNetworkIsAReasonOfTwoSorts) {
+TEST_F(ChangeReasonsTest, AServiceThatLeadsToItsNetworkIsAReasonOfTwoSorts) {
   constexpr char kGateway[] =
       "{apiVersion: v1, kind: Service, metadata: {name: gw, namespace: shop, labels: "
       "{topology.istio.io/network: n1}}, spec: {type: LoadBalancer, clusterIP: 10.0.0.9, "
@@ -74,4 +78,4 @@ TEST_F(MeshModelTest, AServiceThatLeadsToItsNetworkIsAReasonOfTwoSorts) {
 }
 
 }  // namespace
-}  // namespace fairlead::app
+}  // namespace fairlead::push
