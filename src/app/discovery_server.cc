@@ -296,7 +296,7 @@ void DiscoveryServer::LogLoaded() const {
   app_log.Info("loaded {}", text);
 }
 
-// On the mesh thread, after the first snapshot: before it, a proxy would be told that there is nothing.
+// On the loop's thread, after the first snapshot: before it, a proxy would be told that there is nothing.
 void DiscoveryServer::OpenGrpc() {
   {
     std::lock_guard lock(mutex_);

@@ -31,7 +31,7 @@
 
 namespace fairlead::app {
 
-// `fairlead discovery`: sources, mesh thread, pusher and listeners, wired; the order of start and stop.
+// `fairlead discovery`: sources, control loop, pusher and listeners, wired; the order of start and stop.
 class DiscoveryServer {
  public:
   explicit DiscoveryServer(DiscoveryOptions options);

@@ -18,7 +18,7 @@
 #include "model/settings.h"
 #include "model/trust_bundle.h"
 
-// The mesh at one moment: a bag of immutable indexes, published by the mesh thread and read by any thread
+// The mesh at one moment: a bag of immutable indexes, published by the control loop and read by any thread
 // without locks. Collect functions (gen/) read it; Build functions never see it. Indexes share what did not
 // change with their predecessors, so that pointer equality means "unchanged".
 namespace fairlead::mesh {

@@ -22,7 +22,7 @@ struct PodRecord {
   SelectablePtr selectable;      // null unless the pod is ready and stays
 };
 
-// All pods of one cluster, by name, address and node. Part of the registries' state: used by the mesh thread
+// All pods of one cluster, by name, address and node. Part of the registries' state: used by the control loop
 // alone.
 class PodIndex {
  public:

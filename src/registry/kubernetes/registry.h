@@ -17,7 +17,7 @@
 namespace fairlead::registry {
 
 // Services of one cluster and their EndpointSlices. Tells by service which endpoints must be built anew when
-// a slice, a pod or a WorkloadEntry changes. Part of the registries' state: used by the mesh thread alone.
+// a slice, a pod or a WorkloadEntry changes. Part of the registries' state: used by the control loop alone.
 class KubernetesRegistry {
  public:
   using Dirty = absl::flat_hash_set<Name>;  // services (namespace, name) whose endpoints may have changed
