@@ -181,7 +181,7 @@ absl::Status DiscoveryServer::Start() {
   MakeLoop();
   MakeStatuses();
   if (absl::Status status = StartStatusFiles(); !status.ok()) return status;
-  StartRejectionWatch();
+  StartWatches();
   MakeKeyFetcher();
   MakeTrustBundle();
   auto kept = OpenState(options_);
@@ -257,6 +257,7 @@ void DiscoveryServer::AddObservers() {
   loop_->AddObserver([this](const push::Publication& now) { TellTrustBundle(*now.snapshot->settings); });
   loop_->AddObserver([this](const push::Publication& now) { pusher_->Publish(now.snapshot, now.reasons); });
   loop_->AddObserver([this](const push::Publication& now) { status_board_->OnPublished(now.mesh); });
+  loop_->AddObserver([this](const push::Publication& now) { reference_watch_.OnPublished(now); });
   loop_->AddObserver([this](const push::Publication& /*now*/) {
     if (files_ != nullptr) files_->OnPublished();
     if (status_files_ != nullptr) status_files_->OnPublished();
@@ -359,6 +360,7 @@ void DiscoveryServer::Stop() {
   if (keys_ != nullptr) keys_->Stop();
   if (trust_bundle_ != nullptr) trust_bundle_->Stop();
   rejection_watch_.Stop();
+  reference_watch_.Stop();
   if (loop_ != nullptr) loop_->Stop();
   if (files_ != nullptr) files_->Stop();
   if (status_files_ != nullptr) status_files_->Stop();

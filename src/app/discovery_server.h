@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "app/certificates.h"
 #include "app/discovery_options.h"
+#include "app/reference_watch.h"
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "app/start_check.h"
@@ -64,7 +65,7 @@ class DiscoveryServer {
   void MakeStatuses();
   nlohmann::ordered_json TransportConnections() const;
   absl::Status StartStatusFiles();
-  void StartRejectionWatch();
+  void StartWatches();
   void MakeSources();
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
@@ -87,6 +88,7 @@ class DiscoveryServer {
   debug::Sources debug_sources_;
   Executor inspections_{"inspect", 1};
   RejectionWatch rejection_watch_;
+  ReferenceWatch reference_watch_;
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
   std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_

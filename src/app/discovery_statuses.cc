@@ -39,13 +39,18 @@ absl::Status DiscoveryServer::StartStatusFiles() {
   return status_files_->Start();
 }
 
-void DiscoveryServer::StartRejectionWatch() {
-  source::Sink* const sink = loop_->AddSource("proxies");
-  sink->OnSynced();
-  rejection_watch_.Start({[this] { return loop_->Objects(); }, sink,
-                          [this] {
+// They tell diagnostics alone.
+void DiscoveryServer::StartWatches() {
+  const auto sink = [this](const char* name) {
+    source::Sink* const made = loop_->AddSource(name);
+    made->OnSynced();
+    return made;
+  };
+  const auto objects = [this] { return loop_->Objects(); };
+  rejection_watch_.Start({objects, sink("proxies"), [this] {
                             if (status_files_ != nullptr) status_files_->OnPublished();
                           }});
+  reference_watch_.Start({objects, options_.domain, sink("references")});
 }
 
 }  // namespace fairlead::app

@@ -169,6 +169,28 @@ TEST_F(PagesTest, WhatIsWrongHasFileAndLine) {
   EXPECT_EQ(Page("configz")[0]["origin"], json({{"file", folder_ + "/route.yaml"}, {"line", 2}}));
 }
 
+TEST_F(PagesTest, AReferenceToNothingIsAWarningUntilItIsThere) {
+  Write("lost.yaml", R"(
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: lost, namespace: shop}
+spec: {hosts: [lost.example.com], http: [{route: [{destination: {host: nowhere}}]}]}
+)");
+  WriteRoute("5s");
+  Begin();
+  while (Page("diagnostics").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const json all = Page("diagnostics");
+  ASSERT_EQ(all.size(), 1u) << all;
+  EXPECT_EQ(all[0]["code"], "IST0101");
+  EXPECT_EQ(all[0]["severity"], "warning");
+  EXPECT_EQ(all[0]["name"], "lost");
+  EXPECT_EQ(all[0]["line"], 2);
+  Write("nowhere.yaml",
+        "{apiVersion: v1, kind: Service, metadata: {name: nowhere, namespace: shop}, "
+        "spec: {clusterIP: 10.0.0.77, ports: [{name: http, port: 80}]}}");
+  while (!Page("diagnostics").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 TEST_F(PagesTest, WhatIsOddIsCountedAndNamed) {
   Write("pod.yaml", kPod);
   Write("rules.yaml", kRules);

@@ -1,13 +1,9 @@
 #include "app/rejection_watch.h"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/metrics.h"
-#include "base/thread.h"
 #include "push/rejection_report.h"
 
 namespace fairlead::app {
@@ -28,66 +24,22 @@ metrics::Gauge& PoliciesNotInForce() {
 
 }  // namespace
 
-RejectionWatch::RejectionWatch()
-    : rejections_([this] {
-        {
-          std::lock_guard lock(mutex_);
-          changed_ = true;
-          ++changes_;
-        }
-        wake_.notify_one();
-      }) {}
-
-RejectionWatch::~RejectionWatch() { Stop(); }
+RejectionWatch::RejectionWatch() : rejections_([this] { after_quiet_.Touch(); }) {}
 
 void RejectionWatch::Start(Options options) {
   options_ = std::move(options);
   RejectingProxies().Set(0);
   PoliciesNotInForce().Set(0);
-  thread_ = RequireThread([this] {
-    pthread_setname_np(pthread_self(), "rejections");
-    Run();
-  });
+  after_quiet_.Start({"rejections", kQuiet, kAtMost, [this] { Tell(); }});
 }
 
 void RejectionWatch::OnPublished() {
-  if (rejections_.empty()) return;
-  {
-    std::lock_guard lock(mutex_);
-    changed_ = true;
-  }
-  wake_.notify_one();
+  if (!rejections_.empty()) after_quiet_.Touch();
 }
 
 std::vector<config::Diagnostic> RejectionWatch::Diagnostics() const {
   std::lock_guard lock(mutex_);
   return told_;
-}
-
-void RejectionWatch::Stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void RejectionWatch::Run() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [this] { return stopping_ || changed_; });
-    const Clock::time_point latest = Clock::now() + kAtMost;
-    for (uint64_t seen = changes_ + 1; !stopping_ && seen != changes_ && Clock::now() < latest;) {
-      seen = changes_;
-      wake_.wait_for(lock, kQuiet, [this] { return stopping_; });
-    }
-    if (stopping_) return;
-    changed_ = false;
-    lock.unlock();
-    Tell();
-    lock.lock();
-  }
 }
 
 void RejectionWatch::Tell() {

@@ -1,14 +1,13 @@
 #ifndef FAIRLEAD_APP_REJECTION_WATCH_H_
 #define FAIRLEAD_APP_REJECTION_WATCH_H_
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/after_quiet.h"
 #include "config/diagnostic.h"
 #include "push/rejections.h"
 #include "source/source.h"
@@ -27,7 +26,6 @@ class RejectionWatch {
     std::function<void()> on_told = [] {};  // after each time
   };
   RejectionWatch();
-  ~RejectionWatch();  // as Stop()
 
   // Hears what proxies answer, from the beginning on.
   push::Rejections& rejections() { return rejections_; }
@@ -36,20 +34,16 @@ class RejectionWatch {
   void OnPublished();
   // As told last.
   std::vector<config::Diagnostic> Diagnostics() const;
-  void Stop();
+  void Stop() { after_quiet_.Stop(); }
 
  private:
-  void Run();
   void Tell();
 
   push::Rejections rejections_;
   Options options_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  bool changed_ = false, stopping_ = false;  // guarded by mutex_
-  uint64_t changes_ = 0;                     // guarded by mutex_
-  std::vector<config::Diagnostic> told_;     // guarded by mutex_
-  std::thread thread_;
+  std::vector<config::Diagnostic> told_;  // guarded by mutex_
+  AfterQuiet after_quiet_;
 };
 
 }  // namespace fairlead::app

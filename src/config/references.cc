@@ -61,7 +61,8 @@ bool IsOfMesh(const VirtualService& service) {
 
 class Finder {
  public:
-  Finder(const ObjectStore& objects, std::string_view domain) : objects_(objects), domain_(domain) {
+  Finder(const ObjectStore& written, const ObjectStore& objects, std::string_view domain)
+      : written_(written), objects_(objects), domain_(domain) {
     AddServices({});
     for (const Interned& cluster : objects.OtherClusters()) AddServices(cluster);
     for (const auto& [name, object] : objects.All(Kind::kServiceEntry)) {
@@ -76,7 +77,7 @@ class Finder {
   }
 
   std::vector<Diagnostic> Find() {
-    for (const auto& [name, object] : objects_.All(Kind::kVirtualService)) {
+    for (const auto& [name, object] : written_.All(Kind::kVirtualService)) {
       object_ = object.get();
       CheckDestinations(object->Spec<VirtualService>());
       CheckGateways(object->Spec<VirtualService>());
@@ -136,10 +137,10 @@ class Finder {
     for (const auto& server : gateway.Spec<IstioGateway>().servers()) {
       for (const std::string& host : server.hosts()) {
         const size_t slash = host.find('/');
-        const std::string_view space = slash == std::string::npos
-                                           ? kEverywhere
-                                           : std::string_view(host).substr(0, slash);
-        const std::string_view name = std::string_view(host).substr(slash == std::string::npos ? 0 : slash + 1);
+        const std::string_view space =
+            slash == std::string::npos ? kEverywhere : std::string_view(host).substr(0, slash);
+        const std::string_view name =
+            std::string_view(host).substr(slash == std::string::npos ? 0 : slash + 1);
         const bool seen = space == kEverywhere || space == ns || (space == kHere && ns == gateway.ns().str());
         if (seen && std::any_of(service.hosts().begin(), service.hosts().end(),
                                 [&](const std::string& one) { return HostsMatch(one, name); }))
@@ -175,8 +176,9 @@ class Finder {
       } else if (!service.hosts().empty() && !(istios != nullptr && Serves(*istios, service, own)) &&
                  !(kubernetes != nullptr && ServesAsKubernetes(*kubernetes, service))) {
         Say(kNotServed, path,
-            StrCat("the Gateway ", ns.str(), "/", name.str(), " serves none of the hosts ",
-                   Join(std::vector<std::string_view>(service.hosts().begin(), service.hosts().end()), ", ")));
+            StrCat(
+                "the Gateway ", ns.str(), "/", name.str(), " serves none of the hosts ",
+                Join(std::vector<std::string_view>(service.hosts().begin(), service.hosts().end()), ", ")));
       }
     }
   }
@@ -184,11 +186,12 @@ class Finder {
   // VirtualServices of the mesh by the namespace that sees them ("*": all) and the host.
   void CheckConflicts() {
     std::map<std::pair<std::string, std::string>, std::set<const ConfigObject*>> seen;
-    for (const auto& [name, object] : objects_.All(Kind::kVirtualService)) {
+    for (const auto& [name, object] : written_.All(Kind::kVirtualService)) {
       const auto& service = object->Spec<VirtualService>();
       if (!IsOfMesh(service)) continue;
       std::set<std::string> spaces;
-      for (const std::string& space : service.export_to()) spaces.insert(space == kHere ? object->ns().str() : space);
+      for (const std::string& space : service.export_to())
+        spaces.insert(space == kHere ? object->ns().str() : space);
       if (spaces.empty() || spaces.contains(std::string(kEverywhere))) spaces = {std::string(kEverywhere)};
       for (const std::string& host : service.hosts()) {
         for (const std::string& space : spaces)
@@ -219,6 +222,7 @@ class Finder {
     }
   }
 
+  const ObjectStore& written_;
   const ObjectStore& objects_;
   const std::string domain_;
   Hosts hosts_;
@@ -229,8 +233,9 @@ class Finder {
 
 }  // namespace
 
-std::vector<Diagnostic> FindLostReferences(const ObjectStore& objects, std::string_view domain) {
-  return Finder(objects, domain).Find();
+std::vector<Diagnostic> FindLostReferences(const ObjectStore& written, const ObjectStore& all,
+                                           std::string_view domain) {
+  return Finder(written, all, domain).Find();
 }
 
 }  // namespace fairlead::config

@@ -51,7 +51,7 @@ std::vector<std::string> Found(std::string_view text) {
   ObjectStore store;
   for (const ConfigPtr& object : parsed.objects) store.Apply(std::vector<ObjectChange>{{KeyOf(*object), object}});
   std::vector<std::string> found;
-  for (const Diagnostic& one : FindLostReferences(store, "cluster.local")) {
+  for (const Diagnostic& one : FindLostReferences(store, store, "cluster.local")) {
     EXPECT_EQ(one.severity, Severity::kWarning);
     found.push_back(StrCat(one.code, " ", one.object->ns.str(), "/", one.object->name.str(), " ", one.path));
   }

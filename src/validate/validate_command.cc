@@ -73,7 +73,7 @@ void ReportLostReferences(std::span<Verdict> verdicts) {
     if (verdict.object == nullptr || !by_key.try_emplace(KeyOf(*verdict.object), &verdict).second) continue;
     store.Apply(std::vector<config::ObjectChange>{{KeyOf(*verdict.object), verdict.object}});
   }
-  for (config::Diagnostic& one : config::FindLostReferences(store, "cluster.local"))
+  for (config::Diagnostic& one : config::FindLostReferences(store, store, "cluster.local"))
     by_key.at(*one.object)->diagnostics.push_back(std::move(one));
 }
 
