@@ -79,7 +79,7 @@ absl::StatusOr<CertificatePtr> Authority::IssueFor(const Bundle& bundle, const K
                                                    std::chrono::seconds lifetime) const {
   const int64_t now = options_.now(), end = NotAfter(bundle.certificate);
   if (now >= end) return absl::FailedPreconditionError("the signing certificate has expired");
-  Subject subject;
+  CertificateSubject subject;
   subject.names = names;
   subject.common_name = common_name;
   subject.not_before = now - kClockSkew;

@@ -238,7 +238,7 @@ class KeeperTest : public testing::Test {
   // An authority below `root`, as an operator plugs it in.
   void PlugIn(const BundlePtr& root) {
     const KeyPtr key = NewKey();
-    Subject subject;
+    CertificateSubject subject;
     subject.names = {"intermediate"};
     subject.common_name = true;
     subject.not_before = kNow - 60;

@@ -27,10 +27,11 @@ class Call : public rpc::StreamHandler, public std::enable_shared_from_this<Call
     if (!secure_) return stream_->Close(absl::UnauthenticatedError("certificates are given over TLS alone"));
     if (bytes.size() > kMostMessage)
       return stream_->Close(absl::InvalidArgumentError("the request is too large"));
-    const bool waits = turns_->Add(WaitsAs(credentials_), [self = shared_from_this(),
-                                                           bytes = std::string(bytes)] { self->Answer(bytes); });
+    const bool waits =
+        turns_->Add(WaitsAs(credentials_),
+                    [self = shared_from_this(), bytes = std::string(bytes)] { self->Answer(bytes); });
     if (waits) return;
-    RefusedRequests(Refusal::kWaiting).Add();
+    RefusedRequests(RefusalReason::kWaiting).Add();
     stream_->Close(absl::ResourceExhaustedError("too many of your requests for certificates wait already"));
   }
   void OnSent(bool /*ok*/) override { stream_->Close(absl::OkStatus()); }

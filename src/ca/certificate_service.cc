@@ -67,7 +67,7 @@ absl::Status CertificateService::KeepRate(const std::string& identity, const Cre
   const IssueRate::Verdict verdict =
       rate_->Take(StrCat(identity, " ", AddressWithoutPort(credentials.address)), Clock::now());
   if (verdict == IssueRate::Verdict::kGranted) return absl::OkStatus();
-  RefusedRequests(Refusal::kRate).Add();
+  RefusedRequests(RefusalReason::kRate).Add();
   if (verdict == IssueRate::Verdict::kFirstRefused) {
     ca_log.Warn("{}: {} asks for certificates faster than {} a second, {} at once: some are refused",
                 credentials.address, identity, rate_->limits().per_second, rate_->limits().burst);

@@ -61,7 +61,7 @@ class ExternalSignerTest : public testing::Test {
         {.csr = csr_, .identities = {kWeb}, .lifetime = std::chrono::seconds(60)});
   }
   // A certificate of the root as the signer would give it, but for what `subject` says.
-  std::string Given(Subject subject, const KeyPtr& key, const Root& root) const {
+  std::string Given(CertificateSubject subject, const KeyPtr& key, const Root& root) const {
     subject.not_before = UnixNow() - 60;
     if (subject.not_after == 0) subject.not_after = UnixNow() + 60;
     return CertificatePem(*Issue(root.certificate, root.key, key, subject));

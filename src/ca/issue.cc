@@ -77,7 +77,7 @@ void SetCommonName(const std::vector<std::string>& names, X509* made) {
 }  // namespace
 
 absl::StatusOr<CertificatePtr> Issue(const CertificatePtr& signer, const KeyPtr& signer_key,
-                                     const KeyPtr& public_key, const Subject& subject) {
+                                     const KeyPtr& public_key, const CertificateSubject& subject) {
   CertificatePtr made(X509_new(), X509_free);
   if (subject.common_name) SetCommonName(subject.names, made.get());
   // The only name of a certificate without a subject has to be understood. RFC 5280, 4.1.2.6

@@ -12,7 +12,7 @@
 // Making certificates. Times are Unix seconds.
 namespace fairlead::ca {
 
-struct Subject {
+struct CertificateSubject {
   std::vector<std::string> names;  // subject alternative names
   bool common_name = false;        // the first of them that fits (64 bytes) is the common name, too
   int64_t not_before = 0, not_after = 0;
@@ -22,7 +22,7 @@ struct Subject {
 // A certificate for a public key, signed by `signer` with `signer_key`. Serial numbers are random.
 // InvalidArgument for names that cannot be, Internal where OpenSSL fails.
 absl::StatusOr<CertificatePtr> Issue(const CertificatePtr& signer, const KeyPtr& signer_key,
-                                     const KeyPtr& public_key, const Subject& subject);
+                                     const KeyPtr& public_key, const CertificateSubject& subject);
 
 // A root: signed by its own key, its subject is the organization.
 absl::StatusOr<CertificatePtr> MakeRoot(const KeyPtr& key, const std::string& organization,

@@ -22,17 +22,17 @@ ServerMetrics& Metrics() {
     for (const auto error :
          {Signed::Error::kUnavailable, Signed::Error::kCsr, Signed::Error::kLifetime, Signed::Error::kFailed})
       SignErrors(error);
-    for (const auto refusal : {Refusal::kWaiting, Refusal::kRate}) RefusedRequests(refusal);
+    for (const auto refusal : {RefusalReason::kWaiting, RefusalReason::kRate}) RefusedRequests(refusal);
     return true;
   }();
   (void)shown;
   return *all;
 }
 
-metrics::Counter& RefusedRequests(Refusal refusal) {
+metrics::Counter& RefusedRequests(RefusalReason refusal) {
   return GetCounter("fairlead_certificate_requests_refused_total",
                     "Requests for certificates that were refused since too many wait, or by their rate.",
-                    {{"reason", refusal == Refusal::kRate ? "rate" : "waiting"}});
+                    {{"reason", refusal == RefusalReason::kRate ? "rate" : "waiting"}});
 }
 
 metrics::Counter& SignErrors(Signed::Error error) {

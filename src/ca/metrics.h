@@ -17,9 +17,9 @@ struct ServerMetrics {
 ServerMetrics& Metrics();
 // The reason of a refusal before signing: too many requests of one peer or of all wait, or the requester
 // exceeds its rate.
-enum class Refusal { kWaiting, kRate };
-metrics::Counter& RefusedRequests(Refusal refusal);  // fairlead_certificate_requests_refused_total
-metrics::Counter& SignErrors(Signed::Error error);   // citadel_server_csr_sign_err_count
+enum class RefusalReason { kWaiting, kRate };
+metrics::Counter& RefusedRequests(RefusalReason refusal);  // fairlead_certificate_requests_refused_total
+metrics::Counter& SignErrors(Signed::Error error);         // citadel_server_csr_sign_err_count
 
 // When the first root and the chain end: citadel_server_root_cert_expiry_timestamp and the like. To be called
 // every now and then, as some count down.

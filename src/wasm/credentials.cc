@@ -22,9 +22,9 @@ std::string_view HostOf(std::string_view url) {
   return url.substr(0, url.find('/'));
 }
 
-Credentials Read(const json& entry) {
-  Credentials out{JsonString(entry, "username"), JsonString(entry, "password"),
-                  JsonString(entry, "identitytoken"), JsonString(entry, "registrytoken")};
+RegistryCredentials Read(const json& entry) {
+  RegistryCredentials out{JsonString(entry, "username"), JsonString(entry, "password"),
+                          JsonString(entry, "identitytoken"), JsonString(entry, "registrytoken")};
   std::string pair;
   if (out.user.empty() && absl::Base64Unescape(ToAbsl(JsonString(entry, "auth")), &pair)) {
     const size_t colon = pair.find(':');
@@ -70,24 +70,25 @@ bool IsPrivate(const IpAddress& address) {
 
 }  // namespace
 
-std::string Credentials::Basic() const {
+std::string RegistryCredentials::Basic() const {
   std::string encoded;
   absl::Base64Escape(ToAbsl(StrCat(user, ":", password)), &encoded);
   return encoded;
 }
 
-absl::StatusOr<Credentials> CredentialsFor(std::string_view docker_config, std::string_view registry) {
+absl::StatusOr<RegistryCredentials> CredentialsFor(std::string_view docker_config,
+                                                   std::string_view registry) {
   const json config = ParseJson(docker_config).value_or(json());
   if (!config.is_object()) return absl::InvalidArgumentError("the pull secret is no docker config.json");
   const auto auths = config.find("auths");
-  if (auths == config.end() || !auths->is_object()) return Credentials();
+  if (auths == config.end() || !auths->is_object()) return RegistryCredentials();
   const std::string key = registry == kDockerHub ? "https://index.docker.io/v1/" : std::string(registry);
   if (const auto exact = auths->find(key); exact != auths->end()) return Read(*exact);
   for (const auto& [name, entry] : auths->items()) {
     if (HostOf(name) == registry || (registry == kDockerHub && HostOf(name) == "docker.io"))
       return Read(entry);
   }
-  return Credentials();
+  return RegistryCredentials();
 }
 
 std::optional<Challenge> ParseChallenge(const std::vector<std::string>& values) {

@@ -12,7 +12,7 @@
 // The agent's credentials for a registry, and the challenge of a registry. Pure, thread-safe.
 namespace fairlead::wasm {
 
-struct Credentials {
+struct RegistryCredentials {
   std::string user, password;
   std::string identity_token;  // to get tokens by, in place of a password
   std::string registry_token;  // to show as it is
@@ -23,7 +23,7 @@ struct Credentials {
 
 // The credentials for a registry in a docker config.json (a secret of type kubernetes.io/dockerconfigjson);
 // empty if it has none. InvalidArgument where it is none; the message has nothing of its content.
-absl::StatusOr<Credentials> CredentialsFor(std::string_view docker_config, std::string_view registry);
+absl::StatusOr<RegistryCredentials> CredentialsFor(std::string_view docker_config, std::string_view registry);
 
 // A challenge of a WWW-Authenticate header. Source: the distribution project's token authentication
 // specification.

@@ -85,11 +85,11 @@ absl::StatusOr<std::string> RegistryImage::Get(const std::string& path, const st
   return absl::UnavailableError(StrCat(what, "the answer is status ", answer->status));
 }
 
-absl::StatusOr<Credentials> RegistryImage::FindCredentials() const {
+absl::StatusOr<RegistryCredentials> RegistryImage::FindCredentials() const {
   if (pull_secret_) return CredentialsFor(*pull_secret_, reference_.registry);
-  if (download_.options().docker_config.empty()) return Credentials();
+  if (download_.options().docker_config.empty()) return RegistryCredentials();
   std::ifstream file(download_.options().docker_config);
-  if (!file) return Credentials();
+  if (!file) return RegistryCredentials();
   std::ostringstream text;
   text << file.rdbuf();
   return CredentialsFor(text.str(), reference_.registry);
@@ -113,7 +113,7 @@ absl::Status RegistryImage::Authenticate(const fetch::WebAnswer& refusal) {
   return absl::OkStatus();
 }
 
-absl::Status RegistryImage::GetToken(const Challenge& challenge, const Credentials& credentials,
+absl::Status RegistryImage::GetToken(const Challenge& challenge, const RegistryCredentials& credentials,
                                      bool registry_inside) {
   if (absl::Status status = CheckRealm(challenge.realm, base_); !status.ok()) return status;
   const std::string scope =

@@ -32,8 +32,9 @@ class RegistryImage {
   absl::StatusOr<std::string> Get(const std::string& path, const std::string& accept, size_t most);
   absl::StatusOr<fetch::WebAnswer> AskOnce(const std::string& path, const std::string& accept, size_t most);
   absl::Status Authenticate(const fetch::WebAnswer& refusal);
-  absl::Status GetToken(const Challenge& challenge, const Credentials& credentials, bool registry_inside);
-  absl::StatusOr<Credentials> FindCredentials() const;
+  absl::Status GetToken(const Challenge& challenge, const RegistryCredentials& credentials,
+                        bool registry_inside);
+  absl::StatusOr<RegistryCredentials> FindCredentials() const;
   absl::StatusOr<Manifest> GetManifest(const std::string& name, std::string* digest);
   bool MayBePlaintext() const;
   // Goes on over plaintext where that is allowed and the registry does not speak TLS.

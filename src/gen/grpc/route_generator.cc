@@ -5,9 +5,9 @@
 #include "gen/grpc/build.h"
 #include "gen/grpc/generators.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/route/answers.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
+#include "gen/route/named_routes.h"
 
 namespace fairlead::gen {
 namespace grpc {
@@ -40,13 +40,13 @@ class RouteGenerator final : public Generator {
       const ParsedClusterName parsed = ParseClusterName(name);
       if (parsed.host.empty() || parsed.udp || parsed.port == 0) continue;
       out.push_back(
-          answers_.Get(view, name, [&](mesh::View& of_name) { return Make(of_name, name, parsed); }));
+          named_routes_.Get(view, name, [&](mesh::View& of_name) { return Make(of_name, name, parsed); }));
     }
     return out;
   }
 
   void Sweep(Clock::time_point now) override {
-    answers_.Sweep(now);
+    named_routes_.Sweep(now);
     hosts_.Sweep(now);
     cache_.Sweep(now);
   }
@@ -64,7 +64,7 @@ class RouteGenerator final : public Generator {
                        route::BuildProxylessRouteConfiguration(inputs.name, hosts, attempts));
   }
 
-  route::Answers answers_;
+  route::NamedRoutes named_routes_;
   route::HostCache hosts_;
   cache::ByteCache<RouteInputs> cache_;
 };

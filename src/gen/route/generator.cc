@@ -7,9 +7,9 @@
 #include "envoy/config/route/v3/route.pb.h"
 #include "gen/naming/unknown_answer.h"
 #include "gen/patch/pool.h"
-#include "gen/route/answers.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
+#include "gen/route/named_routes.h"
 #include "gen/route/patched.h"
 #include "gen/route/route_name.h"
 
@@ -28,7 +28,7 @@ class RouteGenerator final : public Generator {
     if (names == nullptr || view.proxy_class().type == model::ProxyType::kRouter) return out;
     out.reserve(names->size());
     for (const std::string& name : *names) {
-      out.push_back(IsUnknown(name) ? Unknown(name) : answers_.Get(view, name, [&](mesh::View& of_name) {
+      out.push_back(IsUnknown(name) ? Unknown(name) : named_routes_.Get(view, name, [&](mesh::View& of_name) {
         return Make(of_name, name);
       }));
     }
@@ -36,7 +36,7 @@ class RouteGenerator final : public Generator {
   }
 
   void Sweep(Clock::time_point now) override {
-    answers_.Sweep(now);
+    named_routes_.Sweep(now);
     hosts_.Sweep(now);
     cache_.Sweep(now);
     patched_.Sweep(now);
@@ -76,7 +76,7 @@ class RouteGenerator final : public Generator {
     });
   }
 
-  Answers answers_;
+  NamedRoutes named_routes_;
   HostCache hosts_;
   cache::ByteCache<Inputs> cache_;
   cache::ByteCache<patch::Patched<Inputs>> patched_;

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_GEN_ROUTE_ANSWERS_H_
-#define FAIRLEAD_GEN_ROUTE_ANSWERS_H_
+#ifndef FAIRLEAD_GEN_ROUTE_NAMED_ROUTES_H_
+#define FAIRLEAD_GEN_ROUTE_NAMED_ROUTES_H_
 
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ namespace fairlead::gen::route {
 
 // Route configurations requested by name, one by one. All proxies of a class and a scope share them, whatever
 // else they request. Thread-safe.
-class Answers {
+class NamedRoutes {
  public:
   // The answer for a name, made by `make` (View& -> ResourcePtr) where none holds.
   template <typename Make>
@@ -50,4 +50,4 @@ class HostCache {
 
 }  // namespace fairlead::gen::route
 
-#endif  // FAIRLEAD_GEN_ROUTE_ANSWERS_H_
+#endif  // FAIRLEAD_GEN_ROUTE_NAMED_ROUTES_H_
