@@ -263,6 +263,10 @@ void DiscoveryServer::AddObservers() {
     if (status_files_ != nullptr) status_files_->OnPublished();
     rejection_watch_.OnPublished();
   });
+  loop_->AddPlaceObserver([this] {
+    rejection_watch_.OnPublished();
+    reference_watch_.OnPlaces();
+  });
   // Proxies may have keys of a server before this one: those are not to be taken from them at once.
   loop_->AddObserver([this](const push::Publication& /*now*/) {
     if (!serving_ && keys_->Settled()) OpenGrpc();

@@ -24,6 +24,8 @@ class ReferenceWatch {
   void Start(Options options);
   // On any thread.
   void OnPublished(const push::Publication& now);
+  // Objects may have moved in their files.
+  void OnPlaces() { after_quiet_.Touch(); }
   void Stop() { after_quiet_.Stop(); }
 
  private:

@@ -88,6 +88,7 @@ void ControlLoop::Handle(Pending pending) {
   Metrics().snapshot_time.Observe(Seconds(built - start));
   if (change.snapshot == nullptr && !pending.reasons.everything && ready_) {
     push_log.Debug("{} objects were read again and say the same", pending.changes.size());
+    for (const auto& observer : place_observers_) observer();
     return;
   }
   const mesh::SnapshotPtr snapshot = mesh_.snapshot();

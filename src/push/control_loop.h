@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -39,6 +40,11 @@ class ControlLoop {
 
   // REQUIRES: before Start.
   void AddObserver(PublicationObserver observer) { observers_.push_back(std::move(observer)); }
+  // Is told, on the loop's thread, that objects were read again with the same content: their places in their
+  // files may differ. Nothing is published then. REQUIRES: before Start.
+  void AddPlaceObserver(std::function<void()> observer) {
+    place_observers_.push_back(std::move(observer));
+  }
   // A sink for one more source; see Intake. REQUIRES: before Start.
   source::Sink* AddSource(std::string name, std::set<config::Kind> kinds = {}) {
     return intake_.AddSource(std::move(name), std::move(kinds));
@@ -75,6 +81,7 @@ class ControlLoop {
 
   Intake intake_;
   std::vector<PublicationObserver> observers_;
+  std::vector<std::function<void()>> place_observers_;
   mutable std::mutex mesh_mutex_;  // of mesh_: held to change it, and by others than the loop to copy it
   state::Mesh mesh_;
   mutable std::mutex objects_mutex_;

@@ -220,10 +220,13 @@ TEST_F(ControlLoopTest, DiagnosticsNameThePlacesOfToday) {
       changes.push_back({config::KeyOf(*object), object});
     return changes;
   };
+  std::atomic<int> told{0};
+  loop.AddPlaceObserver([&told] { ++told; });
   StartWithSettings();
   sink->OnChanges(rules(0));
   sink->OnSynced();
   Await(1);
+  EXPECT_EQ(told, 0);
   ASSERT_EQ(loop.Diagnostics()->size(), 1u);
   EXPECT_EQ(loop.Diagnostics()->front().line, 3);
   const uint64_t before = loop.rounds();
@@ -233,6 +236,7 @@ TEST_F(ControlLoopTest, DiagnosticsNameThePlacesOfToday) {
   EXPECT_EQ(loop.Diagnostics()->front().line, 8);
   EXPECT_EQ(loop.Objects().Written()[0]->origin().line, 6);
   EXPECT_EQ(Publications(), 1u) << "proxies are told nothing";
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(ControlLoopTest, ABurstIsOnePublicationOfTheLatest) {
