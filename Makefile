@@ -19,6 +19,7 @@
 #   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
 #   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
 #   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
+#   make cluster-status [SHOW=3]   the statuses that Fairlead writes into a real API server, against Istio's
 #   make test-cluster           all tests in the cluster (docs/test-cluster.md)
 #   make fuzz [TIME=60] [ONLY=stream_core]          libFuzzer on each parser and the protocol core, TIME seconds each
 #   make install [PREFIX=/usr/local DESTDIR=]  the program, its manual page, completion and systemd unit
@@ -37,6 +38,7 @@ SOAK ?= release
 SECONDS ?= 1800
 PREFIX ?= /usr/local
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
+STATUS_CASES := $(firstword $(wildcard ../shared/status/cases) tests/status/cases)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
   --grpcAddr 127.0.0.1:{port} --httpAddr "" --httpsAddr "" --secureGRPCAddr "" --monitoringAddr "" --stateDir ""
@@ -46,7 +48,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -91,6 +93,12 @@ cluster: build setup-cluster
 cluster-conformance: build tools setup-cluster
 	$(CASE_ENV) python3 -B tests/cluster/cluster_conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump \
 	  --server '$(CLUSTER_SERVER)' --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW) $(if $(ONE),--one-server)
+
+cluster-status: build setup-cluster
+	rm -rf build/cluster-status
+	python3 -B tests/cluster/cluster_conformance.py --cases $(STATUS_CASES) --statuses build/cluster-status --server '$(CLUSTER_SERVER)'
+	python3 -B tools/status.py --cases $(STATUS_CASES) --show $(or $(filter-out 0,$(SHOW)),5) \
+	  --status 'cat build/cluster-status/{case}/status.json'
 
 test-asan test-tsan: test-%:
 	@scripts/setup.sh clang
@@ -165,7 +173,7 @@ validation: build
 	  --validate 'build/fairlead validate -o json -f {file}' --show $(SHOW)
 
 status: build
-	python3 -B tools/status.py --cases $(firstword $(wildcard ../shared/status/cases) tests/status/cases) \
+	python3 -B tools/status.py --cases $(STATUS_CASES) \
 	  --known tests/status/known-failures.txt --show $(or $(filter-out 0,$(SHOW)),5) \
 	  --status 'build/fairlead status -o json -f {config} --meshConfig {mesh}'
 

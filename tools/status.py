@@ -5,7 +5,8 @@
             [--inputs ../shared/conformance] [--known FILE] [--show N]
 
 A case is a folder with a status.json: a list of {kind, apiVersion, namespace, name, status}. Its objects are its config/, or
-the input.yaml of the folder of the same name below --inputs. What counts: every condition by its place and type (status,
+the input.yaml of the folder of the same name below --inputs. {case} is its name, for a command that shows statuses which something
+else has written. What counts: every condition by its place and type (status,
 reason, message, observedGeneration), every other field, the order of listeners, parents and ancestors. What does not: times,
 the order of conditions, what is empty, and the order of a route's joined messages.
 Cases that --known names, one a line, must fail. Exit 1 if anything is not as it should be.
@@ -61,14 +62,14 @@ def differences(want, got):
                 yield f"{' '.join(key[1:])}: {place}: {json.dumps(g.get(place))}, Istio: {json.dumps(w.get(place))}"
 
 
-def command(template, config, mesh):
+def command(template, case, config, mesh):
     """The words of a command; a flag for a file that the case does not have is left out."""
     words = []
     for word in shlex.split(template):
         if "{mesh}" in word and not os.path.exists(mesh):
             words.pop()
             continue
-        words.append(word.replace("{config}", config).replace("{mesh}", mesh))
+        words.append(word.replace("{config}", config).replace("{mesh}", mesh).replace("{case}", case))
     return words
 
 
@@ -80,7 +81,7 @@ def run(a, case):
         config = os.path.join(base, "config")
         if not os.path.isdir(config):
             config = shutil.copy(os.path.join(base, "input.yaml"), folder) and folder
-        r = subprocess.run(command(a.status, config, os.path.join(base, "mesh.yaml")), capture_output=True, text=True)
+        r = subprocess.run(command(a.status, case, config, os.path.join(base, "mesh.yaml")), capture_output=True, text=True)
     with open(os.path.join(a.cases, case, "status.json")) as f:
         want = objects(json.load(f))
     try:
