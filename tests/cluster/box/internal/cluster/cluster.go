@@ -27,6 +27,9 @@ const (
 	apiAddress   = "127.0.0.1:6443"
 )
 
+// marker is the file by which a cluster's directory is known.
+const marker = ".kubebox"
+
 // NodeArg is the argument by which Up calls the program again as process 1.
 const NodeArg = "node"
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -61,9 +62,26 @@ func (c *Cluster) Up() error {
 	return fmt.Errorf("the cluster did not start: see %s", c.path("log"))
 }
 
-// emptyDirs makes the cluster's directories, without what an earlier cluster left there.
+// ownDirs are what a cluster has in its directory, besides files.
+var ownDirs = []string{"log", "pki", "conf", "run"}
+
+// emptyDirs makes the cluster's directories, without what an earlier cluster left there. A directory that has some of
+// these and was never a cluster's is left alone.
 func (c *Cluster) emptyDirs() error {
-	for _, d := range []string{"log", "pki", "conf", "run"} {
+	if _, err := os.Stat(c.path(marker)); err != nil {
+		for _, d := range ownDirs {
+			if _, err := os.Stat(c.path(d)); err == nil {
+				return fmt.Errorf("%s exists and is not of a cluster: give a directory of its own", c.path(d))
+			}
+		}
+		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.path(marker), nil, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, d := range ownDirs {
 		if err := os.RemoveAll(c.path(d)); err != nil {
 			return err
 		}
@@ -152,21 +170,26 @@ func (c *Cluster) attend(over chan<- struct{}) {
 // them every process, mount, interface and firewall rule of it.
 func (c *Cluster) Down() error {
 	pid := c.pid()
-	if pid == 0 {
-		os.Remove(c.path("pid"))
-		return nil
+	if pid != 0 {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	for end := time.Now().Add(10 * time.Second); c.pid() != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("process %d does not end", pid)
+		}
+	}
+	if _, err := os.Stat(c.path("pid")); err != nil {
+		return nil // nothing was started here, or another call has cleared it
+	}
+	if err := os.RemoveAll(c.path("run")); err != nil {
 		return err
 	}
-	for range 1000 {
-		if c.pid() == 0 {
-			os.Remove(c.path("pid"))
-			return os.RemoveAll(c.path("run"))
-		}
-		time.Sleep(10 * time.Millisecond)
+	if err := os.Remove(c.path("pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return fmt.Errorf("process %d does not end", pid)
+	return nil
 }
 
 // Exec runs a program in the cluster's network, with the cluster's DNS and
