@@ -86,15 +86,17 @@ def encode(text):
 
 
 class ApiServer:
-    def __init__(self, *flags):
-        """Flags: more of kube-apiserver's."""
-        self.flags, self.processes, self.etcd, self.api = flags, {}, Etcd(), None
+    def __init__(self, *flags, authorization="AlwaysAllow"):
+        """Flags: more of kube-apiserver's. With the authorization RBAC the test's own user may do everything, others what
+        roles say."""
+        self.authorization, self.flags = authorization, flags
+        self.processes, self.etcd, self.api = {}, Etcd(), None
 
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-api-server-"))
         try:
             self._make_keys()
-            self.kubeconfig = self._write_kubeconfig()
+            self.kubeconfig = self.write_kubeconfig("kubeconfig", {"token": TOKEN})
             self._run("etcd", "etcd", "--data-dir", self.dir / "etcd", "--unsafe-no-fsync", "--log-level=warn", "--logger=zap",
                       "--experimental-watch-progress-notify-interval=1s",
                       f"--listen-client-urls=http://127.0.0.1:{ETCD}", f"--advertise-client-urls=http://127.0.0.1:{ETCD}",
@@ -131,7 +133,7 @@ class ApiServer:
             f"--advertise-address={ADDRESS}", f"--tls-cert-file={self.dir}/api.crt", f"--tls-private-key-file={self.dir}/api.key",
             f"--client-ca-file={self.dir}/ca.crt", "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={self.dir}/sa.key", f"--service-account-signing-key-file={self.dir}/sa.key",
-            "--authorization-mode=AlwaysAllow", f"--token-auth-file={self.dir}/tokens", "--storage-media-type=application/json",
+            f"--authorization-mode={self.authorization}", f"--token-auth-file={self.dir}/tokens", "--storage-media-type=application/json",
             # Any address that an object asks for; no accounts and namespaces that controllers would have to make.
             "--service-cluster-ip-range=10.0.0.0/8,fd00:96::/108", "--disable-admission-plugins=ServiceAccount,NamespaceLifecycle",
             "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000", "--profiling=false", *self.flags)
@@ -186,12 +188,13 @@ class ApiServer:
         openssl("genrsa", "-out", self.dir / "sa.key", "2048")
         (self.dir / "tokens").write_text(f'{TOKEN},admin,1,"system:masters"\n')
 
-    def _write_kubeconfig(self):
+    def write_kubeconfig(self, name, user):
+        """A kubeconfig with a user's credentials, as kubeconfigs have them; its path."""
         authority = encode((self.dir / "ca.crt").read_bytes())
-        path = self.dir / "kubeconfig"
+        path = self.dir / name
         path.write_text(json.dumps({  # JSON is YAML
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "clusters": [{"name": "test", "cluster": {"server": f"https://127.0.0.1:{API}", "certificate-authority-data": authority}}],
-            "users": [{"name": "test", "user": {"token": TOKEN}}],
+            "users": [{"name": "test", "user": user}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}))
         return str(path)

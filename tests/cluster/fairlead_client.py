@@ -31,7 +31,7 @@ def end_with_parent():
 
 
 def ask(port, path):
-    """A page of Fairlead's; None while it does not answer or is not ready."""
+    """A page of Fairlead's; None while it does not answer, or says that it is not ready."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
             return answer.read()
@@ -77,12 +77,13 @@ def main():
              **os.environ, "CLUSTER_ID": "Kubernetes"})
     known, synced = {}, False
     while fairlead.poll() is None:
-        page = ask(port, "/debug/configz") if synced or ask(port, "/ready") is not None else None
+        ready = synced or ask(port, "/ready") is not None
+        page = ask(port, "/debug/configz")
         if page is not None:
             now = copies(page, collections)
             tell(known, now)
             known = now
-            if not synced:
+            if ready and not synced:
                 synced = True
                 for collection in collections:
                     say(collection, "synced")

@@ -31,7 +31,7 @@ class KubeApi:
         config = documents(kubeconfig)[0]
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.address = urllib.parse.urlsplit(cluster["server"])
-        self.headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
+        self.user = user
         self.tls = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
         if "client-certificate-data" in user:
             with tempfile.NamedTemporaryFile() as pair:
@@ -48,6 +48,14 @@ class KubeApi:
     def forget_kinds(self):
         self.kinds = {}
 
+    def _headers(self):
+        """A token of a file is read for each request, as it is replaced now and then."""
+        token = self.user.get("token")
+        if "tokenFile" in self.user:
+            with open(self.user["tokenFile"], encoding="utf-8") as f:
+                token = f.read().strip()
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
     def _connect(self, timeout=None):
         return http.client.HTTPSConnection(self.address.hostname, self.address.port, timeout=timeout or self.timeout, context=self.tls)
 
@@ -56,7 +64,7 @@ class KubeApi:
         self.connection = self.connection or self._connect()
         data = None if body is None else json.dumps(body, default=str)
         try:
-            self.connection.request(method, path, data, {**self.headers, "Content-Type": content_type})
+            self.connection.request(method, path, data, {**self._headers(), "Content-Type": content_type})
             answer = self.connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException):
@@ -75,7 +83,7 @@ class KubeApi:
         """The events of a watch, until the server ends it or nothing came for that long."""
         connection = self._connect(seconds)
         try:
-            connection.request("GET", f"{path}?{urllib.parse.urlencode({'watch': 'true', **query})}", headers=self.headers)
+            connection.request("GET", f"{path}?{urllib.parse.urlencode({'watch': 'true', **query})}", headers=self._headers())
             answer = connection.getresponse()
             if answer.status != 200:
                 raise ApiError(answer.status, answer.read()[:500].decode(errors="replace"))

@@ -4,6 +4,7 @@ A client is a program that is called with --kubeconfig FILE COLLECTION... and wr
 copy (reference_client.py says which). WatchContract starts it beside an API server, changes objects there, and compares.
 """
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -64,7 +65,7 @@ class World:
         self.audit = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-audit-"))
         (self.audit / "policy.json").write_text(json.dumps(AUDIT_POLICY))
         self.server = ApiServer(f"--audit-policy-file={self.audit}/policy.json", f"--audit-log-path={self.audit}/log",
-                                "--audit-log-mode=blocking")
+                                "--audit-log-mode=blocking", authorization="RBAC")
         self.server.__enter__()
         definitions = {d["metadata"]["name"]: d for d in documents(crd_files()[0])}
         self.definition = definitions["telemetries.telemetry.istio.io"]
@@ -109,6 +110,44 @@ class World:
         self.api.forget_kinds()
 
 
+class Account:
+    """A service account whose token is in a file, with a role of its own; what it may read besides is told one by one."""
+
+    def __init__(self, world, name):
+        self.api, self.name, self.token = world.api, name, world.server.dir / f"{name}.token"
+        self.object = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}}
+        self.role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": []}
+        self.api.create(self.role)
+        self.api.create({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+        self.renew()
+        self.kubeconfig = world.server.write_kubeconfig(f"{name}.kubeconfig", {"tokenFile": str(self.token)})
+
+    def renew(self):
+        """A new account of this name: tokens of the one before are not valid any more. The file has the new one's."""
+        self.revoke()
+        self.api.create(self.object)
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+        fresh = self.token.with_suffix(".new")
+        fresh.write_text(self.api.call("POST", self.api.path(self.object) + "/token", request)[1]["status"]["token"])
+        os.replace(fresh, self.token)
+
+    def revoke(self):
+        self.api.delete(self.object)
+
+    def allow(self, *rules):
+        """(group, resource) that it may read, and discovery, which all may."""
+        self.role["rules"] = [{"apiGroups": [g], "resources": [r], "verbs": ["get", "list", "watch"]} for g, r in rules]
+        self.api.patch(self.role, {"rules": self.role["rules"]})
+
+    def delete(self):
+        for kind in ("ClusterRoleBinding", "ClusterRole"):
+            self.api.delete({**self.role, "kind": kind})
+        self.revoke()
+
+
 def config_map(name):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
 
@@ -123,6 +162,14 @@ def envoy_filter(name, namespace="default", text=""):
 def telemetry(name, namespace="default"):
     return {"apiVersion": "telemetry.istio.io/v1", "kind": "Telemetry", "metadata": {"name": name, "namespace": namespace},
             "spec": {"selector": {"matchLabels": {"app": name}}, "accessLogging": [{"disabled": True}]}}
+
+
+def stored(obj, number):
+    """Key and value of an object in etcd, for those that no client writes."""
+    plural = obj["kind"].lower().removesuffix("y") + ("ies" if obj["kind"].endswith("y") else "s")
+    metadata = {**obj["metadata"], "uid": f"00000000-0000-4000-8000-{number:012}", "creationTimestamp": "2024-01-01T00:00:00Z", "generation": 1}
+    key = f"/registry/{obj['apiVersion'].split('/')[0]}/{plural}/{metadata['namespace']}/{metadata['name']}"
+    return key, json.dumps({**obj, "metadata": metadata})
 
 
 def step(number):

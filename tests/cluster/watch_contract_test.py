@@ -11,7 +11,11 @@ import unittest
 
 import kubebox
 from kubebox import wait_until
-from watch_contract import CONFIG_MAPS, FILTERS, TELEMETRIES, Client, World, client_command, config_map, envoy_filter, step, telemetry
+from watch_contract import (
+    CONFIG_MAPS, FILTERS, TELEMETRIES, Account, Client, World, client_command, config_map, envoy_filter, step, stored, telemetry)
+
+# What a client reads to know which kinds there are.
+DEFINITIONS = [("apiextensions.k8s.io", "customresourcedefinitions")]
 
 world = None
 
@@ -24,13 +28,14 @@ def setUpModule():
 
 class ContractCase(unittest.TestCase):
     collections = (FILTERS, TELEMETRIES)
+    kubeconfig = None  # of the server's own user
 
     def setUp(self):
         command = shlex.split(os.environ.get("CONTRACT_CLIENT", "")) or client_command()
         self.start(command)
 
     def start(self, command, **fault):
-        self.client = Client(command, world.server.kubeconfig, self.collections, env={**os.environ, **fault})
+        self.client = Client(command, self.kubeconfig or world.server.kubeconfig, self.collections, env={**os.environ, **fault})
         self.addCleanup(self.client.stop)
 
     def tearDown(self):
@@ -93,7 +98,8 @@ class Contract(ContractCase):
             world.api.create(telemetry(f"w-{number}", "short-lived"))
         self.synced()
         self.equal()
-        for collection in (FILTERS.replace("/envoy", "/namespaces/short-lived/envoy"), TELEMETRIES.replace("/telemetries", "/namespaces/short-lived/telemetries")):
+        for collection in (FILTERS.replace("/envoy", "/namespaces/short-lived/envoy"),
+                           TELEMETRIES.replace("/telemetries", "/namespaces/short-lived/telemetries")):
             world.api.call("DELETE", collection)
         world.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "short-lived"}})
         self.equal()
@@ -170,6 +176,56 @@ class Contract(ContractCase):
         self.synced()
         world.api.create(envoy_filter("large", text="x" * 1_000_000))
         self.equal()
+
+
+    def test_ten_thousand_objects_after_the_servers_end(self):
+        self.synced()
+        world.server.kill()
+        world.server.etcd.put(dict(stored(telemetry(f"crowd-{number}"), number) for number in range(10_000)))
+        world.server.etcd.compact()
+        world.server.start()
+        wait_until("all are there", lambda: len(self.client.copies[TELEMETRIES]) == 10_000, 60)
+        world.api.call("DELETE", "/apis/telemetry.istio.io/v1/namespaces/default/telemetries")
+        wait_until("all are gone", lambda: not self.client.copies[TELEMETRIES], 60)
+
+
+class Access(ContractCase):
+    """Clients with accounts that may not do everything, and whose tokens end."""
+
+    def setUp(self):
+        self.account = Account(world, "client")
+        self.addCleanup(self.account.delete)
+
+    def start_client(self):
+        self.kubeconfig = self.account.kubeconfig
+        super().setUp()
+
+    def test_a_kind_that_is_forbidden_leaves_the_others_alone(self):
+        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"))
+        world.api.create(telemetry("secret"))
+        world.api.create(envoy_filter("open"))
+        self.start_client()
+        wait_until("the kind that is allowed", lambda: ("default", "open") in self.client.copies[FILTERS])
+        self.assertEqual(self.client.copies[TELEMETRIES], {})
+        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
+        self.equal(60)
+        self.assertIn(("default", "secret"), self.client.copies[TELEMETRIES])
+
+    def test_a_token_that_ends_and_is_replaced(self):
+        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
+        world.api.create(envoy_filter("eleven"))
+        self.start_client()
+        self.synced()
+        self.equal()
+        self.account.revoke()
+        world.server.kill()  # connections and watches end, and new ones are asked who they are
+        world.server.start()
+        self.account.api = world.api
+        time.sleep(3)
+        self.account.renew()
+        world.api.create(envoy_filter("twelve"))
+        self.equal(60)
+        self.assertEqual(self.client.said("gone"), [])
 
 
 class Mistakes(ContractCase):
