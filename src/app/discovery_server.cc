@@ -193,10 +193,10 @@ absl::Status DiscoveryServer::Start() {
         transports::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
     if (absl::Status status = files_->Start(); !status.ok()) return status;
   }
-  if (absl::Status status = StartHttp(); !status.ok()) return status;
-
-  // All sinks exist before anything runs: nothing is published until the last source has synced.
+  // All sinks exist before anything runs: nothing is published until the last source has synced, and /ready
+  // reads what they wait for.
   const std::vector<source::Sink*> sinks = AddSinks();
+  if (absl::Status status = StartHttp(); !status.ok()) return status;
   if (absl::Status status = StartSettings(); !status.ok()) return status;
   AddObservers();
   loop_->Start();

@@ -159,12 +159,14 @@ TEST_F(HttpServerTest, ProbesWaitForNobody) {
     });
   };
   std::vector<std::future<httplib::Result>> polls;
-  for (int i = 0; i < 2; ++i) polls.push_back(ask("/poll"));
-  const auto both_are_held = [&] {
+  const auto held_count = [&] {
     std::lock_guard lock(mutex);
-    return held.size() == 2;
+    return held.size();
   };
-  while (!both_are_held()) std::this_thread::yield();
+  while (polls.size() < 2) {
+    polls.push_back(ask("/poll"));
+    while (held_count() < polls.size()) std::this_thread::yield();
+  }
   const int waits = ConnectTo(server.port());
   send(waits, "GET /slow HTTP/1.1\r\n\r\n", 22, MSG_NOSIGNAL);
   httplib::Client probe("127.0.0.1", server.port());
