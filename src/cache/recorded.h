@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -29,8 +30,10 @@ struct Recorded {
 // INVARIANT: two values under one key whose reads hold in one world are equal.
 //
 // `Reads` has `bool Hold(const World&) const`, for the `World` that Get is called with. A value is made once
-// for all that wait for it. Eviction goes by time and by number: see Sweep and kMaxVariants. Thread-safe.
-// REQUIRES: `make` does not ask the same cache for the same key.
+// for all that wait for it. Eviction goes by time and by number: see Sweep and kMaxVariants. A pointer that
+// is given out has a count of its own, whoever else holds what was made: a value of another cache, or the one
+// that another world gave, which `make` found to be equal. Thread-safe. REQUIRES: `make` does not ask the
+// same cache for the same key.
 template <typename Key, typename Value, typename Reads>
 class RecordedCache {
  public:
@@ -39,13 +42,14 @@ class RecordedCache {
   using Mismatch = std::function<void(const Key&, const Value& kept, const Value& fresh)>;
 
   // A value under the key whose reads hold in `world`, else what `make` (World, Value* like -> Result) makes
-  // there; `like` is the value that was given out last, or null, so that equal parts of it may be kept.
+  // there; `like` is the value that was given out last, as it was made, or null: equal parts of it may be
+  // kept, or all of it be returned.
   template <typename World, typename Make>
   Result Get(const Key& key, const World& world, Make&& make) {
     const std::shared_ptr<Slot> slot = FindOrAdd(key);
     std::lock_guard lock(slot->mutex);
     if (const Result* held = Find(slot.get(), world)) return *held;
-    return Add(slot.get(), make(world, slot->variants.empty() ? nullptr : slot->variants.front().made.value));
+    return Add(slot.get(), make(world, slot->variants.empty() ? nullptr : slot->variants.front().as_made));
   }
 
   // As Get; but the value is made anew, and compared with the one that would have been given out.
@@ -63,37 +67,28 @@ class RecordedCache {
   }
 
   // Forgets values that were not asked for during `idle` and that the cache alone holds; where there are more
-  // values than `most`, those that were not asked for since the sweep before. REQUIRES: one thread at a time.
+  // values than `most`, those that were not asked for since the sweep before. Passes over what is being made:
+  // it never waits. REQUIRES: one thread at a time.
   void Sweep(Clock::time_point now, Clock::duration idle = kIdle, size_t most = kMost) {
-    const bool crowded = values_at_sweep_ > most;
-    values_at_sweep_ = 0;
+    const bool crowded = size() > most;
     for (Shard& shard : shards_) {
       std::lock_guard lock(shard.mutex);
       absl::erase_if(shard.slots, [&](const auto& entry) {
         Slot& slot = *entry.second;
-        std::lock_guard slot_lock(slot.mutex);
-        std::erase_if(slot.variants, [&](Variant& variant) {
+        std::unique_lock slot_lock(slot.mutex, std::try_to_lock);
+        if (!slot_lock.owns_lock()) return false;
+        Forget(&slot, [&](Variant& variant) {
           if (variant.used) variant.last_used = now;
           const bool unused = !std::exchange(variant.used, false);
           return unused && IsAlone(variant) && (crowded || now - variant.last_used >= idle);
         });
-        values_at_sweep_ += slot.variants.size();
         return slot.variants.empty() && entry.second.use_count() == 1;
       });
     }
   }
 
-  size_t size() const {
-    size_t values = 0;
-    for (const Shard& shard : shards_) {
-      std::lock_guard lock(shard.mutex);
-      for (const auto& [key, slot] : shard.slots) {
-        std::lock_guard slot_lock(slot->mutex);
-        values += slot->variants.size();
-      }
-    }
-    return values;
-  }
+  // How many values there are.
+  size_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr Clock::duration kIdle = std::chrono::seconds(15);
@@ -104,8 +99,9 @@ class RecordedCache {
   static constexpr size_t kMaxAlone = 4;
   static constexpr size_t kShards = 16;
   struct Variant {
-    Result made;
-    bool used = true;  // since the last sweep
+    Result given;                          // its value has a count of its own
+    std::shared_ptr<const Value> as_made;  // the same value
+    bool used = true;                      // since the last sweep
     Clock::time_point last_used = {};
   };
   struct Slot {
@@ -119,7 +115,7 @@ class RecordedCache {
     Slots slots;  // guarded by mutex
   };
 
-  static bool IsAlone(const Variant& variant) { return variant.made.value.use_count() <= 1; }
+  static bool IsAlone(const Variant& variant) { return variant.given.value.use_count() <= 1; }
 
   std::shared_ptr<Slot> FindOrAdd(const Key& key) {
     const size_t hash = typename Slots::hasher()(key);
@@ -133,26 +129,40 @@ class RecordedCache {
   template <typename World>
   static const Result* Find(Slot* slot, const World& world) {
     for (auto it = slot->variants.begin(); it != slot->variants.end(); ++it) {
-      if (!it->made.reads->Hold(world)) continue;
+      if (!it->given.reads->Hold(world)) continue;
       it->used = true;
       std::rotate(slot->variants.begin(), it, it + 1);
-      return &slot->variants.front().made;
+      return &slot->variants.front().given;
     }
     return nullptr;
   }
 
   // REQUIRES: slot->mutex is held.
-  static Result Add(Slot* slot, Result made) {
+  Result Add(Slot* slot, Result made) {
     size_t alone = 0;
-    std::erase_if(slot->variants,
-                  [&](const Variant& variant) { return IsAlone(variant) && ++alone > kMaxAlone; });
-    if (slot->variants.size() >= kMaxVariants) slot->variants.pop_back();
-    slot->variants.insert(slot->variants.begin(), Variant{made});
-    return made;
+    Forget(slot, [&](const Variant& variant) { return IsAlone(variant) && ++alone > kMaxAlone; });
+    if (slot->variants.size() >= kMaxVariants)
+      slot->variants.pop_back();
+    else
+      size_.fetch_add(1, std::memory_order_relaxed);
+    Variant variant{.given = {WithOwnCount(made.value), std::move(made.reads)},
+                    .as_made = std::move(made.value)};
+    return slot->variants.insert(slot->variants.begin(), std::move(variant))->given;
+  }
+
+  // REQUIRES: slot->mutex is held.
+  template <typename Predicate>
+  void Forget(Slot* slot, Predicate&& predicate) {
+    size_.fetch_sub(std::erase_if(slot->variants, predicate), std::memory_order_relaxed);
+  }
+
+  static std::shared_ptr<const Value> WithOwnCount(const std::shared_ptr<const Value>& value) {
+    const auto holder = std::make_shared<const std::shared_ptr<const Value>>(value);
+    return {holder, holder->get()};
   }
 
   std::array<Shard, kShards> shards_;
-  size_t values_at_sweep_ = 0;
+  std::atomic<size_t> size_{0};
 };
 
 }  // namespace fairlead::cache

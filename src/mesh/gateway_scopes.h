@@ -18,6 +18,8 @@ class GatewayScopes {
   // Of the client, which must be a router; a Gateway without servers in it where none selects it: never null.
   // Reads of the client its namespace, the labels that selectors name and where its services' ports lead.
   Result Get(const World& world);
+  // How many values are kept.
+  size_t size() const { return cache_.size(); }
   // Forgets what nobody holds or asked for lately. To be called every few seconds.
   void Sweep(Clock::time_point now) { cache_.Sweep(now); }
 

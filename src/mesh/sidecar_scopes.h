@@ -35,6 +35,8 @@ class SidecarScopes {
   Result Get(const World& world, const config::ConfigPtr& sidecar, const Interned& ns, bool for_router);
   // How many scopes were made so far.
   uint64_t builds() const { return builds_.load(); }
+  // How many scopes are kept.
+  size_t size() const { return cache_.size(); }
   // Forgets what nobody holds or asked for lately. To be called every few seconds.
   void Sweep(Clock::time_point now);
 

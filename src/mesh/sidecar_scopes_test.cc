@@ -1,5 +1,6 @@
 #include "mesh/sidecar_scopes.h"
 
+#include <chrono>
 #include <functional>
 
 #include "mesh/mesh_fixture.h"
@@ -177,6 +178,24 @@ TEST_F(SidecarScopesTest, AnyNamespaceCountsWhereAnyIsImported) {
   EXPECT_GT(Look().builds, builds);
   PutSidecar("shop", "default", "egress { hosts: './*' hosts: '~*/api.other.svc.cluster.local' }");
   ExpectUntouchedBy("nor where that is only left out", [&] { AddService("elsewhere", "db", {80}); });
+}
+
+TEST_F(SidecarScopesTest, EqualScopesKeepNoEarlierMeshes) {
+  PutSidecar("shop", "default", "egress { hosts: 'lib/web.lib.svc.cluster.local' }");
+  Sight held = Look();
+  const uint64_t builds = held.builds;
+  for (int i = 0; i < 100; ++i) {
+    AddService("lib", StrCat("irrelevant-", i), {80});
+    const Sight now = Look();
+    EXPECT_EQ(now.scope, held.scope);
+    held = now;
+  }
+  EXPECT_GE(held.builds, builds + 100);
+  SidecarScopes& scopes = *Build()->scopes;
+  EXPECT_LE(scopes.size(), 10u);
+  held.scope = nullptr;
+  for (int i = 1; i <= 3; ++i) scopes.Sweep(Clock::now() + i * std::chrono::minutes(1));
+  EXPECT_EQ(scopes.size(), 0u);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/own_count.h"
 #include "mesh/view.h"
 #include "push/interests.h"
 
@@ -53,10 +52,7 @@ PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World
     return {std::move(list), view.Take()};
   }
   const model::Proxy& proxy = *world.client->proxy;
-  // Equal lists are one object, whatever they were made from.
-  const auto make_shared_part = [&](mesh::View& view, const xds::ResourceListPtr&) {
-    return cache::WithOwnCount(make(view));
-  };
+  const auto make_shared_part = [&](mesh::View& view, const xds::ResourceListPtr&) { return make(view); };
   return mesh::GetRecorded(parts_, world, Key{&generator, part, proxy.cls, world.client->slot, names},
                            make_shared_part, SameList);
 }

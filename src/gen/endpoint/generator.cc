@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cache/byte_cache.h"
-#include "cache/own_count.h"
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/collect.h"
@@ -42,7 +41,7 @@ class EndpointGenerator final : public Generator {
       }
       out.push_back(view.Use(
           assignments_, Key{view.proxy_class_ptr(), name},
-          [&](mesh::View& of_name) { return cache::WithOwnCount(Make(of_name, name)); }, SameResource));
+          [&](mesh::View& of_name) { return Make(of_name, name); }, SameResource));
     }
     return out;
   }

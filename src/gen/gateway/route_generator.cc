@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cache/byte_cache.h"
-#include "cache/own_count.h"
 #include "envoy/config/route/v3/route.pb.h"
 #include "gen/gateway/build_routes.h"
 #include "gen/gateway/collect_routes.h"
@@ -43,8 +42,8 @@ class RouteGenerator final : public Generator {
         continue;
       }
       out.push_back(view.Use(
-          answers_, ScopeKey::Of(view, name),
-          [&](mesh::View& of_name) { return cache::WithOwnCount(Make(of_name, name)); }, SameResource));
+          answers_, ScopeKey::Of(view, name), [&](mesh::View& of_name) { return Make(of_name, name); },
+          SameResource));
     }
     return out;
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cache/byte_cache.h"
-#include "cache/own_count.h"
 #include "gen/generator.h"
 #include "gen/route/inputs.h"
 #include "gen/route/virtual_hosts.h"
@@ -19,9 +18,7 @@ class NamedRoutes {
   // The answer for a name, made by `make` (View& -> ResourcePtr) where none holds.
   template <typename Make>
   cache::ResourcePtr Get(mesh::View& view, const std::string& name, Make&& make) {
-    return view.Use(
-        answers_, ScopeKey::Of(view, name),
-        [&](mesh::View& of_name) { return cache::WithOwnCount(make(of_name)); }, SameResource);
+    return view.Use(answers_, ScopeKey::Of(view, name), std::forward<Make>(make), SameResource);
   }
   void Sweep(Clock::time_point now) { answers_.Sweep(now); }
 
