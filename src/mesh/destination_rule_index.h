@@ -46,11 +46,12 @@ class DestinationRuleIndex {
                        std::string_view hostname);
   // Null where there are none.
   NamespaceRulesPtr Namespace(std::string_view ns) const;
+  // What it has, for comparing.
+  const ByNamespace<NamespaceRulesPtr>& namespaces() const { return namespaces_; }
   const Interned& root_namespace() const { return root_namespace_; }
 
  private:
   friend class DestinationRuleIndexBuilder;
-  friend class SnapshotDifference;
   Interned root_namespace_;
   ByNamespace<NamespaceRulesPtr> namespaces_;
 };

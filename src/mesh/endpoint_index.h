@@ -12,16 +12,13 @@
 
 namespace fairlead::mesh {
 
-class SnapshotDifference;  // snapshot_diff.cc
-
 // The endpoints of the services that live in one namespace. Immutable; snapshots share it while none of them
 // changes.
 class NamespaceEndpoints {
  public:
   // Null where the service has no endpoints.
   model::ServiceEndpointsPtr Find(std::string_view hostname) const;
-  // Stays the same while, for all these services, their clients' clusters do that do not list endpoints: the
-  // identities of the endpoints, and whether they take mutual TLS and tunnels.
+  // Stays the same while the EndpointTraits of all these services do.
   const std::shared_ptr<const void>& traits() const { return traits_; }
 
  private:
@@ -38,10 +35,11 @@ class EndpointIndex {
   model::ServiceEndpointsPtr Find(std::string_view hostname, std::string_view ns) const;
   // Null where no service of the namespace has endpoints.
   NamespaceEndpointsPtr Namespace(std::string_view ns) const;
+  // What it has, for comparing.
+  const ByNamespace<NamespaceEndpointsPtr>& namespaces() const { return namespaces_; }
 
  private:
   friend class EndpointIndexBuilder;
-  friend class SnapshotDifference;
   ByNamespace<NamespaceEndpointsPtr> namespaces_;
 };
 

@@ -10,18 +10,19 @@
 
 namespace fairlead::mesh {
 
-class SnapshotDifference;  // snapshot_diff.cc
-
 // By address, the ServiceEntries' services that are served there.
 class ExternalTargetIndex {
  public:
   // Null where there are none.
   std::shared_ptr<const model::ExternalTargets> At(std::string_view ip) const;
 
+  // What it has, for comparing.
+  using ByAddress = ShardedMap<Interned, std::shared_ptr<const model::ExternalTargets>>;
+  const ByAddress& by_address() const { return by_address_; }
+
  private:
   friend class ExternalTargetIndexBuilder;
-  friend class SnapshotDifference;
-  ShardedMap<Interned, std::shared_ptr<const model::ExternalTargets>> by_address_;
+  ByAddress by_address_;
 };
 
 }  // namespace fairlead::mesh

@@ -18,23 +18,6 @@ namespace {
 
 using istio::networking::v1alpha3::Gateway;
 
-constexpr std::string_view kUntranslatedLabel = "experimental.istio.io/disable-gateway-port-translation";
-
-// Looked at once for each client; clients that agree in it share what is merged.
-std::vector<GatewayTarget> TargetsOf(View& view) {
-  std::vector<GatewayTarget> targets;
-  for (const ServiceTarget& target : view.target_ports()) {
-    GatewayTarget& added = targets.emplace_back();
-    added.hostname = target.service->hostname;
-    added.ns = target.service->ns;
-    added.port = target.port->port;
-    added.target_port = target.target_port;
-    added.udp = target.port->protocol == model::Protocol::kUdp;
-    added.untranslated = target.service->labels.contains(kUntranslatedLabel);
-  }
-  return targets;
-}
-
 // Those of the services that a Gateway names.
 std::vector<GatewayTarget> TargetsNamed(const config::ConfigObject& gateway, std::string_view services,
                                         const std::vector<GatewayTarget>& targets) {
@@ -70,7 +53,7 @@ void DropForeign(std::vector<SelectedGateway>* gateways) {
 }
 
 std::vector<SelectedGateway> SelectGateways(View& view, const model::GatewayFeatures& features) {
-  const std::vector<GatewayTarget> targets = TargetsOf(view);
+  const std::vector<GatewayTarget>& targets = view.target_ports();
   std::vector<SelectedGateway> selected;
   for (const config::ConfigPtr& object : features.own_namespace_only
                                              ? view.Objects(config::Kind::kGateway, view.client_namespace())

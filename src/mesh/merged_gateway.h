@@ -80,6 +80,7 @@ struct GatewayTarget {
   bool udp = false;
   // The service has the label experimental.istio.io/disable-gateway-port-translation.
   bool untranslated = false;
+  friend bool operator==(const GatewayTarget&, const GatewayTarget&) = default;
 };
 
 // A Gateway that selects the router.

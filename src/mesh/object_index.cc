@@ -94,15 +94,14 @@ ObjectIndexBuilder::OfKindPtr ObjectIndexBuilder::UpdateKind(const config::Objec
   return made;
 }
 
-const ObjectIndex::List& ObjectIndex::Of(Kind kind) const {
-  const OfKind* of_kind = kinds_[static_cast<size_t>(kind)].get();
+const ObjectIndex::List& ObjectIndex::Sorted(const OfKind* of_kind) {
   if (of_kind == nullptr) return NoObjects();
-  absl::call_once(of_kind->sorted, [of_kind] {
+  absl::call_once(of_kind->sorted_, [of_kind] {
     for (const auto& [ns, list] : of_kind->namespaces)
-      of_kind->all.insert(of_kind->all.end(), list->begin(), list->end());
-    std::sort(of_kind->all.begin(), of_kind->all.end(), Older);
+      of_kind->all_.insert(of_kind->all_.end(), list->begin(), list->end());
+    std::sort(of_kind->all_.begin(), of_kind->all_.end(), Older);
   });
-  return of_kind->all;
+  return of_kind->all_;
 }
 
 const ObjectIndex::List& ObjectIndex::Of(Kind kind, std::string_view ns) const {

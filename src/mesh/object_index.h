@@ -14,8 +14,6 @@
 
 namespace fairlead::mesh {
 
-class SnapshotDifference;  // snapshot_diff.cc
-
 // Objects of one kind by namespace, oldest first: what the policy kinds (AuthorizationPolicy, Telemetry,
 // EnvoyFilter, WasmPlugin, …) start from.
 class ObjectIndex {
@@ -27,22 +25,29 @@ class ObjectIndex {
   // The same; null where there are none.
   ListPtr In(config::Kind kind, std::string_view ns) const;
   // Those of all namespaces: sorted when they are asked for first.
-  const List& Of(config::Kind kind) const;
+  const List& Of(config::Kind kind) const { return Sorted(All(kind).get()); }
   // Null where there is none.
   config::ConfigPtr Find(config::Kind kind, const Interned& ns, const Interned& name) const;
-  // What that answer depends on; null where there are none.
-  std::shared_ptr<const void> All(config::Kind kind) const { return kinds_[static_cast<size_t>(kind)]; }
 
- private:
-  friend class ObjectIndexBuilder;
-  friend class SnapshotDifference;
-  // Shared by all snapshots between two changes of the kind.
+  // All of a kind. Shared by all snapshots between two changes of the kind.
   struct OfKind {
     ByNamespace<ListPtr> namespaces;
     config::ObjectStore::ByName by_name;  // shared with the store
-    mutable absl::once_flag sorted;
-    mutable List all;
+
+   private:
+    friend class ObjectIndex;
+    mutable absl::once_flag sorted_;
+    mutable List all_;
   };
+  // Null where there are none.
+  const std::shared_ptr<const OfKind>& All(config::Kind kind) const {
+    return kinds_[static_cast<size_t>(kind)];
+  }
+  // Oldest first, empty for null: sorted when they are asked for first.
+  static const List& Sorted(const OfKind* of_kind);
+
+ private:
+  friend class ObjectIndexBuilder;
   std::array<std::shared_ptr<const OfKind>, config::KindCount()> kinds_;  // null: none
 };
 

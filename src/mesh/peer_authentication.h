@@ -68,10 +68,11 @@ class PeerAuthenticationIndex {
     return mesh::ForWorkload(mesh_, Namespace(ns), labels);
   }
   MutualTlsMode ForNamespace(std::string_view ns) const { return mesh::ForNamespace(mesh_, Namespace(ns)); }
+  // What Namespace has, for comparing.
+  const StringMap<NamespacePeerAuthenticationPtr>& namespaces() const { return namespaces_; }
 
  private:
   friend class PeerAuthenticationIndexBuilder;
-  friend class SnapshotDifference;
   NamespacePeerAuthenticationPtr mesh_;
   StringMap<NamespacePeerAuthenticationPtr> namespaces_;  // the root namespace's is mesh_
 };

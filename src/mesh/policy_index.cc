@@ -159,7 +159,7 @@ std::shared_ptr<const PolicyIndex> PolicyIndexBuilder::Build(
 
 const StringMap<NamespacePoliciesPtr>& PolicyIndex::All(Kind kind) const {
   static const auto* none = new StringMap<NamespacePoliciesPtr>();
-  const Parts& parts = by_kind_[static_cast<size_t>(kind)];
+  const OfKind& parts = by_kind_[static_cast<size_t>(kind)];
   return parts == nullptr ? *none : *parts;
 }
 

@@ -27,11 +27,13 @@ class PolicyIndex {
   const Interned& root_namespace() const { return root_namespace_; }
   // By namespace.
   const StringMap<NamespacePoliciesPtr>& All(config::Kind kind) const;
+  // The same, for comparing; null: there are none.
+  using OfKind = std::shared_ptr<const StringMap<NamespacePoliciesPtr>>;
+  const OfKind& Parts(config::Kind kind) const { return by_kind_[static_cast<size_t>(kind)]; }
 
  private:
   friend class PolicyIndexBuilder;
-  using Parts = std::shared_ptr<const StringMap<NamespacePoliciesPtr>>;  // null: there are none
-  std::array<Parts, config::KindCount()> by_kind_;
+  std::array<OfKind, config::KindCount()> by_kind_;
   Interned root_namespace_;
 };
 

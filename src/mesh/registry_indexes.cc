@@ -1,37 +1,26 @@
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "istio/mesh/v1alpha1/network.pb.h"
+#include "mesh/endpoint_traits.h"
 #include "mesh/registry_index_builders.h"
 
 namespace fairlead::mesh {
 namespace {
 
-// What of an endpoint its service's clusters depend on, besides its identity.
-using EndpointTraits = std::tuple<Interned, uint32_t, bool, std::string_view>;
-
-std::set<EndpointTraits> TraitsOf(const model::ServiceEndpoints& endpoints) {
-  std::set<EndpointTraits> traits;
-  for (const model::EndpointShard& shard : endpoints.shards) {
-    for (const model::Endpoint& endpoint : shard.endpoints) {
-      traits.emplace(endpoint.port_name, endpoint.service_port, endpoint.workload->tls_mode == "disabled",
-                     LabelOr(endpoint.workload->labels, "networking.istio.io/tunnel"));
-    }
-  }
-  return traits;
-}
-
-bool SameTraits(const model::ServiceEndpointsPtr& a, const model::ServiceEndpointsPtr& b) {
-  if (a == b) return true;
-  if (a == nullptr || b == nullptr) return false;
-  return a->service_accounts == b->service_accounts && TraitsOf(*a) == TraitsOf(*b);
-}
-
-using WorkloadList = std::vector<WorkloadIndex::Workload>;
+using WorkloadList = WorkloadIndex::List;
 
 bool IsPod(const model::WorkloadInstance& workload) {
   return !workload.sources.empty() && workload.sources.front()->kind() == config::Kind::kPod;
+}
+
+std::vector<const model::WorkloadInstance*> Those(const WorkloadList* sharing, bool pods) {
+  std::vector<const model::WorkloadInstance*> found;
+  if (sharing == nullptr) return found;
+  for (const WorkloadIndex::Workload& workload : *sharing) {
+    if (IsPod(*workload) == pods) found.push_back(workload.get());
+  }
+  return found;
 }
 
 std::pair<Interned, Interned> PodName(const model::WorkloadInstance& pod) {
@@ -71,7 +60,8 @@ std::shared_ptr<const EndpointIndex> EndpointIndexBuilder::Update(
       of_namespace = before == nullptr ? std::make_shared<NamespaceEndpoints>()
                                        : std::make_shared<NamespaceEndpoints>(*before);
     }
-    if (!SameTraits(before_change, after)) of_namespace->traits_ = std::make_shared<const char>();
+    if (EndpointTraits(before_change) != EndpointTraits(after))
+      of_namespace->traits_ = std::make_shared<const char>();
     if (after == nullptr) {
       of_namespace->by_host_.Erase(host);
     } else {
@@ -167,7 +157,7 @@ const model::WorkloadInstance* WorkloadIndex::FindPod(std::string_view ns, std::
   return pod == nullptr ? nullptr : pod->get();
 }
 
-std::shared_ptr<const std::vector<WorkloadIndex::Workload>> WorkloadIndex::At(std::string_view ip) const {
+WorkloadIndex::Sharing WorkloadIndex::At(std::string_view ip) const {
   const Sharing* sharing = by_address_.Find(ip);
   return sharing == nullptr ? nullptr : *sharing;
 }
@@ -181,22 +171,12 @@ WorkloadIndex::Workload WorkloadIndex::Pod(std::string_view place, std::string_v
   return pod == nullptr ? nullptr : *pod;
 }
 
-std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesByAddress(std::string_view ip) const {
-  return ByAddress(ip, /*pods=*/false);
+std::vector<const model::WorkloadInstance*> WorkloadIndex::EntriesOf(const List* sharing) {
+  return Those(sharing, /*pods=*/false);
 }
 
-std::vector<const model::WorkloadInstance*> WorkloadIndex::PodsByAddress(std::string_view ip) const {
-  return ByAddress(ip, /*pods=*/true);
-}
-
-std::vector<const model::WorkloadInstance*> WorkloadIndex::ByAddress(std::string_view ip, bool pods) const {
-  std::vector<const model::WorkloadInstance*> found;
-  const Sharing* sharing = by_address_.Find(ip);
-  if (sharing == nullptr) return found;
-  for (const Workload& workload : **sharing) {
-    if (IsPod(*workload) == pods) found.push_back(workload.get());
-  }
-  return found;
+std::vector<const model::WorkloadInstance*> WorkloadIndex::PodsOf(const List* sharing) {
+  return Those(sharing, /*pods=*/true);
 }
 
 std::shared_ptr<const NetworkIndex> NetworkIndexBuilder::Build(

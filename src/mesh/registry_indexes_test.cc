@@ -36,10 +36,10 @@ TEST_F(RegistryIndexesTest, PodsComeBeforeEntriesOfOneAddress) {
   EXPECT_EQ(NameOf(snapshot->workloads->FindPod("z", "pod")), "z/pod");
   EXPECT_EQ(snapshot->workloads->FindPod("a", "vm"), nullptr);
   std::vector<std::string> entries;
-  for (const auto* entry : snapshot->workloads->EntriesByAddress("10.0.0.1"))
+  for (const auto* entry : WorkloadIndex::EntriesOf(snapshot->workloads->At("10.0.0.1").get()))
     entries.push_back(NameOf(entry));
   EXPECT_THAT(entries, ElementsAre("a/vm", "b/vm"));
-  EXPECT_THAT(snapshot->workloads->EntriesByAddress("10.0.0.2"), IsEmpty());
+  EXPECT_THAT(WorkloadIndex::EntriesOf(snapshot->workloads->At("10.0.0.2").get()), IsEmpty());
 }
 
 TEST_F(RegistryIndexesTest, WorkloadsFollowTheirChanges) {

@@ -15,8 +15,6 @@
 
 namespace fairlead::mesh {
 
-class SnapshotDifference;  // snapshot_diff.cc
-
 // The services that live in one namespace. Snapshots share it while none of them changes.
 struct NamespaceServices {
   std::vector<model::ServicePtr> all;  // in Istio's order
@@ -52,13 +50,17 @@ class ServiceIndex {
   // included), then those that everybody sees, both in order.
   Services VisibleIn(std::string_view ns) const;
 
+  // What Namespace and Host have, for comparing.
+  using ByHostname = ShardedMap<Interned, List, StringViewHash, StringViewEqual>;
+  const ByNamespace<NamespaceServicesPtr>& namespaces() const { return namespaces_; }
+  const ByHostname& hosts() const { return by_host_; }
+
  private:
   friend class ServiceIndexBuilder;
-  friend class SnapshotDifference;
   List all_, everywhere_;       // null: empty
   ByNamespace<List> exported_;  // to a namespace
   ByNamespace<NamespaceServicesPtr> namespaces_;
-  ShardedMap<Interned, List, StringViewHash, StringViewEqual> by_host_;
+  ByHostname by_host_;
 };
 
 }  // namespace fairlead::mesh

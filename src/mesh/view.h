@@ -10,14 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "cache/recorded.h"
-#include "mesh/destination_rule_index.h"
-#include "mesh/policy_selection.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/reads.h"
-#include "mesh/sidecar_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/asker.h"
 #include "model/proxy_class.h"
 
 namespace fairlead::mesh {
@@ -36,97 +30,115 @@ template <typename Key, typename Value, typename Make, typename Equal>
 cache::Recorded<Value, Reads> GetRecorded(cache::RecordedCache<Key, Value, Reads>& cache, const World& world,
                                           const Key& key, Make&& make, Equal&& equal);
 
-// The one door from the maker of a value to a snapshot and to the client that it is made for. Every accessor
-// notes what was asked and which part answered, misses included. What a value is made from besides its key is
-// thereby recorded, and need not be declared. Used by one thread, while one value is made.
+// The one door from the maker of a value to a snapshot and to the client that it is made for; see Asker. What
+// a value is made from besides its key is thereby recorded, and need not be declared. Used by one thread,
+// while one value is made.
 //
-// INVARIANT: a value made through a view depends on nothing of the world but the noted parts.
-class View {
+// INVARIANT: a value made through a view depends on nothing of the world but the noted answers.
+class View : public Asker {
  public:
-  explicit View(const World& world) : world_(world) {}
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
+  explicit View(const World& world) : Asker(world) {}
 
-  const World& world() const { return world_; }
-  // What was noted so far. The view must not be used any more.
-  ReadsPtr Take();
-  // The value was made from something that no question names: it never holds again.
-  void MarkUnrepeatable() { repeatable_ = false; }
-
-  // The mesh. Pointers stay valid as long as the snapshot.
-  const model::SettingsPtr& settings();  // all of them
-  // Cut down to what one consumer reads.
-  const model::SettingsPtr& settings(model::SettingsPart part);
-  const std::shared_ptr<const NetworkIndex>& networks();
-  const ServiceIndex& all_services();
-  NamespaceServicesPtr Services(const Interned& ns);  // null: none
-  const std::vector<model::ServicePtr>& Host(const Interned& hostname);
-  // As ServiceIndex::Find.
-  model::ServicePtr FindService(const Interned& hostname, const Interned& ns);
-  // Of several services with one host in one namespace the youngest; null where there is none.
-  model::ServicePtr NamedService(const Interned& hostname, const Interned& ns);
-  model::ServiceEndpointsPtr Endpoints(const Interned& hostname, const Interned& ns);  // null: none
-  // The same for one who reads of them what clusters are made from (see EndpointIndex::Traits) and nothing
-  // else.
-  model::ServiceEndpointsPtr EndpointsForTraits(const Interned& hostname, const Interned& ns);
-  NamespacePeerAuthenticationPtr peer_authentication(const Interned& ns);  // null: none
-  NamespacePeerAuthenticationPtr mesh_peer_authentication();               // of the root namespace
-  const ObjectIndex::List& Objects(config::Kind kind, const Interned& ns);
-  const ObjectIndex::List& AllObjects(config::Kind kind);
-  // All of a kind as sources handed them over, by namespace and name; null: none.
-  WrittenObjects::OfKind Written(config::Kind kind);
-  config::ConfigPtr Object(config::Kind kind, const Interned& ns, const Interned& name);  // null: none
-  NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns);                 // null: none
-  std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address);
+  // Names for questions, and what is put together from several. The mesh: see
+  // {settings,service,object}_questions.h.
+  model::SettingsPtr settings() { return Ask<questions::Settings>(); }
+  model::SettingsPtr settings(model::SettingsPart part) { return Ask<questions::SettingsPart>(part); }
+  std::shared_ptr<const NetworkIndex> networks() { return Ask<questions::Networks>(); }
+  std::vector<std::string> InternalRanges() { return Ask<questions::InternalRanges>(); }
+  model::KeySetPtr KeySet(const model::KeySource& s) { return Ask<questions::KeySet>(s.uri, s.issuer); }
+  model::TrustBundlePtr TrustBundle() { return Ask<questions::TrustBundle>(); }
+  const ServiceIndex& all_services() { return *Peek<questions::AllServices>(); }
+  NamespaceServicesPtr Services(const Interned& ns) { return Ask<questions::Services>(ns); }
+  const std::vector<model::ServicePtr>& Host(const Interned& hostname) {
+    return OrEmpty(Peek<questions::Host>(hostname));
+  }
+  // The same service, noted with all of its namespace, or alone.
+  model::ServicePtr FindService(const Interned& hostname, const Interned& ns) {
+    return AskWidely<questions::NamedService>(hostname, ns);
+  }
+  model::ServicePtr NamedService(const Interned& hostname, const Interned& ns) {
+    return Ask<questions::NamedService>(hostname, ns);
+  }
+  model::ServicePtr Destination(const Interned& host, const Interned& ns) {
+    return Ask<questions::Destination>(host, ns);
+  }
+  model::ServiceEndpointsPtr Endpoints(const Interned& hostname, const Interned& ns) {
+    return Ask<questions::ServiceEndpoints>(hostname, ns);
+  }
+  EndpointTraits TraitsOfEndpoints(const Interned& hostname, const Interned& ns) {
+    return AskWidely<questions::ServiceTraits>(hostname, ns);
+  }
+  NamespacePeerAuthenticationPtr peer_authentication(const Interned& ns) {
+    return Ask<questions::PeerAuthentications>(ns);
+  }
+  NamespacePeerAuthenticationPtr mesh_peer_authentication();  // of the root namespace
+  const ObjectIndex::List& Objects(config::Kind kind, const Interned& ns) {
+    return OrEmpty(Peek<questions::Objects>(kind, ns));
+  }
+  const ObjectIndex::List& AllObjects(config::Kind kind) {
+    return ObjectIndex::Sorted(Peek<questions::AllObjects>(kind));
+  }
+  WrittenObjects::OfKind Written(config::Kind kind) { return Ask<questions::Written>(kind); }
+  config::ConfigPtr Object(config::Kind kind, const Interned& ns, const Interned& name) {
+    return Ask<questions::Object>(kind, ns, name);
+  }
+  NamespacePoliciesPtr PoliciesIn(config::Kind kind, const Interned& ns) {
+    return Ask<questions::Policies>(kind, ns);
+  }
+  std::vector<const model::WorkloadInstance*> WorkloadEntriesAt(const Interned& address) {
+    return WorkloadIndex::EntriesOf(Peek<questions::Workloads>(address));
+  }
+  std::vector<const model::WorkloadInstance*> PodsAt(const Interned& address) {
+    return WorkloadIndex::PodsOf(Peek<questions::Workloads>(address));
+  }
   // `cluster` as in config::ObjectMeta.
-  const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name, const Interned& cluster);
-  // The pods with an address, those of the host network last.
-  std::vector<const model::WorkloadInstance*> PodsAt(const Interned& address);
-  // Null where there are none.
-  std::shared_ptr<const model::ExternalTargets> ExternalTargetsAt(const Interned& address);
-  VirtualServiceIndex::ListPtr VirtualServicesIn(const Interned& ns);
-  const VirtualServiceIndex& all_virtual_services();
+  const model::WorkloadInstance* Pod(const Interned& ns, const Interned& name, const Interned& cluster) {
+    return Peek<questions::Pod>(WorkloadIndex::PlaceOf(ns, cluster), name);
+  }
+  std::shared_ptr<const model::ExternalTargets> ExternalTargetsAt(const Interned& address) {
+    return Ask<questions::ExternalTargets>(address);
+  }
+  VirtualServiceIndex::ListPtr VirtualServicesIn(const Interned& ns) {
+    return Ask<questions::VirtualServices>(ns);
+  }
+  const VirtualServiceIndex& all_virtual_services() { return *Peek<questions::AllVirtualServices>(); }
   // The VirtualServices for a gateway that the client's namespace sees, in the order in which they compete.
   VirtualServiceIndex::List VirtualServicesFor(const Interned& gateway);
-  // The ranges of addresses that MeshNetworks names, as they are written, sorted.
-  std::vector<std::string> InternalRanges();
-  NamespaceRulesPtr RulesIn(const Interned& ns);
-  // Where a route of clients in `ns` to `host` leads: the host's service in that namespace, whatever its
-  // exportTo, else the best visible one; null where there is none.
-  model::ServicePtr Destination(const Interned& host, const Interned& ns);
-  model::KeySetPtr KeySet(const model::KeySource& source);  // null: not known
-  model::TrustBundlePtr TrustBundle();
+  NamespaceRulesPtr RulesIn(const Interned& ns) { return Ask<questions::DestinationRules>(ns); }
 
-  // What the client sees.
-  const ScopeImports& imports();
-  const SidecarScope& routes();
-  model::ServicePtr Imported(const Interned& hostname);  // null: not imported
-  DestinationRulePtr Rule(const Interned& hostname);
-  DestinationRulePtr InboundRule(const Interned& hostname);
-  const config::ConfigPtr& sidecar_object();
+  // What the client sees, and what a router serves: see scope_questions.h.
+  const ScopeImports& imports() { return *Peek<questions::Imports>(); }
+  const SidecarScope& routes() { return *Peek<questions::Routes>(); }
+  model::ServicePtr Imported(const Interned& host) { return AskUnlessWider<questions::Imported>(host); }
+  DestinationRulePtr Rule(const Interned& host) { return AskUnlessWider<questions::Rule>(host); }
+  DestinationRulePtr InboundRule(const Interned& host) { return Ask<questions::InboundRule>(host); }
+  config::ConfigPtr sidecar_object() { return Ask<questions::Sidecar>(); }
   const istio::networking::v1alpha3::OutboundTrafficPolicy& outbound_policy();
-  // What it serves, see MergedGateway. REQUIRES: the client is a router.
-  std::shared_ptr<const std::vector<GatewayPort>> gateway_ports();
-  GatewayRoutePtr gateway_route(const Interned& name);  // null: there is none
-  std::shared_ptr<const std::vector<Interned>> gateway_names();
-  std::shared_ptr<const std::vector<std::string>> gateway_passthrough_hosts();  // null: none passes through
-  std::shared_ptr<const std::vector<GatewayServerPtr>> gateway_servers();
+  std::shared_ptr<const std::vector<GatewayPort>> gateway_ports() { return Ask<questions::GatewayPorts>(); }
+  GatewayRoutePtr gateway_route(const Interned& name) { return Ask<questions::GatewayRouteNamed>(name); }
+  std::shared_ptr<const std::vector<Interned>> gateway_names() { return Ask<questions::GatewayNames>(); }
+  std::shared_ptr<const std::vector<std::string>> gateway_passthrough_hosts() {
+    return Ask<questions::GatewayPassthroughHosts>();
+  }
+  std::shared_ptr<const std::vector<GatewayServerPtr>> gateway_servers() {
+    return Ask<questions::GatewayServers>();
+  }
 
-  // The client.
-  const model::ProxyClass& proxy_class() { return *proxy_class_ptr(); }
-  const model::ProxyClassPtr& proxy_class_ptr();
-  const std::string& client_namespace();
-  const Interned& slot();  // see ProxyScope
+  // The client: see client_questions.h.
+  const model::ProxyClass& proxy_class() { return *Peek<questions::Class>(); }
+  model::ProxyClassPtr proxy_class_ptr() { return Ask<questions::Class>(); }
+  const std::string& client_namespace() { return Ask<questions::Namespace>(); }
+  Interned slot() { return Ask<questions::Slot>(); }
   // The policies of a kind that hold for it, see SelectPolicies.
   std::vector<config::ConfigPtr> Policies(config::Kind kind);
-  std::string_view Label(const Interned& key);  // "" where it is absent
-  std::optional<std::string_view> FindLabel(const Interned& key);
-  bool IsLabelled();  // has any
+  std::optional<std::string_view> FindLabel(const Interned& key) { return Ask<questions::Label>(key); }
+  std::string_view Label(const Interned& key) { return FindLabel(key).value_or(""); }
+  bool IsLabelled() { return Ask<questions::IsLabelled>(); }
   // Whether the client has all these labels; a map of strings.
   template <typename Selector>
   bool HasLabels(const Selector& selector) {
     for (const auto& [key, value] : selector) {
-      if (!HasLabel(key, value)) return false;
+      if (FindLabel(key) != std::string_view(value)) return false;
     }
     return true;
   }
@@ -134,25 +146,22 @@ class View {
   // default (ProxyConfig objects take effect when a proxy is started: its metadata holds what came of them).
   // Never null.
   std::shared_ptr<const istio::mesh::v1alpha1::ProxyConfig> proxy_config();
-  const model::Locality& locality();
-  const std::string& node_name();
-  const std::string& workload_name();
-  const std::string& metadata_namespace();
-  const std::string& domain();
-  std::string_view Annotation(const Interned& key);  // of its metadata; "" where it is absent
-  // Of its node metadata as it was sent; nothing where there is no text by that key.
-  std::optional<std::string_view> Metadata(const Interned& key);
-  const std::string& node_cluster();
-  const std::string& mesh_id();
-  bool HasAddress(const Interned& address);
-  const std::vector<ServiceTarget>& targets();
-  // The same for one who reads of them the services' names, namespaces and labels' keys, ports, protocols and
-  // target ports, and nothing else.
-  const std::vector<ServiceTarget>& target_ports();
-  const PeerAuthentication& own_mutual_tls();
-  // Who it has proven to be; what may be seen by some alone is decided by this.
-  const std::optional<model::PeerIdentity>& identity();
-  const model::Proxy& proxy();  // all that it says of itself: the value is this proxy's alone
+  const model::Locality& locality() { return Ask<questions::Locality>(); }
+  const std::string& node_name() { return Ask<questions::NodeName>(); }
+  const std::string& workload_name() { return Ask<questions::WorkloadName>(); }
+  const std::string& metadata_namespace() { return Ask<questions::MetadataNamespace>(); }
+  const std::string& domain() { return Ask<questions::Domain>(); }
+  std::string_view Annotation(const Interned& key) { return Ask<questions::Annotation>(key); }
+  std::optional<std::string_view> Metadata(const Interned& key) { return Ask<questions::Metadata>(key); }
+  const std::string& node_cluster() { return Ask<questions::NodeCluster>(); }
+  const std::string& mesh_id() { return Ask<questions::MeshId>(); }
+  bool HasAddress(const Interned& address) { return Ask<questions::HasAddress>(address); }
+  const std::vector<ServiceTarget>& targets() { return *Peek<questions::Targets>(); }
+  const std::vector<GatewayTarget>& target_ports() { return Ask<questions::TargetPorts>(); }
+  const PeerAuthentication& own_mutual_tls() { return *Peek<questions::OwnMutualTls>(); }
+  // What may be seen by some alone is decided by this.
+  const std::optional<model::PeerIdentity>& identity() { return Ask<questions::Identity>(); }
+  const model::Proxy& proxy() { return *Peek<questions::Proxy>(); }  // the value is this proxy's alone
 
   // A value of a cache, made through a view of its own where none holds; its reads count for this view, too.
   // Make: View& -> shared_ptr<const Value>.
@@ -160,24 +169,11 @@ class View {
   std::shared_ptr<const Value> Use(cache::RecordedCache<Key, Value, Reads>& cache, const Key& key,
                                    Make&& make, Equal&& equal) {
     const auto recorded = GetRecorded(
-        cache, world_, key, [&](View& view, const std::shared_ptr<const Value>&) { return make(view); },
+        cache, world(), key, [&](View& view, const std::shared_ptr<const Value>&) { return make(view); },
         equal);
     Add(*recorded.reads);
     return recorded.value;
   }
-
-  // Notes what another value was made from.
-  void Add(const Reads& reads);
-
- private:
-  template <typename T>
-  std::shared_ptr<const T> Note(Question question);
-  void NoteAnswer(const Question& question);
-  bool HasLabel(const Interned& key, std::string_view value);
-
-  const World world_;
-  absl::flat_hash_map<Question, Answer> noted_;
-  bool repeatable_ = true;
 };
 
 template <typename Key, typename Value, typename Make, typename Equal>

@@ -321,6 +321,14 @@ std::array<const VirtualServiceIndex::List*, 3> VirtualServiceIndex::GroupsFor(
 VirtualServiceIndex::List VirtualServiceIndex::VisibleIn(std::string_view ns,
                                                          std::string_view gateway) const {
   const auto [own, exported, everywhere] = GroupsFor(ns, gateway);
+  return InOrder(ns, own, exported, everywhere);
+}
+
+VirtualServiceIndex::List VirtualServiceIndex::InOrder(std::string_view ns, const List* own,
+                                                       const List* exported, const List* everywhere) {
+  for (const List** group : {&own, &exported, &everywhere}) {
+    if (*group == nullptr) *group = NoList();
+  }
   List visible;
   visible.reserve(own->size() + exported->size() + everywhere->size());
   visible.insert(visible.end(), own->begin(), own->end());

@@ -14,8 +14,6 @@
 
 namespace fairlead::mesh {
 
-class SnapshotDifference;  // snapshot_diff.cc
-
 // All VirtualServices, and which a namespace sees. Successors share the parts in which nothing changed.
 class VirtualServiceIndex {
  public:
@@ -28,6 +26,8 @@ class VirtualServiceIndex {
   // own private ones, those exported to it by name, those that everybody sees; in each group the oldest first
   // (but Gateway API routes of the namespace itself before others).
   List VisibleIn(std::string_view ns, std::string_view gateway) const;
+  // The same of the three groups; null: empty.
+  static List InOrder(std::string_view ns, const List* own, const List* exported, const List* everywhere);
   // The three groups as they are.
   std::array<const List*, 3> GroupsFor(std::string_view ns, std::string_view gateway) const;
   // The groups one by one; null: empty.
@@ -38,9 +38,14 @@ class VirtualServiceIndex {
   // there are none.
   ListPtr OfMeshIn(std::string_view ns) const;
 
+  // What ForAll, OwnOf, ExportedTo and OfMeshIn have, for comparing.
+  const ListsByName& everywhere() const { return everywhere_; }
+  const ListsByName& own() const { return own_; }
+  const ListsByName& exported() const { return exported_; }
+  const ByNamespace<ListPtr>& namespaces() const { return of_mesh_in_; }
+
  private:
   friend class VirtualServiceIndexBuilder;
-  friend class SnapshotDifference;
   ListPtr all_;                      // null: empty
   ListsByName everywhere_;           // by gateway
   ListsByName own_;                  // by "gateway namespace"

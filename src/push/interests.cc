@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "mesh/snapshot_diff.h"
+#include "mesh/question_table.h"
 
 namespace fairlead::push {
 namespace {
@@ -12,27 +12,12 @@ namespace {
 // So far back a stream may be for its push to be told what was touched.
 constexpr size_t kRemembered = 8;
 
-using mesh::Part;
 using mesh::Question;
-
-// Parts that nearly everything is made from: who reads them is not noted.
-bool ConcernsAll(Part part) {
-  return part == Part::kSettings || part == Part::kSettingsPart || part == Part::kNetworks ||
-         part == Part::kInternalRanges;
-}
-
-// The question by which ForEachDifference names a change of the part; nothing where it is about the client,
-// or concerns all.
-std::optional<Question> AsDifference(const Question& question) {
-  if (question.part >= mesh::kFirstOfClient || ConcernsAll(question.part)) return std::nullopt;
-  if (question.part == Part::kEndpointTraits) return Question{Part::kEndpoints, {}, question.a};
-  return question;
-}
 
 template <typename Visit>
 void ForEachWatched(const mesh::Reads& reads, Visit visit) {
   for (const Question& question : reads.wider()) {
-    if (const auto watched = AsDifference(question)) visit(*watched);
+    if (const auto watched = mesh::Watched(question)) visit(*watched);
   }
 }
 
@@ -107,7 +92,7 @@ std::optional<std::vector<StreamPtr>> Interests::ConcernedBy(const mesh::MeshSna
   bool all = false;
   std::lock_guard lock(mutex_);
   mesh::ForEachDifference(&before, after, [&](const Question& question) {
-    all |= ConcernsAll(question.part);
+    all |= mesh::InfoOf(question.part).concerns_all;
     const auto at = by_question_.find(question);
     if (all || at == by_question_.end()) return;
     concerned.insert(at->second.begin(), at->second.end());

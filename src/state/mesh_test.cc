@@ -11,7 +11,7 @@
 #include "config/manifests.h"
 #include "config/no_effect.h"
 #include "mesh/destination_rule_index.h"
-#include "mesh/snapshot_diff.h"
+#include "mesh/question_table.h"
 #include "mesh/snapshot_text.h"
 #include "model/mesh_config.h"
 #include "state/pod_slices.h"
@@ -220,11 +220,10 @@ TEST(SecondMesh, SharesAllButTheChange) {
   const Mesh::Change change = second.Apply(Parse(kRoute), nullptr);
   EXPECT_EQ(change.objects.size(), 1u);
   EXPECT_EQ(change.snapshot, second.snapshot());
-  std::vector<mesh::Part> parts;
+  std::vector<std::string_view> parts;
   mesh::ForEachDifference(live.snapshot().get(), *second.snapshot(),
-                          [&](const mesh::Question& part) { parts.push_back(part.part); });
-  EXPECT_THAT(parts, testing::UnorderedElementsAre(mesh::Part::kVirtualServices,
-                                                   mesh::Part::kAllVirtualServices, mesh::Part::kWritten));
+                          [&](const mesh::Question& part) { parts.push_back(mesh::InfoOf(part.part).name); });
+  EXPECT_THAT(parts, testing::UnorderedElementsAre("VirtualServices", "AllVirtualServices", "Written"));
   EXPECT_TRUE(live.snapshot()->virtual_services->All().empty());
   EXPECT_EQ(live.snapshot()->written->All(config::Kind::kVirtualService), nullptr);
   EXPECT_EQ(second.snapshot()->written->All(config::Kind::kVirtualService)->size(), 1u);

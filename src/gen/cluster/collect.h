@@ -23,9 +23,9 @@ std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts&
                                                const ClusterTraits& traits);
 
 // The identities that mutual TLS expects at a service, sorted: its endpoints' and its own ones, in every
-// alias of our trust domain. `endpoints` are the service's, or null.
+// alias of our trust domain. `endpoints` are the service's.
 std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& service,
-                                      const model::ServiceEndpoints* endpoints);
+                                      const mesh::EndpointTraits& endpoints);
 
 // Clusters for what the workload itself serves: its Sidecar's ingress listeners, else the ports that services
 // lead to.

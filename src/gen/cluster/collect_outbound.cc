@@ -18,42 +18,6 @@
 namespace fairlead::gen {
 namespace {
 
-bool OfPort(const model::Endpoint& endpoint, const model::ServicePort& port) {
-  return endpoint.service_port != 0 ? endpoint.service_port == port.port : endpoint.port_name == port.name;
-}
-
-// Calls `visit` with a port's endpoints until it says false.
-template <typename Visit>
-void VisitEndpoints(const model::ServiceEndpoints* endpoints, const model::ServicePort& port, Visit visit) {
-  if (endpoints == nullptr) return;
-  for (const model::EndpointShard& shard : endpoints->shards) {
-    for (const model::Endpoint& endpoint : shard.endpoints) {
-      if (OfPort(endpoint, port) && !visit(endpoint)) return;
-    }
-  }
-}
-
-bool AllTakeTunnels(const model::ServiceEndpoints* endpoints, const model::ServicePort& port) {
-  bool any = false, all = true;
-  VisitEndpoints(endpoints, port, [&](const model::Endpoint& endpoint) {
-    any = true;
-    const auto protocols = Split(LabelOr(endpoint.workload->labels, "networking.istio.io/tunnel"), ',');
-    all = std::find(protocols.begin(), protocols.end(), "http") != protocols.end();
-    return all;
-  });
-  return any && all;
-}
-
-bool NoneRefusesMutualTls(const model::ServiceEndpoints* endpoints, const model::ServicePort& port) {
-  bool any = false, refused = false;
-  VisitEndpoints(endpoints, port, [&](const model::Endpoint& endpoint) {
-    any = true;
-    refused = endpoint.workload->tls_mode == "disabled";
-    return !refused;
-  });
-  return any && !refused;
-}
-
 // One service on its way to its clusters' inputs.
 class ServiceCollector {
  public:
@@ -65,10 +29,10 @@ class ServiceCollector {
     base_.settings = view.settings(model::SettingsPart::kClusters);
     base_.traits = traits;
     base_.rule = view.Rule(service->hostname);
-    endpoints_ = view.EndpointsForTraits(service->hostname, service->ns);
+    endpoints_ = view.TraitsOfEndpoints(service->hostname, service->ns);
     forward_proxy_ =
         service->resolution == model::Resolution::kDynamicDns && model::IsWildcard(service->hostname);
-    if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(view, *service, endpoints_.get());
+    if (!dns_srv && !forward_proxy_) base_.identities = IdentitiesOf(view, *service, endpoints_);
   }
 
   // Without TLS, so that nothing of mutual TLS matters.
@@ -110,7 +74,7 @@ class ServiceCollector {
     if (!inputs.dns_srv) {
       inputs.auto_mutual_tls =
           MayAssumeMutualTls(port, subset != nullptr ? PolicyOf(subset) : PolicyOf(SpecOf(base_.rule)));
-      inputs.all_tunnel = AllTakeTunnels(endpoints_.get(), port);
+      inputs.all_tunnel = endpoints_.AllTakeTunnels(port);
     }
     if (UsesDns(*service_)) inputs.endpoints = InlineEndpoints(inputs, port, subset);
     out_->push_back(std::move(inputs));
@@ -140,7 +104,7 @@ class ServiceCollector {
     const bool passthrough =
         service_->resolution == model::Resolution::kPassthrough ||
         (policy != nullptr && policy->load_balancer().simple() == api::LoadBalancerSettings::PASSTHROUGH);
-    if (passthrough && !NoneRefusesMutualTls(endpoints_.get(), port)) return false;
+    if (passthrough && !endpoints_.NoneRefusesMutualTls(port)) return false;
     const mesh::MutualTlsMode mode =
         mesh::ForNamespace(view_.mesh_peer_authentication(), view_.peer_authentication(service_->ns));
     return mode != mesh::MutualTlsMode::kDisable;
@@ -150,16 +114,15 @@ class ServiceCollector {
   const model::ServicePtr& service_;
   std::vector<OutboundInputs>* out_;
   OutboundInputs base_;
-  model::ServiceEndpointsPtr endpoints_;
+  mesh::EndpointTraits endpoints_;
   bool forward_proxy_ = false;
 };
 
 }  // namespace
 
 std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& service,
-                                      const model::ServiceEndpoints* endpoints) {
-  std::vector<std::string> all;
-  if (endpoints != nullptr) all = endpoints->service_accounts;
+                                      const mesh::EndpointTraits& endpoints) {
+  std::vector<std::string> all = endpoints.identities();
   const model::ServicePtr named = view.NamedService(service.hostname, service.ns);
   const std::vector<std::string>& more = (named == nullptr ? service : *named).service_accounts;
   all.insert(all.end(), more.begin(), more.end());

@@ -132,8 +132,8 @@ std::optional<ClusterInputs> CollectCluster(mesh::View& view, const std::string&
   inputs.keeps_sessions = features.KeepsSessions(inputs.service->labels);
   const EffectivePolicy policy = PolicyOf(inputs);
   if (policy.tls != nullptr && policy.tls->mode() == api::ClientTLSSettings::ISTIO_MUTUAL) {
-    const auto endpoints = view.EndpointsForTraits(inputs.service->hostname, inputs.service->ns);
-    inputs.identities = IdentitiesOf(view, *inputs.service, endpoints.get());
+    const auto endpoints = view.TraitsOfEndpoints(inputs.service->hostname, inputs.service->ns);
+    inputs.identities = IdentitiesOf(view, *inputs.service, endpoints);
   }
   return inputs;
 }

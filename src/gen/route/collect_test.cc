@@ -46,7 +46,8 @@ class CollectTest : public ::testing::Test, protected TestClient {
   std::vector<std::string> LabelsRead() const {
     std::vector<std::string> keys;
     for (const auto& read : reads_->of_client()) {
-      if (read.question.part == mesh::Part::kLabel) keys.push_back(read.question.a.str());
+      if (read.question.part == mesh::kPartOf<mesh::questions::Label>)
+        keys.push_back(read.question.key.a.str());
     }
     return keys;
   }

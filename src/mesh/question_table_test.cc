@@ -1,4 +1,4 @@
-#include "mesh/snapshot_diff.h"
+#include "mesh/question_table.h"
 
 #include <gmock/gmock.h>
 
@@ -16,76 +16,27 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-const char* NameOf(Part part) {
-  switch (part) {
-    case Part::kSettings:
-      return "settings";
-    case Part::kServices:
-      return "services";
-    case Part::kHost:
-      return "host";
-    case Part::kAllServices:
-      return "all-services";
-    case Part::kEndpoints:
-      return "endpoints";
-    case Part::kVirtualServices:
-      return "virtual-services";
-    case Part::kAllVirtualServices:
-      return "virtual-services-seen";
-    case Part::kVirtualServicesForAll:
-      return "for-gateway";
-    case Part::kVirtualServicesOwn:
-      return "own-for-gateway";
-    case Part::kVirtualServicesForSome:
-      return "exported-for-gateway";
-    case Part::kDestinationRules:
-      return "destination-rules";
-    case Part::kPeerAuthentications:
-      return "peer-authentications";
-    case Part::kPolicies:
-      return "policies";
-    case Part::kObjects:
-      return "objects";
-    case Part::kNetworks:
-      return "networks";
-    case Part::kWorkloads:
-      return "workload";
-    case Part::kPod:
-      return "pod";
-    case Part::kExternalTargets:
-      return "external-targets";
-    case Part::kKeySet:
-      return "key-set";
-    case Part::kWritten:
-      return "written";
-    case Part::kTrustBundle:
-      return "trust-bundle";
-    default:
-      return "";
-  }
-}
-
-// "part namespace name" of each part that differs; parts of objects with their kind. Without kAllObjects,
-// which goes with kObjects.
+// "row namespace name" of each question whose answer differs; of kinds with the kind. Without those that go
+// with others.
 std::multiset<std::string> Differences(const MeshSnapshot* before, const MeshSnapshot& after) {
   std::multiset<std::string> all;
-  ForEachDifference(before, after, [&all](const Question& part) {
-    if (part.part == Part::kAllObjects) return;
-    std::string text = NameOf(part.part);
-    const bool of_kind =
-        part.part == Part::kObjects || part.part == Part::kPolicies || part.part == Part::kWritten;
-    if (of_kind) StrAppend(&text, " ", config::InfoOf(part.kind).name);
-    for (const Interned& name : {part.a, part.b}) {
-      if (!name.empty()) StrAppend(&text, " ", name.str());
+  ForEachDifference(before, after, [&all](const Question& question) {
+    const std::string_view name = InfoOf(question.part).name;
+    if (name == "AllObjects" || name == "SettingsPart" || name == "NamespaceTraits") return;
+    std::string text(name);
+    if (name == "Objects" || name == "Policies" || name == "Written")
+      StrAppend(&text, " ", config::InfoOf(question.key.kind()).name);
+    for (const Interned& part : {question.key.a, question.key.b}) {
+      if (!part.empty()) StrAppend(&text, " ", part.str());
     }
     all.insert(std::move(text));
   });
   return all;
 }
 
-class SnapshotDiffTest : public MeshFixture {
+class QuestionTableTest : public MeshFixture {
  protected:
-  SnapshotDiffTest() {
+  QuestionTableTest() {
     for (const char* ns : {"a", "b"}) {
       AddService(ns, "s", {80});
       SetEndpoints(ns, "s", 1);
@@ -115,25 +66,25 @@ class SnapshotDiffTest : public MeshFixture {
   SnapshotPtr last_;
 };
 
-TEST_F(SnapshotDiffTest, EverythingDiffersFromNoSnapshot) {
+TEST_F(QuestionTableTest, EverythingDiffersFromNoSnapshot) {
   PutPeerAuthentication("a", "p", "mtls { mode: STRICT }");
   EXPECT_THAT(Differences(nullptr, *Build()),
               UnorderedElementsAre(
-                  "settings", "all-services", "services a", "services b", "host s.a.svc.cluster.local",
-                  "host s.b.svc.cluster.local", "endpoints a", "endpoints b", "virtual-services-seen",
-                  "virtual-services a", "virtual-services b", "destination-rules a", "destination-rules b",
-                  "peer-authentications a", "objects Sidecar a", "objects Sidecar b",
-                  "policies PeerAuthentication a", "policies Sidecar a", "policies Sidecar b",
-                  "workload 10.0.0.1", "workload 10.0.0.2", "pod a p", "pod b p", "networks"));
+                  "Settings", "AllServices", "Services a", "Services b", "Host s.a.svc.cluster.local",
+                  "Host s.b.svc.cluster.local", "Endpoints a", "Endpoints b", "AllVirtualServices",
+                  "VirtualServices a", "VirtualServices b", "DestinationRules a", "DestinationRules b",
+                  "PeerAuthentications a", "Objects Sidecar a", "Objects Sidecar b",
+                  "Policies PeerAuthentication a", "Policies Sidecar a", "Policies Sidecar b",
+                  "Workloads 10.0.0.1", "Workloads 10.0.0.2", "Pod a p", "Pod b p", "Networks"));
 }
 
-TEST_F(SnapshotDiffTest, NothingChangedIsNoDifference) {
+TEST_F(QuestionTableTest, NothingChangedIsNoDifference) {
   EXPECT_THAT(TakeDifferences(), IsEmpty());
   SetSettings();
-  EXPECT_THAT(TakeDifferences(), ElementsAre("settings")) << "networks and rules come out as they were";
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Settings")) << "networks and rules come out as they were";
 }
 
-TEST_F(SnapshotDiffTest, NewSettingsLeaveNoRulesOfObjectsThatAreGone) {
+TEST_F(QuestionTableTest, NewSettingsLeaveNoRulesOfObjectsThatAreGone) {
   Remove(config::Kind::kDestinationRule, "a", "d");
   settings_.domain = "other.local";
   SetSettings();
@@ -142,11 +93,11 @@ TEST_F(SnapshotDiffTest, NewSettingsLeaveNoRulesOfObjectsThatAreGone) {
   EXPECT_NE(last_->destination_rules->Namespace("b"), nullptr);
 }
 
-TEST_F(SnapshotDiffTest, EndpointsConcernTheirNamespace) {
+TEST_F(QuestionTableTest, EndpointsConcernTheirNamespace) {
   const NamespaceEndpointsPtr a = last_->endpoints->Namespace("a"), b = last_->endpoints->Namespace("b");
   SetEndpoints("a", "s", 2);
   SetEndpoints("a", "s2", 2);
-  EXPECT_THAT(TakeDifferences(), ElementsAre("endpoints a"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Endpoints a"));
   EXPECT_NE(last_->endpoints->Namespace("a"), a);
   EXPECT_EQ(last_->endpoints->Namespace("b"), b);
   EXPECT_EQ(last_->endpoints->Find("s2.a.svc.cluster.local", "a"),
@@ -156,55 +107,56 @@ TEST_F(SnapshotDiffTest, EndpointsConcernTheirNamespace) {
     registry_.endpoints.Erase(key);
     registry_.changes.endpoints.push_back(key);
   }
-  EXPECT_THAT(TakeDifferences(), ElementsAre("endpoints a"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Endpoints a"));
   EXPECT_EQ(last_->endpoints->Namespace("a"), nullptr);
   EXPECT_NE(a->Find("s.a.svc.cluster.local"), nullptr) << "the earlier snapshot is as it was";
 }
 
-TEST_F(SnapshotDiffTest, EndpointsThatAreAsTheyWereKeepTheirNamespace) {
+TEST_F(QuestionTableTest, EndpointsThatAreAsTheyWereKeepTheirNamespace) {
   registry_.changes.endpoints.push_back({"s.a.svc.cluster.local", "a"});
   registry_.changes.endpoints.push_back({"unknown.a.svc.cluster.local", "a"});
   EXPECT_THAT(TakeDifferences(), IsEmpty());
 }
 
-TEST_F(SnapshotDiffTest, AServiceConcernsItsNamespaceAndItsHost) {
+TEST_F(QuestionTableTest, AServiceConcernsItsNamespaceAndItsHost) {
   const NamespaceServicesPtr b = last_->services->Namespace("b");
   const ServiceIndex::List of_host = last_->services->Host("s.a.svc.cluster.local");
   AddService("a", "s2", {80});
-  EXPECT_THAT(TakeDifferences(), ElementsAre("all-services", "host s2.a.svc.cluster.local", "services a"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("AllServices", "Host s2.a.svc.cluster.local", "Services a"));
   EXPECT_EQ(last_->services->Namespace("b"), b);
   EXPECT_EQ(last_->services->Host("s.a.svc.cluster.local"), of_host);
   // An older one of the same host counts no more than the Kubernetes one.
   AddExternal("a", "s.a.svc.cluster.local", {80}, 10);
-  EXPECT_THAT(TakeDifferences(), ElementsAre("all-services", "services a"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("AllServices", "Services a"));
   EXPECT_EQ(last_->services->Host("s.a.svc.cluster.local"), of_host);
 }
 
-TEST_F(SnapshotDiffTest, RoutingObjectsConcernTheirNamespaces) {
+TEST_F(QuestionTableTest, RoutingObjectsConcernTheirNamespaces) {
   PutVirtualService("a", "v", "hosts: 's2'");
   PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g'");
   EXPECT_THAT(TakeDifferences(),
-              ElementsAre("for-gateway b/g", "virtual-services a", "virtual-services-seen"));
+              ElementsAre("AllVirtualServices", "GatewayRoutesForAll b/g", "VirtualServices a"));
   PutVirtualService("b", "gateways-only", "hosts: 's3' gateways: 'g' export_to: 'a' export_to: '.'");
-  EXPECT_THAT(TakeDifferences(), ElementsAre("exported-for-gateway b/g a", "for-gateway b/g",
-                                             "own-for-gateway b/g b", "virtual-services-seen"));
+  EXPECT_THAT(TakeDifferences(),
+              UnorderedElementsAre("GatewayRoutesExported b/g a", "GatewayRoutesForAll b/g",
+                                   "GatewayRoutesOwn b/g b", "AllVirtualServices"));
   PutDestinationRule("b", "d2", "host: 's2'");
-  EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules b"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("DestinationRules b"));
   Remove(config::Kind::kDestinationRule, "a", "d");
-  EXPECT_THAT(TakeDifferences(), ElementsAre("destination-rules a"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("DestinationRules a"));
   EXPECT_EQ(last_->destination_rules->Namespace("a"), nullptr);
   PutPeerAuthentication("b", "p", "mtls { mode: STRICT }");
   EXPECT_THAT(TakeDifferences(),
-              UnorderedElementsAre("peer-authentications b", "policies PeerAuthentication b"));
+              UnorderedElementsAre("PeerAuthentications b", "Policies PeerAuthentication b"));
 }
 
-TEST_F(SnapshotDiffTest, ObjectsConcernTheirKindAndNamespace) {
+TEST_F(QuestionTableTest, ObjectsConcernTheirKindAndNamespace) {
   const auto a = last_->objects->In(config::Kind::kSidecar, "a");
   ASSERT_NE(a, nullptr);
   EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "c"), nullptr);
   EXPECT_EQ(last_->objects->In(config::Kind::kGateway, "a"), nullptr);
   PutSidecar("b", "older", "egress { hosts: './*' }", 10);
-  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("objects Sidecar b", "policies Sidecar b"));
+  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("Objects Sidecar b", "Policies Sidecar b"));
   EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), a);
   ASSERT_EQ(last_->objects->Of(config::Kind::kSidecar, "b").size(), 2u);
   EXPECT_EQ(last_->objects->Of(config::Kind::kSidecar, "b")[0]->name(), "older");
@@ -212,23 +164,23 @@ TEST_F(SnapshotDiffTest, ObjectsConcernTheirKindAndNamespace) {
   EXPECT_EQ(last_->objects->Of(config::Kind::kSidecar)[0]->name(), "older");
   Put(config::Kind::kAuthorizationPolicy, "a", "p", istio::security::v1beta1::AuthorizationPolicy());
   EXPECT_THAT(TakeDifferences(),
-              UnorderedElementsAre("objects AuthorizationPolicy a", "policies AuthorizationPolicy a"));
+              UnorderedElementsAre("Objects AuthorizationPolicy a", "Policies AuthorizationPolicy a"));
   EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), a);
   Remove(config::Kind::kAuthorizationPolicy, "a", "p");
   Remove(config::Kind::kSidecar, "a", "c");
   EXPECT_THAT(TakeDifferences(),
-              UnorderedElementsAre("objects AuthorizationPolicy a", "objects Sidecar a",
-                                   "policies AuthorizationPolicy a", "policies Sidecar a"));
+              UnorderedElementsAre("Objects AuthorizationPolicy a", "Objects Sidecar a",
+                                   "Policies AuthorizationPolicy a", "Policies Sidecar a"));
   EXPECT_EQ(last_->objects->In(config::Kind::kSidecar, "a"), nullptr);
   EXPECT_EQ(a->size(), 1u) << "the earlier snapshot is as it was";
 }
 
-TEST_F(SnapshotDiffTest, WorkloadsConcernTheirAddresses) {
+TEST_F(QuestionTableTest, WorkloadsConcernTheirAddresses) {
   AddPod("c", "p", "10.0.0.2", {});
-  EXPECT_THAT(TakeDifferences(), ElementsAre("pod c p", "workload 10.0.0.2"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Pod c p", "Workloads 10.0.0.2"));
 }
 
-TEST_F(SnapshotDiffTest, ExternalTargetsConcernTheirAddresses) {
+TEST_F(QuestionTableTest, ExternalTargetsConcernTheirAddresses) {
   const auto serve = [this](const char* address, uint32_t port) {
     model::ExternalTarget target;
     target.target_port = port;
@@ -239,15 +191,15 @@ TEST_F(SnapshotDiffTest, ExternalTargetsConcernTheirAddresses) {
   serve("192.0.2.1", 80);
   serve("192.0.2.2", 80);
   EXPECT_THAT(TakeDifferences(),
-              UnorderedElementsAre("external-targets 192.0.2.1", "external-targets 192.0.2.2"));
+              UnorderedElementsAre("ExternalTargets 192.0.2.1", "ExternalTargets 192.0.2.2"));
   serve("192.0.2.1", 81);
-  EXPECT_THAT(TakeDifferences(), ElementsAre("external-targets 192.0.2.1"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("ExternalTargets 192.0.2.1"));
   registry_.external_targets.Erase(Interned("192.0.2.2"));
   registry_.changes.external_targets = true;
-  EXPECT_THAT(TakeDifferences(), ElementsAre("external-targets 192.0.2.2"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("ExternalTargets 192.0.2.2"));
 }
 
-TEST_F(SnapshotDiffTest, WrittenObjectsConcernTheirKind) {
+TEST_F(QuestionTableTest, WrittenObjectsConcernTheirKind) {
   config::ObjectStore written;
   const auto write = [&](config::Kind kind) {
     config::ObjectMeta meta;
@@ -258,36 +210,36 @@ TEST_F(SnapshotDiffTest, WrittenObjectsConcernTheirKind) {
     builder_.SetWritten(std::make_shared<const WrittenObjects>(last_->written.get(), written, changes));
   };
   write(config::Kind::kTelemetry);
-  EXPECT_THAT(TakeDifferences(), ElementsAre("written Telemetry"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Written Telemetry"));
   const WrittenObjects::OfKind telemetry = last_->written->All(config::Kind::kTelemetry);
   ASSERT_NE(telemetry, nullptr);
   write(config::Kind::kWasmPlugin);
-  EXPECT_THAT(TakeDifferences(), ElementsAre("written WasmPlugin"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Written WasmPlugin"));
   EXPECT_EQ(last_->written->All(config::Kind::kTelemetry), telemetry);
 }
 
-TEST_F(SnapshotDiffTest, KeySetsConcernTheirSources) {
+TEST_F(QuestionTableTest, KeySetsConcernTheirSources) {
   const auto keys = std::make_shared<const std::string>("k");
   builder_.SetKeySets(std::make_shared<const model::KeySets>(
       model::KeySets{{{"https://a", {}}, keys}, {{{}, "issuer"}, keys}}));
-  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("key-set https://a", "key-set issuer"));
+  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("KeySet https://a", "KeySet issuer"));
   builder_.SetKeySets(std::make_shared<const model::KeySets>(model::KeySets{{{"https://a", {}}, keys}}));
-  EXPECT_THAT(TakeDifferences(), ElementsAre("key-set issuer"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("KeySet issuer"));
   builder_.SetKeySets(std::make_shared<const model::KeySets>(
       model::KeySets{{{"https://a", {}}, std::make_shared<const std::string>("k")}}));
-  EXPECT_THAT(TakeDifferences(), ElementsAre("key-set https://a")) << "another set";
+  EXPECT_THAT(TakeDifferences(), ElementsAre("KeySet https://a")) << "another set";
 }
 
-TEST_F(SnapshotDiffTest, ATrustBundleIsAPartOfItsOwn) {
+TEST_F(QuestionTableTest, ATrustBundleIsAPartOfItsOwn) {
   builder_.SetTrustBundle(std::make_shared<const model::TrustBundle>(model::TrustBundle{"root"}));
-  EXPECT_THAT(TakeDifferences(), ElementsAre("trust-bundle"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("TrustBundle"));
   EXPECT_THAT(TakeDifferences(), IsEmpty());
 }
 
-TEST_F(SnapshotDiffTest, GatewaysOfNetworksAreNetworks) {
+TEST_F(QuestionTableTest, GatewaysOfNetworksAreNetworks) {
   registry_.network_gateways.push_back({.network = "n", .cluster = {}, .address = "1.2.3.4", .port = 1});
   registry_.changes.network_gateways = true;
-  EXPECT_THAT(TakeDifferences(), ElementsAre("networks"));
+  EXPECT_THAT(TakeDifferences(), ElementsAre("Networks"));
   registry_.changes.network_gateways = true;
   EXPECT_THAT(TakeDifferences(), IsEmpty());
 }
