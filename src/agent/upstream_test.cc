@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "base/certificates_fake.h"
 #include "base/strings.h"
-#include "transport/certificates_fake.h"
 #include "transport/server.h"
 #include "transport/socket.h"
 
@@ -19,8 +19,6 @@ namespace fairlead::agent {
 namespace {
 
 using testing::HasSubstr;
-using transport::AuthorityFake;
-using transport::Issued;
 
 constexpr char kWho[] = "/test.v1.Test/Who";
 

@@ -60,11 +60,6 @@ std::vector<IpPrefix> Ranges(std::initializer_list<const char*> texts) {
   return ranges;
 }
 
-int PortOf(const sockaddr& address) {
-  return ntohs(address.sa_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
-}
-
 bool IsOfAnInterface(const IpAddress& address) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return false;
@@ -94,11 +89,13 @@ bool BlockedAddresses::Contain(const IpAddress& address) const {
 }
 
 std::string BlockedAddresses::Blocks(const sockaddr& address) const {
-  const std::optional<IpAddress> ip = AddressOf(address);
+  return Blocks(AddressOf(address), PortOf(address));
+}
+
+std::string BlockedAddresses::Blocks(const std::optional<IpAddress>& ip, int port) const {
   if (!ip) return "no IP address";
   if (Contain(*ip)) return ip->ToString();
   if (endpoints_ == nullptr) return "";
-  const int port = PortOf(address);
   for (const IpAddress& one : Reached(*ip)) {
     if (!endpoints_(one, port)) continue;
     return ip->is_v4() ? StrCat(ip->ToString(), ":", port) : StrCat("[", ip->ToString(), "]:", port);
@@ -128,9 +125,9 @@ bool IsOwnAddress(const IpAddress& address) {
 }
 
 const std::vector<IpPrefix>& PrivateRanges() {
-  static const auto* ranges = new std::vector<IpPrefix>(
-      Ranges({"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "::1/128",
-              "fc00::/7", "fec0::/10"}));
+  static const auto* ranges =
+      new std::vector<IpPrefix>(Ranges({"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10",
+                                        "127.0.0.0/8", "::1/128", "fc00::/7", "fec0::/10"}));
   return *ranges;
 }
 
@@ -142,6 +139,11 @@ std::optional<IpAddress> AddressOf(const sockaddr& address) {
           : &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
   if (inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr) return std::nullopt;
   return IpAddress::Parse(text.data());
+}
+
+int PortOf(const sockaddr& address) {
+  return ntohs(address.sa_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 }  // namespace fairlead::fetch

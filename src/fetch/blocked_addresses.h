@@ -35,6 +35,7 @@ class BlockedAddresses {
   // What of a socket's address is blocked, for a message: "10.0.0.1", "127.0.0.1:8080"; "" where it may be
   // asked.
   std::string Blocks(const sockaddr& address) const;
+  std::string Blocks(const std::optional<IpAddress>& address, int port) const;
 
  private:
   std::vector<IpPrefix> ranges_;
@@ -43,6 +44,7 @@ class BlockedAddresses {
 
 // Of a socket's address; nothing where it is not of IP.
 std::optional<IpAddress> AddressOf(const sockaddr& address);
+int PortOf(const sockaddr& address);
 
 // Everything that an address reaches, itself first.
 std::vector<IpAddress> Reached(const IpAddress& address);

@@ -25,7 +25,7 @@ struct Outcome {
   //   InvalidArgument    the request cannot be sent as it is (URL, header, certificate, token)
   //   Unavailable        no connection, a verification that failed, a broken or senseless answer
   //   DeadlineExceeded   a time limit of the request
-  //   ResourceExhausted  more bytes than Request::most_bytes, or too many requests at once
+  //   ResourceExhausted  more bytes than Request::most_bytes or most_held, or too many requests at once
   //   PermissionDenied   the server's address is blocked
   absl::Status status;
   int http_status = 0;  // 0: no headers came
@@ -42,7 +42,7 @@ class Observer {
   virtual ~Observer() = default;
   // Of the last answer: those of redirects are not shown.
   virtual void OnHeaders(int /*status*/, const Headers& /*headers*/) {}
-  // The next bytes of the body, at most a few hundred KiB, never none; unpacked if it came compressed.
+  // The next bytes of the body, never none; unpacked if it came compressed.
   virtual void OnData(std::string_view bytes) = 0;
   virtual void OnDone(const Outcome& outcome) = 0;
 };
@@ -74,16 +74,19 @@ class Client {
   // The observer must live until its OnDone returned or Cancel did. It may be called before Start returns.
   // Request::bearer is asked here, on the caller's thread. Does not block otherwise.
   Handle Start(Request request, Observer* observer);
+  // The observer goes with the exchange, on the client's thread.
+  Handle Start(Request request, std::unique_ptr<Observer> observer);
 
   // Ends an exchange; none of its callbacks runs or begins once this returned: it waits for one that runs, so
   // hold no lock that the observer takes. On the client's thread it never waits; then a callback that calls
   // this is the last. Nothing where the exchange is over already.
   void Cancel(Handle handle);
 
-  // No OnData (and no OnDone) after the call of a callback that runs, until Resume. Up to
-  // Request::most_held bytes that arrive are kept; then the server is held up. With HTTP/2, other exchanges
-  // of the connection may be held up with it: Request::own_connection prevents that. The idle limit does not
-  // run meanwhile. Both count no calls: one Resume ends all pauses.
+  // No OnData (and no OnDone) begins after that until Resume, where a callback of the exchange calls this;
+  // from elsewhere one may still be on its way. The idle limit does not run meanwhile. Up to
+  // Request::most_held bytes that arrive meanwhile are kept. Then the server is held up; but over HTTP/2,
+  // where it would hold up others of the connection, the exchange ends with ResourceExhausted: for long
+  // bodies that are to wait, Request::own_connection. One Resume ends all pauses.
   void Pause(Handle handle);
   void Resume(Handle handle);
 

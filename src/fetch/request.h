@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fetch/blocked_addresses.h"
 
@@ -31,7 +32,6 @@ struct Tls {
 enum class HttpVersion {
   kAny,  // HTTP/2 over TLS where the server has it, else HTTP/1.1
   k1,    // HTTP/1.1
-  k2,    // HTTP/2, over plaintext without asking first
 };
 
 // TLS 1.2 or newer; from https no redirect leads to plaintext; an Authorization header and a token stay with
@@ -50,18 +50,19 @@ struct Request {
   std::string bearer_file = {};  // read for each request; 64 KiB at most
   Tls tls = {};
   HttpVersion version = HttpVersion::kAny;
-  // nullopt: as the environment says (https_proxy, no_proxy: curl's manual); "": none; else its URL.
+  // nullopt: as the environment says (https_proxy, no_proxy: curl's manual); "": none; else its URL. With
+  // Tls::server_name, no_proxy is about that name.
   std::optional<std::string> proxy = {};
 
   std::chrono::milliseconds connect_limit{10'000};  // to look the name up, connect and shake hands
-  std::chrono::milliseconds idle_limit{0};          // without a byte from the server, once sent; 0: none
+  std::chrono::milliseconds idle_limit{0};          // without a byte from the server, once connected; 0: none
   std::chrono::milliseconds whole_limit{0};         // from Start to OnDone; 0: none
   uint64_t most_bytes = 1 << 20;                    // of the answer's body, unpacked
-  size_t most_held = 1 << 20;                       // kept while paused: see Client::Pause
+  size_t most_held = 4 << 20;                       // kept while paused: see Client::Pause
   int most_redirects = 0;                           // followed; one more is an error, with 0 an answer
 
   bool compressed = false;      // the answer may come packed by gzip
-  bool own_connection = false;  // shares none with others, and leaves none behind
+  bool own_connection = false;  // HTTP/1.1 over one that is shared with no other, and closed afterwards
   bool plaintext = false;       // an http URL may lead to another machine
   // Of these no address is connected to, nor asked over a connection that is there already. Null: none are.
   // Must outlive the exchange.
@@ -70,6 +71,12 @@ struct Request {
 
 // Whether a URL is of plaintext that does not leave the machine.
 bool IsOfThisMachine(std::string_view url);
+
+// InvalidArgument where a part of it cannot be sent; the message quotes no secret.
+absl::Status CheckRequest(const Request& request);
+
+// The bearer token of a request as it is now; "": it has none. An error where it cannot be had or sent.
+absl::StatusOr<std::string> TokenOf(const Request& request);
 
 }  // namespace fairlead::fetch
 

@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "fetch/blocked_addresses.h"
+#include "fetch/client.h"
 
 namespace fairlead::fetch {
 
@@ -29,7 +28,7 @@ struct WebRequest {
   bool plaintext = false;                       // an http URL may lead to another machine
   bool unverified = false;                      // any certificate is believed
   const BlockedAddresses* blocked = nullptr;    // null: none are
-  const std::atomic<bool>* stopping = nullptr;  // breaks the request off within a second
+  const std::atomic<bool>* stopping = nullptr;  // breaks the request off within 100 ms
 };
 
 struct WebAnswer {
@@ -37,15 +36,13 @@ struct WebAnswer {
   std::string body;
   std::string address = {};  // whose answer it is: an IP address, of a proxy where there is one
   // The headers of the last answer, names in lower case; 64 KiB at most, the rest is left out.
-  std::vector<std::pair<std::string, std::string>> headers = {};
+  Headers headers = {};
 };
 
-// Blocks. No answer: Unavailable, ResourceExhausted where it is too long, PermissionDenied where the server's
-// address is blocked, Cancelled where it was stopped. The status of an answer is the caller's to judge.
+// Blocks, while the process's client works. No answer: Unavailable, ResourceExhausted where it is too long,
+// PermissionDenied where the server's address is blocked, Cancelled where it was stopped. The status of an
+// answer is the caller's to judge.
 absl::StatusOr<WebAnswer> Ask(const WebRequest& request);
-
-// Whether a URL is of plaintext that does not leave the machine.
-bool IsOfThisMachine(std::string_view url);
 
 }  // namespace fairlead::fetch
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/certificates_fake.h"
 #include "base/strings.h"
-#include "transport/certificates_fake.h"
 #include "transport/http2_client_fake.h"
 #include "transport/socket.h"
 #include "transport/socket_client_fake.h"

@@ -13,7 +13,7 @@
 #include <functional>
 #include <string>
 
-#include "transport/certificates_fake.h"
+#include "base/certificates_fake.h"
 #include "transport/http2_client_fake.h"
 
 // For tests.

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_TRANSPORT_CERTIFICATES_FAKE_H_
-#define FAIRLEAD_TRANSPORT_CERTIFICATES_FAKE_H_
+#ifndef FAIRLEAD_BASE_CERTIFICATES_FAKE_H_
+#define FAIRLEAD_BASE_CERTIFICATES_FAKE_H_
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 // For tests.
-namespace fairlead::transport {
+namespace fairlead {
 
 struct Issued {
   std::string certificate, key;  // PEM
@@ -128,6 +128,6 @@ class ClientTls {
   SSL_SESSION* session_ = nullptr;
 };
 
-}  // namespace fairlead::transport
+}  // namespace fairlead
 
-#endif  // FAIRLEAD_TRANSPORT_CERTIFICATES_FAKE_H_
+#endif  // FAIRLEAD_BASE_CERTIFICATES_FAKE_H_

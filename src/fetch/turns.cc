@@ -1,0 +1,28 @@
+#include "fetch/turns.h"
+
+#include <algorithm>
+
+namespace fairlead::fetch {
+
+bool Turns::Take(Place place, Exchange exchange) {
+  auto& line = waiting_[place];
+  line.push_back(exchange);
+  places_.emplace(exchange, place);
+  return line.size() == 1;
+}
+
+std::optional<Turns::Exchange> Turns::Leave(Exchange exchange) {
+  const auto found = places_.find(exchange);
+  if (found == places_.end()) return std::nullopt;
+  const auto line = waiting_.find(found->second);
+  places_.erase(found);
+  const bool was_first = line->second.front() == exchange;
+  line->second.erase(std::find(line->second.begin(), line->second.end(), exchange));
+  if (line->second.empty()) {
+    waiting_.erase(line);
+    return std::nullopt;
+  }
+  return was_first ? std::optional(line->second.front()) : std::nullopt;
+}
+
+}  // namespace fairlead::fetch
