@@ -16,8 +16,8 @@ import sys
 ALLOWED = {
     "base": "",
     "proto": "base",
-    "kube": "base",
     "config": "base proto",
+    "kube": "config fetch",
     "source": "config kube",
     "model": "base config",
     "registry": "model config",

@@ -207,8 +207,7 @@ bool CheckFields(Node node, const Schema& schema, const FieldPath& path, bool ro
     if (field != nullptr) {
       good = CheckField(entry.value, *field, FieldPath(path, entry.key), report) && good;
     } else if (!root || (entry.key != "apiVersion" && entry.key != "kind")) {
-      report.UnknownField(entry, path, schema.Names());
-      good = false;
+      good = report.UnknownField(entry, path, schema.Names()) && good;
     }
   }
   return good;

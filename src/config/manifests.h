@@ -35,8 +35,8 @@ enum class Documents { kDropped, kKept };
 // with a diagnostic for each mistake; the others count. What an API server would fill in is filled in. Kinds
 // that a mesh does not read are passed over: in silence if they are Kubernetes' own, else with a warning. An
 // object that is there twice counts the first time. `cluster` (see ObjectMeta) is whose objects they are. No
-// diagnostic quotes a Secret, or a document whose kind is not known. Thread-safe; distinct texts may be parsed
-// at once.
+// diagnostic quotes a Secret, or a document whose kind is not known. Thread-safe; distinct texts may be
+// parsed at once.
 ParseResult ParseManifests(std::string_view text, const Interned& file,
                            Admission admission = Admission::kChecked,
                            Documents documents = Documents::kDropped, const Interned& cluster = {});
@@ -46,6 +46,10 @@ ParseResult ParseManifests(std::string_view text, const Interned& file,
 ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
 // The same for an object that has been admitted elsewhere: only what cannot be read is a mistake.
 ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report);
+// The same for an object as an API server hands it out, which is admitted and has its defaults: unknown
+// fields are passed over, and the document need not say what kind and version it has.
+ConfigPtr ReadStoredObject(const KindInfo& kind, std::string_view api_version, const ObjectKey& key,
+                           Node document, Report& report);
 
 }  // namespace fairlead::config
 

@@ -63,6 +63,40 @@ Payload ReadStructPayload(const KindInfo& kind, Node document, Report& report) {
   return ReadKubernetes(kind, document, report);
 }
 
+// An API server has filled in the defaults and knows its own schema better than we do.
+Payload CopyStoredTree(Node document) {
+  TreeBuilder builder;
+  builder.BeginMapping(document.line());
+  for (const Node::Entry& entry : document.entries()) {
+    if (IsHeader(entry.key) || entry.value.IsNull()) continue;
+    builder.Key(entry.key, entry.key_line);
+    builder.Copy(entry.value);
+  }
+  builder.End();
+  auto tree = std::make_shared<const Tree>(builder.Build());
+  const Hash128 hash = tree->root().Hash();
+  return {std::move(tree), hash};
+}
+
+Payload ReadStoredProto(Kind kind, Node document, Report& report) {
+  const Node spec = document.Find("spec");
+  const std::shared_ptr<google::protobuf::Message> message = NewSpec(kind);
+  if (!spec.IsNull())
+    ReadProto(spec, FieldPath(FieldPath(), "spec"), report, message.get(), UnknownFields::kWarning);
+  return {message, spec.Hash()};
+}
+
+ConfigPtr MakeObject(const KindInfo& kind, std::string_view api_version, ObjectMeta meta, Node document,
+                     Payload payload, const Interned& file) {
+  std::shared_ptr<const ObjectStatus> status = ReadStatus(kind.kind, document);
+  ContentHash hash;
+  hash.Add(static_cast<uint8_t>(kind.kind)).Add(meta).Add(payload.hash);
+  if (status != nullptr) hash.Add(*status);
+  Origin origin{file, document.line(), api_version};
+  return std::make_shared<const ConfigObject>(kind.kind, std::move(meta), std::move(origin),
+                                              std::move(payload.value), hash.value(), std::move(status));
+}
+
 }  // namespace
 
 ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report) {
@@ -83,13 +117,30 @@ ConfigPtr ParseObject(const KindInfo& kind, const ObjectKey& key, Node document,
   ObjectMeta meta = ReadMetadata(key, document, metadata_checked, report);
   if (IsEndpoints(kind)) LabelMirror(meta);
   if (report.errors() != errors_before) return nullptr;
-  std::shared_ptr<const ObjectStatus> status = ReadStatus(kind.kind, document);
-  ContentHash hash;
-  hash.Add(static_cast<uint8_t>(kind.kind)).Add(meta).Add(payload.hash);
-  if (status != nullptr) hash.Add(*status);
-  Origin origin{report.file(), document.line(), document.Find("apiVersion").String()};
-  return std::make_shared<const ConfigObject>(kind.kind, std::move(meta), std::move(origin),
-                                              std::move(payload.value), hash.value(), std::move(status));
+  return MakeObject(kind, document.Find("apiVersion").String(), std::move(meta), document, std::move(payload),
+                    report.file());
+}
+
+ConfigPtr ReadStoredObject(const KindInfo& kind, std::string_view api_version, const ObjectKey& key,
+                           Node document, Report& report) {
+  const size_t errors_before = report.errors();
+  report.PassOverUnknownFields();
+  Payload payload;
+  switch (kind.payload) {
+    case PayloadType::kProto:
+      payload = ReadStoredProto(kind.kind, document, report);
+      break;
+    case PayloadType::kStruct:
+      if (CheckKubernetes(document, KubernetesMessage(api_version, kind.name), FieldPath(), report))
+        payload = ReadKubernetes(kind, document, report);
+      break;
+    case PayloadType::kTree:
+      payload = CopyStoredTree(document);
+      break;
+  }
+  ObjectMeta meta = ReadMetadata(key, document, kind.payload == PayloadType::kStruct, report);
+  if (report.errors() != errors_before) return nullptr;
+  return MakeObject(kind, api_version, std::move(meta), document, std::move(payload), report.file());
 }
 
 ConfigPtr AdmitObject(const KindInfo& kind, const ObjectKey& key, Node document, Report& report) {

@@ -273,10 +273,8 @@ bool ReadText(Node node, const FieldDescriptor* field, const FieldPath& path, Re
 
 bool Reading::Unknown(const Node::Entry& entry, const FieldPath& path,
                       const std::vector<std::string_view>& names) {
-  if (unknown == UnknownFields::kError) {
-    report.UnknownField(entry, path, names);
-    return false;
-  }
+  if (report.passes_over_unknown()) return true;
+  if (unknown == UnknownFields::kError) return report.UnknownField(entry, path, names);
   report.Warning("unknown-field", entry.key_line, FieldPath(path, entry.key).ToText(),
                  StrCat("unknown field, passed over", Suggestion(entry.key, names)));
   return true;

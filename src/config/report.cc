@@ -80,19 +80,20 @@ void Report::PlainWarning(std::string_view code, int line, std::string path, std
 }
 
 void Report::WrongType(Node at, const FieldPath& path, std::string_view expected) {
-  const std::string got =
-      quoting_ == Quoting::kNothing ? std::string(NameOf(at.type())) : DescribeValue(at);
+  const std::string got = quoting_ == Quoting::kNothing ? std::string(NameOf(at.type())) : DescribeValue(at);
   PlainError("wrong-type", at, path, StrCat("expected ", expected, ", got ", got));
 }
 
-void Report::UnknownField(const Node::Entry& entry, const FieldPath& parent,
+bool Report::UnknownField(const Node::Entry& entry, const FieldPath& parent,
                           const std::vector<std::string_view>& names) {
+  if (passes_over_unknown_) return true;
   if (IsFull()) {
     ++errors_;
-    return;
+    return false;
   }
   PlainError("unknown-field", entry.key_line, FieldPath(parent, entry.key).ToText(),
              StrCat("unknown field", errors_ < kMostSuggestions ? Suggestion(entry.key, names) : ""));
+  return false;
 }
 
 }  // namespace fairlead::config

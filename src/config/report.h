@@ -28,6 +28,8 @@ class Report {
   // What may be quoted from here on; values at first. Where nothing may, paths are cut (ShownPath), and a
   // message that might have a value in it is replaced by one that has none.
   void SetQuoting(Quoting quoting) { quoting_ = quoting; }
+  // Unknown fields are no mistakes from here on: of objects that an API server has admitted.
+  void PassOverUnknownFields() { passes_over_unknown_ = true; }
 
   void Error(std::string_view code, int line, std::string path, std::string message);
   void Error(std::string_view code, Node at, const FieldPath& path, std::string message) {
@@ -42,12 +44,14 @@ class Report {
   void PlainWarning(std::string_view code, int line, std::string path, std::string message);
   // "expected a list, got string" at the node.
   void WrongType(Node at, const FieldPath& path, std::string_view expected);
-  // `names`: the fields that exist here, of which a similar one is suggested.
-  void UnknownField(const Node::Entry& entry, const FieldPath& parent,
+  // `names`: the fields that exist here, of which a similar one is suggested. True where it is passed over.
+  bool UnknownField(const Node::Entry& entry, const FieldPath& parent,
                     const std::vector<std::string_view>& names);
 
+  bool passes_over_unknown() const { return passes_over_unknown_; }
   size_t errors() const { return errors_; }
-  // Whether more mistakes of the object at hand are counted and not kept: those who find one need not say it well.
+  // Whether more mistakes of the object at hand are counted and not kept: those who find one need not say it
+  // well.
   bool IsFull() const { return diagnostics_.size() - of_others_ > kMostMistakes; }
   const Interned& file() const { return file_; }
   std::vector<Diagnostic> Take() { return std::move(diagnostics_); }
@@ -61,6 +65,7 @@ class Report {
   std::vector<Diagnostic> diagnostics_;
   size_t of_others_ = 0;  // of the diagnostics: what was said before the object at hand
   size_t errors_ = 0;
+  bool passes_over_unknown_ = false;
 };
 
 // "string \"abc\"", "integer 5", "list": a node as messages name it, long texts cut.

@@ -1,0 +1,313 @@
+#include "kube/list_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/excerpt.h"
+#include "base/strings.h"
+
+namespace fairlead::kube {
+namespace {
+
+using config::JsonFields;
+using config::Node;
+using Trouble = ListWatch::Trouble;
+
+constexpr size_t kMostRefusalBytes = 64 << 10;
+constexpr size_t kLongestVersion = 256;
+constexpr size_t kLongestContinue = 16 << 10;
+constexpr size_t kFewestObjects = 10;
+constexpr size_t kMostStuck = 5;
+
+// RFC 3986: what is not unreserved is escaped.
+std::string Escaped(std::string_view text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    if (plain) {
+      escaped.push_back(c);
+    } else {
+      escaped.push_back('%');
+      escaped.push_back(kDigits[byte >> 4]);
+      escaped.push_back(kDigits[byte & 15]);
+    }
+  }
+  return escaped;
+}
+
+JsonFields Below(std::string_view key, const JsonFields* fields) {
+  JsonFields all;
+  if (fields != nullptr) all.below[std::string(key)] = *fields;
+  return all;
+}
+
+Trouble TroubleOf(int http_status) {
+  switch (http_status) {
+    case 401:
+      return Trouble::kUnauthorized;
+    case 403:
+      return Trouble::kForbidden;
+    case 404:
+      return Trouble::kNotServed;
+    default:
+      return Trouble::kServer;
+  }
+}
+
+// "403: pods is forbidden: …": of the server's Status.
+std::string RefusalText(int code, std::string_view message) {
+  constexpr size_t kLongest = 300;
+  return StrCat(code, message.empty() ? "" : ": ", message.substr(0, kLongest));
+}
+
+}  // namespace
+
+ListWatch::ListWatch(Options options, config::JsonReader* reader, Receiver* receiver)
+    : options_(std::move(options)),
+      list_fields_(Below("items", options_.fields)),
+      event_fields_(Below("object", options_.fields)),
+      reader_(reader),
+      receiver_(receiver),
+      random_(options_.seed),
+      chunk_(options_.chunk) {}
+
+ListWatch::Milliseconds ListWatch::Random(Milliseconds from, Milliseconds to) {
+  return Milliseconds(
+      std::uniform_int_distribution<Milliseconds::rep>(from.count(), std::max(from, to).count())(random_));
+}
+
+// Between a half and the whole of what doubles with each failure.
+ListWatch::Milliseconds ListWatch::Backoff() {
+  Milliseconds most = options_.first_backoff;
+  for (size_t i = 1; i < failures_ && most < options_.most_backoff; ++i) most *= 2;
+  most = std::min(most, options_.most_backoff);
+  return Random(most / 2, most);
+}
+
+std::string ListWatch::ListTarget() const {
+  std::string target = options_.path;
+  if (chunk_ > 0) StrAppend(&target, "?limit=", chunk_);
+  if (!continue_.empty()) StrAppend(&target, "&continue=", Escaped(continue_));
+  return target;
+}
+
+std::string ListWatch::WatchTarget() {
+  const auto watch = Milliseconds(options_.watch);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Random(watch, 2 * watch));
+  ends_ = begun_ + seconds + std::chrono::seconds(30);
+  return StrCat(options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", Escaped(version_),
+                "&timeoutSeconds=", seconds.count());
+}
+
+std::optional<std::string> ListWatch::TakeRequest(Time now) {
+  if (running_ || cancel_ || now < due_) return std::nullopt;
+  running_ = true;
+  begun_ = heard_ = now;
+  http_status_ = 0;
+  saw_event_ = false;
+  ends_ = now + std::chrono::minutes(10);
+  return phase_ == Phase::kList ? ListTarget() : WatchTarget();
+}
+
+ListWatch::Time ListWatch::NextTick() const {
+  if (!running_) return due_;
+  const Milliseconds silence = phase_ == Phase::kList ? options_.silence / 3 : options_.silence;
+  return std::min(heard_ + silence, ends_);
+}
+
+void ListWatch::Tick(Time now) {
+  if (!running_ || now < NextTick()) return;
+  const bool list = phase_ == Phase::kList;
+  GiveUp(now, list ? "the list came to no end in time" : "the watch was silent for too long");
+}
+
+void ListWatch::Hurry(Time now) {
+  if (!running_) due_ = std::min(due_, now);
+}
+
+void ListWatch::EndExchange() {
+  running_ = false;
+  searched_ = 0;
+  body_ = std::string();
+}
+
+void ListWatch::Fail(Time now, Trouble trouble, std::string text, Milliseconds at_least) {
+  EndExchange();
+  ++failures_;
+  trouble_ = trouble;
+  trouble_text_ = Excerpt(text, 400);
+  due_ = now + std::max(Backoff(), at_least);
+}
+
+// The exchange goes on for the server, not for us.
+void ListWatch::GiveUp(Time now, std::string text) {
+  cancel_ = true;
+  Fail(now, Trouble::kUnreachable, std::move(text));
+}
+
+void ListWatch::Relist() {
+  phase_ = Phase::kList;
+  continue_.clear();
+  chunks_ = 0;
+  stuck_ = 0;
+}
+
+void ListWatch::Succeed() {
+  failures_ = 0;
+  trouble_ = Trouble::kNone;
+  trouble_text_.clear();
+}
+
+void ListWatch::OnStatus(Time now, int http_status) {
+  if (!running_) return;
+  heard_ = now;
+  http_status_ = http_status;
+}
+
+void ListWatch::OnBytes(Time now, std::string_view bytes) {
+  if (!running_) return;
+  heard_ = now;
+  if (http_status_ != 200) {
+    body_.append(bytes.substr(0, kMostRefusalBytes - std::min(kMostRefusalBytes, body_.size())));
+    return;
+  }
+  body_.append(bytes);
+  if (phase_ == Phase::kWatch) return TakeLines(now);
+  if (body_.size() > options_.most_list_bytes) {
+    cancel_ = true;
+    OnEnd(now, {AnswerEnd::Reason::kTooLarge});
+  }
+}
+
+void ListWatch::OnEnd(Time now, const AnswerEnd& end) {
+  if (!running_) return;
+  if (end.reason == AnswerEnd::Reason::kBroken && http_status_ == 0)
+    return Fail(now, Trouble::kUnreachable, end.message);
+  if (http_status_ != 200) return OnRefusal(now, end);
+  if (phase_ == Phase::kWatch) return EndWatch(now, end);
+  if (end.reason == AnswerEnd::Reason::kTooLarge) {
+    // Fewer at once, as the objects are large; those that came before are asked for again.
+    chunk_ = std::max(kFewestObjects, (chunk_ == 0 ? options_.chunk : chunk_) / 4);
+    return Fail(now, Trouble::kServer, "a chunk of the list is too large");
+  }
+  if (end.reason == AnswerEnd::Reason::kBroken) return Fail(now, Trouble::kUnreachable, end.message);
+  TakeChunk(now);
+}
+
+void ListWatch::OnGoneVersion(Time now, std::string text) {
+  if (phase_ == Phase::kList && !continue_.empty()) {
+    // A server that forgets too fast for chunks is asked for all at once.
+    if (++expired_lists_ >= 2) chunk_ = 0;
+  }
+  Relist();
+  Fail(now, Trouble::kServer, std::move(text));
+}
+
+void ListWatch::OnRefusal(Time now, const AnswerEnd& end) {
+  std::string message;
+  if (const auto status = reader_->Read(body_); status.ok()) message = status->Find("message").String();
+  std::string text = RefusalText(http_status_, message);
+  const bool senseless = phase_ == Phase::kWatch && http_status_ == 400;
+  if (http_status_ == 410 || senseless) return OnGoneVersion(now, std::move(text));
+  if (phase_ == Phase::kWatch && http_status_ >= 500 && ++stuck_ >= kMostStuck) Relist();
+  Milliseconds at_least{0};
+  if (end.retry_after) at_least = std::min(Milliseconds(*end.retry_after), options_.most_retry_after);
+  at_least += Random(Milliseconds(0), at_least / 10);
+  Fail(now, TroubleOf(http_status_), std::move(text), at_least);
+}
+
+void ListWatch::TakeChunk(Time now) {
+  const absl::StatusOr<config::Tree> tree = reader_->Read(body_, &list_fields_);
+  if (!tree.ok()) return Fail(now, Trouble::kUnreachable, std::string(FromAbsl(tree.status().message())));
+  const Node metadata = tree->Find("metadata"), items = tree->Find("items");
+  const std::string_view version = metadata.Find("resourceVersion").String();
+  const std::string_view next = metadata.Find("continue").String();
+  if (version.empty() || version.size() > kLongestVersion || next.size() > kLongestContinue ||
+      (items && !items.IsSequence() && !items.IsNull()))
+    return Fail(now, Trouble::kUnreachable, "the answer is no list");
+  if (++chunks_ > options_.most_chunks || (!next.empty() && next == continue_)) {
+    Relist();
+    return Fail(now, Trouble::kUnreachable, "the list has no end");
+  }
+  EndExchange();
+  if (continue_.empty()) receiver_->OnListBegin();
+  for (Node item : items.elements()) receiver_->OnObject(item);
+  Succeed();
+  due_ = now;
+  continue_ = next;
+  if (!continue_.empty()) return;
+  version_ = version;
+  synced_ = true;
+  expired_lists_ = stuck_ = 0;
+  chunks_ = 0;
+  chunk_ = std::max(chunk_, std::min<size_t>(options_.chunk, kFewestObjects));
+  phase_ = Phase::kWatch;
+  receiver_->OnListEnd();
+}
+
+void ListWatch::TakeLines(Time now) {
+  size_t begin = 0;
+  for (;;) {
+    const size_t end = body_.find('\n', std::max(begin, searched_));
+    if (end == std::string::npos) break;
+    const std::string_view line = Trim(std::string_view(body_).substr(begin, end - begin));
+    begin = end + 1;
+    searched_ = begin;
+    if (!line.empty()) TakeEvent(now, line);
+    if (!running_) return;  // it ended by the event
+  }
+  body_.erase(0, begin);
+  searched_ = body_.size();
+  if (body_.size() <= options_.most_event_bytes) return;
+  cancel_ = true;
+  Relist();
+  Fail(now, Trouble::kServer, "an event of the watch is too large");
+}
+
+void ListWatch::TakeEvent(Time now, std::string_view line) {
+  const absl::StatusOr<config::Tree> tree = reader_->Read(line, &event_fields_);
+  const Node object = tree.ok() ? tree->Find("object") : Node();
+  const std::string_view type = tree.ok() ? tree->Find("type").String() : "";
+  if (!object.IsMapping() || type.empty()) {
+    cancel_ = true;
+    Relist();
+    return Fail(now, Trouble::kUnreachable, "an event of the watch is none");
+  }
+  if (type == "ERROR") return TakeError(now, object);
+  if (type == "ADDED" || type == "MODIFIED") receiver_->OnObject(object);
+  if (type == "DELETED") receiver_->OnGone(object);
+  const std::string_view version = object.Find("metadata").Find("resourceVersion").String();
+  if (!version.empty() && version.size() <= kLongestVersion) version_ = version;
+  saw_event_ = true;
+  stuck_ = 0;
+  Succeed();
+}
+
+// A Status inside of the stream, after which nothing comes.
+void ListWatch::TakeError(Time now, Node status) {
+  const auto code = static_cast<int>(std::clamp<int64_t>(status.Find("code").Int().value_or(500), 0, 999));
+  std::string text = RefusalText(code, status.Find("message").String());
+  const int64_t seconds = status.Find("details").Find("retryAfterSeconds").Int().value_or(0);
+  const auto retry = std::chrono::seconds(std::clamp<int64_t>(seconds, 0, 86'400));
+  cancel_ = true;
+  if (code == 410) return OnGoneVersion(now, std::move(text));
+  if (code >= 500 && ++stuck_ >= kMostStuck) Relist();
+  Fail(now, TroubleOf(code), std::move(text), std::min(Milliseconds(retry), options_.most_retry_after));
+}
+
+// Servers end watches after their time. One that ends at once and has said nothing is no success.
+void ListWatch::EndWatch(Time now, const AnswerEnd& end) {
+  const bool short_lived = now - begun_ < std::chrono::seconds(1) && !saw_event_;
+  if (end.reason != AnswerEnd::Reason::kWhole || short_lived) {
+    return Fail(now, Trouble::kUnreachable,
+                end.message.empty() ? "the watch ended at once" : end.message);
+  }
+  EndExchange();
+  Succeed();
+  due_ = now;
+}
+
+}  // namespace fairlead::kube

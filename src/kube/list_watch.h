@@ -1,0 +1,143 @@
+#ifndef FAIRLEAD_KUBE_LIST_WATCH_H_
+#define FAIRLEAD_KUBE_LIST_WATCH_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "config/json_reader.h"
+#include "config/tree.h"
+
+namespace fairlead::kube {
+
+// How an answer ended, for ListWatch.
+struct AnswerEnd {
+  enum class Reason : uint8_t { kWhole, kBroken, kTooLarge };
+  Reason reason = Reason::kWhole;
+  std::string message = {};  // why it broke, for people
+  std::optional<std::chrono::seconds> retry_after = {};
+};
+
+// Keeps a copy of one collection of an API server up to date: lists it in chunks, then watches it from there on.
+// Does no I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to a
+// receiver. One exchange at a time. One thread at a time.
+//
+// What the server says is believed in this much: a list is the whole collection once its last chunk came; a
+// version that the server no longer knows (410) is listed anew; what a new list has no more is gone. Failures
+// are repeated after a while that doubles, up to Options::most_backoff, with jitter.
+// Source: kubernetes.io/docs/reference/using-api/api-concepts (watches, bookmarks, chunks, 410 Gone).
+class ListWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Time = Clock::time_point;
+  using Milliseconds = std::chrono::milliseconds;
+
+  // Nodes are valid during the call alone.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    // A list begins: what of before is not in it is gone when it ends. Again where it had to begin anew.
+    virtual void OnListBegin() = 0;
+    virtual void OnObject(config::Node object) = 0;  // it is there now, new or changed or neither
+    virtual void OnListEnd() = 0;
+    virtual void OnGone(config::Node object) = 0;  // deleted; `object` is the last that was known of it
+  };
+
+  struct Options {
+    std::string path;                          // "/api/v1/pods"
+    const config::JsonFields* fields = nullptr;  // of an object; null: all. Must outlive this
+    size_t chunk = 500;                        // objects asked for at once
+    size_t most_list_bytes = 128 << 20;        // of one chunk
+    size_t most_event_bytes = 16 << 20;        // of one event of a watch
+    size_t most_chunks = 20'000;               // of one list
+    std::chrono::seconds watch{300};           // how long to watch at once: up to twice that
+    Milliseconds silence{150'000};  // a watch without a byte for so long is given up; a list: a third of it
+    Milliseconds first_backoff{500}, most_backoff{30'000};
+    Milliseconds most_retry_after{300'000};  // a server that wants to be left alone for longer is not heeded
+    uint64_t seed = 0;                       // of the jitter
+  };
+  // Why it has no news now.
+  enum class Trouble : uint8_t {
+    kNone,
+    kUnreachable,   // no connection, no or a senseless answer, a time-out
+    kUnauthorized,  // 401
+    kForbidden,     // 403
+    kNotServed,     // 404: there is no such collection
+    kServer,        // another status
+  };
+
+  // `reader` and `receiver` must outlive this; a reader may serve many.
+  ListWatch(Options options, config::JsonReader* reader, Receiver* receiver);
+
+  // The path and query to ask for now, once; nothing while an exchange runs or has to wait.
+  std::optional<std::string> TakeRequest(Time now);
+  // Whether the exchange that runs is to be cancelled, once: its bytes are not wanted any more.
+  bool TakeCancel() { return std::exchange(cancel_, false); }
+  // When to call Tick; not needed before.
+  Time NextTick() const;
+  void Tick(Time now);
+
+  // Of the exchange that runs. Without one they do nothing.
+  void OnStatus(Time now, int http_status);
+  void OnBytes(Time now, std::string_view bytes);
+  void OnEnd(Time now, const AnswerEnd& end);
+  // What was waited for may be there: the next request goes out at once.
+  void Hurry(Time now);
+
+  bool synced() const { return synced_; }  // a list came to its end
+  Trouble trouble() const { return trouble_; }
+  const std::string& trouble_text() const { return trouble_text_; }  // for people
+  const std::string& version() const { return version_; }            // resourceVersion that is known
+
+ private:
+  void EndExchange();
+  void Fail(Time now, Trouble trouble, std::string text, Milliseconds at_least = {});
+  void GiveUp(Time now, std::string text);
+  void Relist();
+  Milliseconds Backoff();
+  Milliseconds Random(Milliseconds from, Milliseconds to);
+  void OnRefusal(Time now, const AnswerEnd& end);
+  void OnGoneVersion(Time now, std::string text);
+  void TakeChunk(Time now);
+  void TakeLines(Time now);
+  void TakeEvent(Time now, std::string_view line);
+  void TakeError(Time now, config::Node status);
+  void EndWatch(Time now, const AnswerEnd& end);
+  std::string ListTarget() const;
+  std::string WatchTarget();
+  void Succeed();
+
+  const Options options_;
+  config::JsonFields list_fields_, event_fields_;
+  config::JsonReader* const reader_;
+  Receiver* const receiver_;
+  std::mt19937_64 random_;
+
+  enum class Phase : uint8_t { kList, kWatch };
+  Phase phase_ = Phase::kList;
+  bool running_ = false, cancel_ = false, synced_ = false;
+  Time due_{};                      // when the next request may go out
+  Time begun_{}, heard_{}, ends_{};  // of the exchange: its start, its last byte, its end at the latest
+  int http_status_ = 0;
+  std::string body_;      // of a list or a refusal; of a watch the line that is not whole yet
+  size_t searched_ = 0;   // of body_, for the end of the line
+  bool saw_event_ = false;
+
+  size_t chunk_;             // objects to ask for; 0: all at once
+  size_t chunks_ = 0;        // of this list
+  std::string continue_;     // where the next chunk begins; "": at the start
+  std::string version_;
+  size_t expired_lists_ = 0;  // lists in a row that the server forgot before their end
+  size_t failures_ = 0;       // in a row
+  size_t stuck_ = 0;          // watches in a row that failed at this version
+  Trouble trouble_ = Trouble::kNone;
+  std::string trouble_text_;
+};
+
+}  // namespace fairlead::kube
+
+#endif  // FAIRLEAD_KUBE_LIST_WATCH_H_
