@@ -165,6 +165,9 @@ void ListWatch::OnStatus(Time now, int http_status) {
   if (!running_) return;
   heard_ = now;
   http_status_ = http_status;
+  if (http_status != 200 || phase_ != Phase::kWatch) return;
+  trouble_ = Trouble::kNone;
+  trouble_text_.clear();
 }
 
 void ListWatch::OnBytes(Time now, std::string_view bytes) {
@@ -189,7 +192,7 @@ void ListWatch::OnEnd(Time now, const AnswerEnd& end) {
   if (http_status_ != 200) return OnRefusal(now, end);
   if (phase_ == Phase::kWatch) return EndWatch(now, end);
   if (end.reason == AnswerEnd::Reason::kTooLarge) {
-    // Fewer at once, as the objects are large; those that came before are asked for again.
+    // Fewer at once, as the objects are large.
     chunk_ = std::max(kFewestObjects, (chunk_ == 0 ? options_.chunk : chunk_) / 4);
     return Fail(now, Trouble::kServer, "a chunk of the list is too large");
   }
@@ -243,7 +246,7 @@ void ListWatch::TakeChunk(Time now) {
   synced_ = true;
   expired_lists_ = stuck_ = 0;
   chunks_ = 0;
-  chunk_ = std::max(chunk_, std::min<size_t>(options_.chunk, kFewestObjects));
+  if (chunk_ == 0) chunk_ = options_.chunk;
   phase_ = Phase::kWatch;
   receiver_->OnListEnd();
 }
@@ -302,8 +305,7 @@ void ListWatch::TakeError(Time now, Node status) {
 void ListWatch::EndWatch(Time now, const AnswerEnd& end) {
   const bool short_lived = now - begun_ < std::chrono::seconds(1) && !saw_event_;
   if (end.reason != AnswerEnd::Reason::kWhole || short_lived) {
-    return Fail(now, Trouble::kUnreachable,
-                end.message.empty() ? "the watch ended at once" : end.message);
+    return Fail(now, Trouble::kUnreachable, end.message.empty() ? "the watch ended at once" : end.message);
   }
   EndExchange();
   Succeed();

@@ -22,9 +22,9 @@ struct AnswerEnd {
   std::optional<std::chrono::seconds> retry_after = {};
 };
 
-// Keeps a copy of one collection of an API server up to date: lists it in chunks, then watches it from there on.
-// Does no I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to a
-// receiver. One exchange at a time. One thread at a time.
+// Keeps a copy of one collection of an API server up to date: lists it in chunks, then watches it from there
+// on. Does no I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to
+// a receiver. One exchange at a time. One thread at a time.
 //
 // What the server says is believed in this much: a list is the whole collection once its last chunk came; a
 // version that the server no longer knows (410) is listed anew; what a new list has no more is gone. Failures
@@ -48,13 +48,13 @@ class ListWatch {
   };
 
   struct Options {
-    std::string path;                          // "/api/v1/pods"
+    std::string path;                            // "/api/v1/pods"
     const config::JsonFields* fields = nullptr;  // of an object; null: all. Must outlive this
-    size_t chunk = 500;                        // objects asked for at once
-    size_t most_list_bytes = 128 << 20;        // of one chunk
-    size_t most_event_bytes = 16 << 20;        // of one event of a watch
-    size_t most_chunks = 20'000;               // of one list
-    std::chrono::seconds watch{300};           // how long to watch at once: up to twice that
+    size_t chunk = 500;                          // objects asked for at once
+    size_t most_list_bytes = 128 << 20;          // of one chunk
+    size_t most_event_bytes = 16 << 20;          // of one event of a watch
+    size_t most_chunks = 20'000;                 // of one list
+    std::chrono::seconds watch{300};             // how long to watch at once: up to twice that
     Milliseconds silence{150'000};  // a watch without a byte for so long is given up; a list: a third of it
     Milliseconds first_backoff{500}, most_backoff{30'000};
     Milliseconds most_retry_after{300'000};  // a server that wants to be left alone for longer is not heeded
@@ -120,16 +120,16 @@ class ListWatch {
   enum class Phase : uint8_t { kList, kWatch };
   Phase phase_ = Phase::kList;
   bool running_ = false, cancel_ = false, synced_ = false;
-  Time due_{};                      // when the next request may go out
+  Time due_{};                       // when the next request may go out
   Time begun_{}, heard_{}, ends_{};  // of the exchange: its start, its last byte, its end at the latest
   int http_status_ = 0;
-  std::string body_;      // of a list or a refusal; of a watch the line that is not whole yet
-  size_t searched_ = 0;   // of body_, for the end of the line
+  std::string body_;     // of a list or a refusal; of a watch the line that is not whole yet
+  size_t searched_ = 0;  // of body_, for the end of the line
   bool saw_event_ = false;
 
-  size_t chunk_;             // objects to ask for; 0: all at once
-  size_t chunks_ = 0;        // of this list
-  std::string continue_;     // where the next chunk begins; "": at the start
+  size_t chunk_;          // objects to ask for; 0: all at once
+  size_t chunks_ = 0;     // of this list
+  std::string continue_;  // where the next chunk begins; "": at the start
   std::string version_;
   size_t expired_lists_ = 0;  // lists in a row that the server forgot before their end
   size_t failures_ = 0;       // in a row
