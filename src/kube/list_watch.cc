@@ -88,10 +88,12 @@ ListWatch::Milliseconds ListWatch::Backoff() {
 }
 
 std::string ListWatch::ListTarget() const {
-  std::string target = options_.path;
-  if (chunk_ > 0) StrAppend(&target, "?limit=", chunk_);
-  if (!continue_.empty()) StrAppend(&target, "&continue=", Escaped(continue_));
-  return target;
+  std::string query;
+  if (chunk_ > 0) StrAppend(&query, "&limit=", chunk_);
+  if (!continue_.empty()) StrAppend(&query, "&continue=", Escaped(continue_));
+  if (!options_.selector.empty()) StrAppend(&query, "&", options_.selector);
+  if (!query.empty()) query.front() = '?';
+  return options_.path + query;
 }
 
 std::string ListWatch::WatchTarget() {
@@ -99,7 +101,7 @@ std::string ListWatch::WatchTarget() {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Random(watch, 2 * watch));
   ends_ = begun_ + seconds + std::chrono::seconds(30);
   return StrCat(options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", Escaped(version_),
-                "&timeoutSeconds=", seconds.count());
+                "&timeoutSeconds=", seconds.count(), options_.selector.empty() ? "" : "&", options_.selector);
 }
 
 std::optional<std::string> ListWatch::TakeRequest(Time now) {

@@ -49,6 +49,7 @@ class ListWatch {
 
   struct Options {
     std::string path;                            // "/api/v1/pods"
+    std::string selector = {};                   // "fieldSelector=type!%3Da"; "": all objects
     const config::JsonFields* fields = nullptr;  // of an object; null: all. Must outlive this
     size_t chunk = 500;                          // objects asked for at once
     size_t most_list_bytes = 128 << 20;          // of one chunk

@@ -46,6 +46,8 @@ class Source {
   virtual std::string Name() const = 0;
   // How much it has read so far, for people: "9 files"; "": not said. Thread-safe.
   virtual std::string Amount() const { return ""; }
+  // What it waits for until it has synced, and why, a text each, for people. Thread-safe.
+  virtual std::vector<std::string> Awaited() const { return {}; }
 };
 
 }  // namespace fairlead::source

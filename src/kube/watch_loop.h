@@ -1,0 +1,81 @@
+#ifndef FAIRLEAD_KUBE_WATCH_LOOP_H_
+#define FAIRLEAD_KUBE_WATCH_LOOP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "config/json_reader.h"
+#include "fetch/client.h"
+#include "kube/credentials.h"
+#include "kube/list_watch.h"
+
+namespace fairlead::kube {
+
+// Runs ListWatches over an HTTP client: takes their requests out, feeds them what comes and the time. All of
+// it on the thread that calls Run, but for Stop, which any thread may call.
+class WatchLoop {
+ public:
+  using Id = uint64_t;
+  struct Options {
+    // Of all answers that wait to be read; then the servers are held up until half of it is read.
+    size_t most_waiting_bytes = 32 << 20;
+    uint64_t seed = 0;           // of the jitter
+    ListWatch::Options watches;  // but for path, selector, fields and seed
+  };
+
+  // The client must outlive this.
+  WatchLoop(Options options, Access access, fetch::Client* client);
+  ~WatchLoop();  // no callback of the client's comes after it
+  WatchLoop(const WatchLoop&) = delete;
+  WatchLoop& operator=(const WatchLoop&) = delete;
+
+  // The receiver must outlive the watch. It may add and remove watches, its own included.
+  Id Add(std::string path, const config::JsonFields* fields, ListWatch::Receiver* receiver,
+         std::string selector = "");
+  void Remove(Id id);
+  // Null where there is none.
+  const ListWatch* Find(Id id) const;
+  void Hurry(Id id);
+
+  // Feeds what came and sends what is due, then waits for more, until `until` at the latest; false once it is
+  // stopped.
+  bool Run(ListWatch::Time until);
+  // A GET whose answer is a JSON document; blocks, at most for half a minute. NotFound, PermissionDenied and
+  // Unauthenticated as the server says; Cancelled where it is stopped.
+  absl::StatusOr<config::Tree> Get(const std::string& target, const std::string& accept = "");
+  void Stop();
+
+  const Access& access() const { return credentials_.access(); }
+
+ private:
+  class Mailbox;
+  class Exchange;
+  struct Watch;
+
+  void Deliver(ListWatch::Time until);
+  void Send();
+  void Begin(Watch& watch, const std::string& target, ListWatch::Time now);
+  void End(Watch& watch);
+  ListWatch::Time NextTick() const;
+
+  const Options options_;
+  Credentials credentials_;
+  fetch::Client* const client_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  config::JsonReader reader_;
+  std::map<Id, std::unique_ptr<Watch>> watches_;
+  std::vector<std::unique_ptr<Watch>> removed_;  // while what they were fed returns
+  Id last_id_ = 0;
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace fairlead::kube
+
+#endif  // FAIRLEAD_KUBE_WATCH_LOOP_H_
