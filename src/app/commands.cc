@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/run.h"
+#include "app/cluster_access.h"
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
 #include "app/environment.h"
@@ -149,9 +150,11 @@ int RunDiscovery(const Arguments& arguments) {
   }
   const auto idle = CheckExtras(command);
   if (!idle.ok()) return WrongCall(idle.status());
-  if (options.config_dir.empty())
-    return WrongCall(absl::InvalidArgumentError("there is no source: --configDir is required"));
-  if (const auto names = ListFolder(options.config_dir); !names.ok()) return Fail(names.status());
+  if (options.config_dir.empty() && !ReadsCluster(options))
+    return WrongCall(
+        absl::InvalidArgumentError("there is no source: --configDir or --kubeconfig is required"));
+  if (const auto names = ListFolder(options.config_dir); !options.config_dir.empty() && !names.ok())
+    return Fail(names.status());
   if (absl::Status status = SetUpLog(options); !status.ok()) return WrongCall(status);
   if (!idle->empty()) app_log.Warn("set, but without a meaning to this version: {}", Join(*idle, ", "));
   for (const std::string& remark : RemarksOn(Settings())) app_log.Warn("{}", remark);

@@ -88,6 +88,9 @@ absl::Status DiscoveryServer::StartHttp() {
       [this]() -> std::optional<std::vector<std::string>> {
         if (serving_) return std::nullopt;
         std::vector<std::string> awaited = loop_->Unsynced();
+        for (const auto& source : sources_) {
+          for (std::string& text : source->Awaited()) awaited.push_back(std::move(text));
+        }
         for (const auto& check : start_checks_) check->AddAwaited(&awaited);
         return awaited;
       },

@@ -122,7 +122,10 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--registries", o->registries, "Service registries")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--kubeconfig", o->kubeconfig, "Kubernetes configuration file");
+  command->add_option("--kubeconfig", o->kubeconfig,
+                      "File that says how to reach the API server (kubeconfig) whose objects are the mesh; "
+                      "with --configDir, too: "
+                      "the folder's objects come first. Without both, that of the pod's own cluster");
   command->add_option("--domain", o->domain, "DNS domain suffix")->capture_default_str();
   command->add_option("--clusterID", o->cluster_id, "ID of the cluster that this instance resides in")
       ->capture_default_str();

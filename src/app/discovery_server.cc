@@ -27,7 +27,6 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "push/generators.h"
 #include "rpc/address.h"
-#include "source/file/file_source.h"
 
 namespace fairlead::app {
 namespace {
@@ -68,7 +67,6 @@ void LogRemarks(const DiscoveryOptions& options) {
   if (!options.https_addr.empty()) {
     app_log.Info("no webhooks on {}: this version has no certificates yet", options.https_addr);
   }
-  if (!options.kubeconfig.empty()) app_log.Warn("--kubeconfig is set, but means nothing to this version");
 }
 
 }  // namespace
@@ -152,17 +150,6 @@ void DiscoveryServer::TellTrustBundle(const model::Settings& settings) {
   trust_bundle_->SetMesh(pems, addresses);
 }
 
-void DiscoveryServer::MakeSources() {
-  if (options_.config_dir.empty()) return;
-  source::FileSource::Options files;
-  if (options_.environment.features.inference_pools) files.acted_on = {config::Kind::kInferencePool};
-  files.folder = options_.config_dir;
-  files.kept = kept_.get();
-  if (options_.on_emptied == "keep") files.on_emptied = source::FileSource::Options::OnEmptied::kKeep;
-  if (options_.on_invalid_policy == "deny") files.lost_policies = source::FileCatalog::LostPolicies::kDenied;
-  sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
-}
-
 // Before anything is read: a mesh may take long to be made.
 absl::Status DiscoveryServer::CheckAddresses() const {
   for (const std::string* address :
@@ -187,7 +174,7 @@ absl::Status DiscoveryServer::Start() {
   auto kept = OpenState(options_);
   if (!kept.ok()) return kept.status();
   kept_ = *std::move(kept);
-  MakeSources();
+  if (absl::Status status = MakeSources(); !status.ok()) return status;
   if (!options_.xds_out_dir.empty()) {
     files_ = std::make_unique<transports::FileOutput>(
         transports::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());

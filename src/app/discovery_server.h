@@ -18,6 +18,7 @@
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
 #include "debug/pages.h"
+#include "fetch/client.h"
 #include "gateway_api/status/status_board.h"
 #include "gateway_api/status/status_files.h"
 #include "jwks/fetcher.h"
@@ -66,7 +67,9 @@ class DiscoveryServer {
   nlohmann::ordered_json TransportConnections() const;
   absl::Status StartStatusFiles();
   void StartWatches();
-  void MakeSources();
+  absl::Status MakeSources();
+  void MakeFileSource();
+  absl::Status MakeClusterSource();
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
   std::vector<source::Sink*> AddSinks();
@@ -102,6 +105,7 @@ class DiscoveryServer {
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<StartCheck>> start_checks_;
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
+  std::unique_ptr<fetch::Client> api_client_;  // null without a cluster
   std::vector<std::unique_ptr<source::Source>> sources_;
   const transport::FileShares file_shares_ = Shares();
   rpc::HttpServer http_{HttpOptions()}, monitoring_{MonitoringOptions()}, control_{ControlOptions()};

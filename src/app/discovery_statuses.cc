@@ -32,7 +32,7 @@ absl::Status DiscoveryServer::StartStatusFiles() {
   if (options_.status_dir.empty()) return absl::OkStatus();
   // Statuses would be read as manifests.
   const std::string folder = AbsolutePath(options_.status_dir);
-  if ((folder + "/").starts_with(AbsolutePath(options_.config_dir) + "/"))
+  if (!options_.config_dir.empty() && (folder + "/").starts_with(AbsolutePath(options_.config_dir) + "/"))
     return absl::InvalidArgumentError("--statusDir must not lie in --configDir");
   status_files_ =
       std::make_unique<gateway_api::StatusFiles>(folder, [this] { return status_board_->Current(); });

@@ -204,6 +204,12 @@ const std::vector<Row>& Rows() {
       {{"CLUSTER_ID", "Kubernetes", "The default of --clusterID."}, SetText<&Environment::cluster_id>},
       {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
        SetText<&Environment::pod_namespace>},
+      {{"KUBERNETES_SERVICE_HOST", "",
+        "The address of the API server of the pod's own cluster, which is read where there is neither "
+        "--configDir nor --kubeconfig; Kubernetes sets it."},
+       SetText<&Environment::kubernetes_host>},
+      {{"KUBERNETES_SERVICE_PORT", "443", "Its port; Kubernetes sets it."},
+       SetText<&Environment::kubernetes_port>},
       {{"POD_NAME", "", "The name of this instance, for introspection."}, SetText<&Environment::pod_name>},
       {{"FAIRLEAD_HTTP_CONNECTIONS", "512",
         "Requests at a time for --httpAddr, at least 8; REST polls may take seven eighths of them. 512 more "
@@ -223,7 +229,8 @@ const std::vector<Row>& Rows() {
       {{"PILOT_INCLUDE_RESOURCES", "", "Exceptions from PILOT_IGNORE_RESOURCES."},
        SetText<&Environment::included_resources>},
       {{"ISTIO_WATCH_NAMESPACE", "",
-        "The one namespace whose objects of Kubernetes and the Gateway API count; empty: all."},
+        "The one namespace whose objects count: of an API server all, of --configDir those of Kubernetes and the "
+        "Gateway API; empty: all."},
        SetWatchedNamespace},
       {{"ROOT_CA_DIR", "./etc/cacerts",
         "Folder of an authority: ca-cert.pem, ca-key.pem, root-cert.pem and cert-chain.pem, or tls.crt, "

@@ -32,17 +32,19 @@ struct Environment {
   std::chrono::nanoseconds first_message_timeout = std::chrono::seconds(30);  // of a stream
   int max_names = 100'000;                                                    // of one type on one stream
   int max_name_bytes = 16 << 20;                                              // of those names together
-  int node_bytes = 512 << 10, node_values = 20'000;                           // of the node of a first request
-  int node_text = 4096, node_entries = 1000;                                  // of texts and lists in it
-  int unproven_memory = 24 << 20;                                             // that peers without identity hold
-  std::string keepalive_interval = "30s", keepalive_timeout = "10s";          // defaults of the flags
-  size_t http_connections = 512;  // of the HTTP listener, at a time
+  int node_bytes = 512 << 10, node_values = 20'000;                   // of the node of a first request
+  int node_text = 4096, node_entries = 1000;                          // of texts and lists in it
+  int unproven_memory = 24 << 20;                                     // that peers without identity hold
+  std::string keepalive_interval = "30s", keepalive_timeout = "10s";  // defaults of the flags
+  size_t http_connections = 512;                                      // of the HTTP listener, at a time
   bool debug_on_http = true;
   bool endpoints_from_pods = true;  // of Services of a folder that have no EndpointSlice
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
   std::string pod_name;
+  std::string kubernetes_host,
+      kubernetes_port = "443";  // of the cluster that this process is a pod of; "": of none
   bool plaintext_identity = false;
   // Certificates: the authority, its root, and who callers are.
   bool ca_server = true;

@@ -105,7 +105,6 @@ absl::StatusOr<fetch::Request> Credentials::Get(const std::string& target,
   request.tls = access_.tls;
   request.proxy = access_.proxy;
   request.bearer_file = access_.token_file;
-  request.compressed = true;
   request.plaintext = true;  // whoever writes http into a kubeconfig means it
   if (!access_.token.empty()) request.headers.push_back(StrCat("Authorization: Bearer ", access_.token));
   if (absl::Status status = TakeFiles(&request); !status.ok()) return status;
