@@ -92,6 +92,7 @@ class ListWatch {
   bool synced() const { return synced_; }  // a list came to its end
   Trouble trouble() const { return trouble_; }
   const std::string& trouble_text() const { return trouble_text_; }  // for people
+  size_t failures() const { return failures_; }                      // in a row
   const std::string& version() const { return version_; }            // resourceVersion that is known
 
  private:

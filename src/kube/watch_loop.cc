@@ -193,6 +193,7 @@ void WatchLoop::Begin(Watch& watch, const std::string& target, ListWatch::Time n
   const bool list = target.find("watch=1") == std::string::npos;
   request->compressed = list;  // a packer may hold events back
   request->most_bytes = list ? options_.watches.most_list_bytes : fetch::Request::kUnlimited;
+  request->most_held = 16 << 20;
   watch.exchange = std::make_unique<Exchange>(mailbox_, watch.id, ++watch.exchanges);
   watch.exchange->handle = client_->Start(*std::move(request), watch.exchange.get());
 }

@@ -23,6 +23,9 @@ LogScope kube_log("kube");
 constexpr char kSecretSelector[] =
     "fieldSelector=type!%3Dhelm.sh%2Frelease.v1%2Ctype!%3Dkubernetes.io%2Fservice-account-token";
 
+// A server that is busy for a moment is nobody's concern.
+constexpr size_t kFewestFailures = 3;
+
 // "Gateway of gateway.networking.k8s.io", as there are several kinds of a name.
 std::string NameOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.name) : StrCat(kind.name, " of ", kind.group);
@@ -272,7 +275,7 @@ void ClusterSource::NoteTroubles() {
       continue;
     if (watch->trouble() == Trouble::kForbidden) {
       now.emplace(kind, watch->trouble_text());
-    } else if (unreachable.empty()) {
+    } else if (unreachable.empty() && watch->failures() >= kFewestFailures) {
       unreachable = StrCat(NameOf(reflector->copy.kind()), ": ", watch->trouble_text());
     }
   }

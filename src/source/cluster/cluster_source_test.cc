@@ -13,9 +13,7 @@ namespace fairlead::source {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr char kNamespaces[] = "/api/v1/namespaces";
