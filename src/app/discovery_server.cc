@@ -208,7 +208,7 @@ std::vector<source::Sink*> DiscoveryServer::AddSinks() {
       object_filters_.push_back(MakeObjectFilter(ignored, sink));
       sink = object_filters_.back().get();
     }
-    sinks.push_back(sink);
+    sinks.push_back(WithConfigMap(*source, sink));
   }
   return sinks;
 }

@@ -70,6 +70,7 @@ class DiscoveryServer {
   absl::Status MakeSources();
   void MakeFileSource();
   absl::Status MakeClusterSource();
+  source::Sink* WithConfigMap(const source::Source& source, source::Sink* next);
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
   std::vector<source::Sink*> AddSinks();

@@ -4,6 +4,7 @@
 #include "app/cluster_access.h"
 #include "app/discovery_server.h"
 #include "app/ignored_objects.h"
+#include "app/mesh_config_map.h"
 #include "source/cluster/cluster_source.h"
 #include "source/file/file_source.h"
 
@@ -40,6 +41,18 @@ absl::Status DiscoveryServer::MakeClusterSource() {
   api_client_ = std::make_unique<fetch::Client>();
   sources_.push_back(std::make_unique<source::ClusterSource>(std::move(cluster), api_client_.get()));
   return absl::OkStatus();
+}
+
+// Of a cluster the ConfigMap `istio` has the mesh's settings where no files have them.
+source::Sink* DiscoveryServer::WithConfigMap(const source::Source& source, source::Sink* next) {
+  if (api_client_ == nullptr || &source != sources_.back().get()) return next;
+  MeshConfigMap::Texts texts;
+  texts.mesh = [this](const std::string& where, const std::string& text) { settings_->SetMesh(where, text); };
+  texts.networks = [this](const std::string& where, const std::string& text) {
+    settings_->SetNetworks(where, text);
+  };
+  object_filters_.push_back(std::make_unique<MeshConfigMap>(options_.ns, "istio", std::move(texts), next));
+  return object_filters_.back().get();
 }
 
 }  // namespace fairlead::app

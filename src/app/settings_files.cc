@@ -1,5 +1,7 @@
 #include "app/settings_files.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <utility>
 
@@ -20,6 +22,11 @@ std::unique_ptr<source::WatchedFile> Watch(const std::string& path, source::Watc
   return nullptr;
 }
 
+bool IsThere(const std::string& path) {
+  struct stat status;
+  return !path.empty() && stat(path.c_str(), &status) == 0;
+}
+
 }  // namespace
 
 SettingsFiles::SettingsFiles(Options options, OnSettings on_settings, OnDiagnostics on_diagnostics)
@@ -30,9 +37,13 @@ SettingsFiles::SettingsFiles(Options options, OnSettings on_settings, OnDiagnost
 SettingsFiles::~SettingsFiles() { Stop(); }
 
 void SettingsFiles::Start() {
-  mesh_file_ = Watch(options_.mesh_config, [this](const absl::StatusOr<std::string>& text) { OnMesh(text); });
-  networks_file_ =
-      Watch(options_.networks_config, [this](const absl::StatusOr<std::string>& text) { OnNetworks(text); });
+  mesh_in_file_ = IsThere(options_.mesh_config);
+  networks_in_file_ = IsThere(options_.networks_config);
+  mesh_file_ = Watch(options_.mesh_config,
+                     [this](const absl::StatusOr<std::string>& text) { OnMesh(options_.mesh_config, text); });
+  networks_file_ = Watch(options_.networks_config, [this](const absl::StatusOr<std::string>& text) {
+    OnNetworks(options_.networks_config, text);
+  });
   std::lock_guard lock(mutex_);
   started_ = true;
   HandOut();
@@ -60,9 +71,16 @@ std::optional<source::GoodFile::Part> SettingsFiles::Kept(
   return file->parts.front();
 }
 
-void SettingsFiles::OnMesh(const absl::StatusOr<std::string>& text) {
+void SettingsFiles::SetMesh(const std::string& where, const std::string& text) {
+  if (!mesh_in_file_) OnMesh(where, text);
+}
+
+void SettingsFiles::SetNetworks(const std::string& where, const std::string& text) {
+  if (!networks_in_file_) OnNetworks(where, text);
+}
+
+void SettingsFiles::OnMesh(const std::string& path, const absl::StatusOr<std::string>& text) {
   std::lock_guard lock(mutex_);
-  const std::string& path = options_.mesh_config;
   model::MeshConfigResult result;
   if (text.ok()) result = model::ParseMeshConfig(*text, path);
   if (text.ok()) mesh_diagnostics_ = std::move(result.diagnostics);
@@ -76,9 +94,8 @@ void SettingsFiles::OnMesh(const absl::StatusOr<std::string>& text) {
   HandOut();
 }
 
-void SettingsFiles::OnNetworks(const absl::StatusOr<std::string>& text) {
+void SettingsFiles::OnNetworks(const std::string& path, const absl::StatusOr<std::string>& text) {
   std::lock_guard lock(mutex_);
-  const std::string& path = options_.networks_config;
   model::MeshNetworksResult result;
   if (text.ok()) result = model::ParseMeshNetworks(*text, path);
   if (text.ok()) networks_diagnostics_ = std::move(result.diagnostics);

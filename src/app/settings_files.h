@@ -44,12 +44,16 @@ class SettingsFiles {
   // Reads both files and hands the settings out, then watches.
   void Start();
   void Stop();
+  // What a ConfigMap says, in place of a file that was not there at the start; `where` is named in
+  // diagnostics. Thread-safe.
+  void SetMesh(const std::string& where, const std::string& text);
+  void SetNetworks(const std::string& where, const std::string& text);
   // What is wrong with the files now. Thread-safe.
   std::vector<config::Diagnostic> Diagnostics();
 
  private:
-  void OnMesh(const absl::StatusOr<std::string>& text);
-  void OnNetworks(const absl::StatusOr<std::string>& text);
+  void OnMesh(const std::string& path, const absl::StatusOr<std::string>& text);
+  void OnNetworks(const std::string& path, const absl::StatusOr<std::string>& text);
   void Keep(const std::string& path, const std::string& text);
   std::optional<source::GoodFile::Part> Kept(const std::string& path,
                                              std::vector<config::Diagnostic>* diagnostics) const;
@@ -66,6 +70,7 @@ class SettingsFiles {
   std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks_;  // null: none
   model::SettingsPtr settings_;  // handed out last; null before the first
   std::vector<config::Diagnostic> mesh_diagnostics_, networks_diagnostics_;
+  bool mesh_in_file_ = false, networks_in_file_ = false;  // at the start
   std::unique_ptr<source::WatchedFile> mesh_file_, networks_file_;
 };
 

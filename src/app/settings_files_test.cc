@@ -119,5 +119,17 @@ TEST_F(SettingsFilesTest, AFileThatIsBrokenAtTheStartIsTakenAsItWasGood) {
   EXPECT_NE(ListenPort(), 15999);
 }
 
+TEST_F(SettingsFilesTest, AConfigMapCountsWhereThereIsNoFile) {
+  folder_.Write("networks.yaml", "networks: {}");
+  Start();
+  files_->SetMesh("ConfigMap a/istio mesh", "proxyListenPort: 17001");
+  EXPECT_EQ(ListenPort(), 17001);
+  files_->SetMesh("ConfigMap a/istio mesh", "proxyListenPort: [");
+  EXPECT_TRUE(WaitForDiagnostic("ConfigMap a/istio mesh:"));
+  EXPECT_EQ(ListenPort(), 17001) << "what it said last";
+  files_->SetNetworks("ConfigMap a/istio meshNetworks", "networks: {n: {endpoints: [], gateways: []}}");
+  EXPECT_EQ(Networks(), 0u) << "the file counts";
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -116,7 +116,8 @@ std::optional<std::string> ListWatch::TakeRequest(Time now) {
 
 ListWatch::Time ListWatch::NextTick() const {
   if (!running_) return due_;
-  const Milliseconds silence = phase_ == Phase::kList ? options_.silence / 3 : options_.silence;
+  const auto patience = 1 << std::min<size_t>(failures_, 2);
+  const Milliseconds silence = phase_ == Phase::kList ? options_.list_silence * patience : options_.silence;
   return std::min(heard_ + silence, ends_);
 }
 

@@ -56,7 +56,8 @@ class ListWatch {
     size_t most_event_bytes = 16 << 20;          // of one event of a watch
     size_t most_chunks = 20'000;                 // of one list
     std::chrono::seconds watch{300};             // how long to watch at once: up to twice that
-    Milliseconds silence{150'000};  // a watch without a byte for so long is given up; a list: a third of it
+    Milliseconds silence{150'000};               // a watch without a byte for so long is given up
+    Milliseconds list_silence{15'000};           // the same of a list; up to four times that after failures
     Milliseconds first_backoff{500}, most_backoff{30'000};
     Milliseconds most_retry_after{300'000};  // a server that wants to be left alone for longer is not heeded
     uint64_t seed = 0;                       // of the jitter
