@@ -9,9 +9,9 @@ bool ReadsCluster(const DiscoveryOptions& options) {
          (options.config_dir.empty() && !options.environment.kubernetes_host.empty());
 }
 
-absl::StatusOr<kube::Access> ClusterAccessOf(const DiscoveryOptions& options) {
+absl::StatusOr<kube::ServerAccess> ClusterAccessOf(const DiscoveryOptions& options) {
   const Environment& environment = options.environment;
-  absl::StatusOr<kube::Access> access =
+  absl::StatusOr<kube::ServerAccess> access =
       options.kubeconfig.empty()
           ? kube::InClusterAccess(environment.kubernetes_host, environment.kubernetes_port)
           : kube::ReadKubeconfig(options.kubeconfig);

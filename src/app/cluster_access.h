@@ -12,7 +12,7 @@ namespace fairlead::app {
 bool ReadsCluster(const DiscoveryOptions& options);
 
 // How to reach it. REQUIRES: ReadsCluster. The message names the flag, and what is wrong where.
-absl::StatusOr<kube::Access> ClusterAccessOf(const DiscoveryOptions& options);
+absl::StatusOr<kube::ServerAccess> ClusterAccessOf(const DiscoveryOptions& options);
 
 }  // namespace fairlead::app
 

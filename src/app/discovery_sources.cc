@@ -28,7 +28,7 @@ void DiscoveryServer::MakeFileSource() {
 }
 
 absl::Status DiscoveryServer::MakeClusterSource() {
-  absl::StatusOr<kube::Access> access = ClusterAccessOf(options_);
+  absl::StatusOr<kube::ServerAccess> access = ClusterAccessOf(options_);
   if (!access.ok()) return access.status();
   const Environment& environment = options_.environment;
   source::ClusterSource::Options cluster;

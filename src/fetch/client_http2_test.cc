@@ -177,7 +177,7 @@ TEST_F(ClientHttp2, ServersAreVerified) {
   Http2ServerFake server(own_);
   server.Say("/", "here");
   server.End("/");
-  const auto status = [&](Tls tls) {
+  const auto status = [&](TlsSettings tls) {
     return AskAndWait(client_, {.url = server.Url("/"), .tls = std::move(tls)}).outcome.status;
   };
   EXPECT_TRUE(status({.roots = authority_.certificate()}).ok());

@@ -219,7 +219,7 @@ void Client::Loop::Begin(std::unique_ptr<Transfer> started) {
   curl_easy_setopt(transfer.curl(), CURLOPT_MAXAGE_CONN,
                    static_cast<long>(options_.connection_age.count()));  // NOLINT: libcurl's type
   Arm(transfer);
-  const std::optional<Turns::Place> place = transfer.Place();
+  const std::optional<OneAtATime::Place> place = transfer.Place();
   if (!place || turns_.Take(*place, transfer.handle())) Connect(transfer);
 }
 
@@ -237,7 +237,7 @@ void Client::Loop::TakeConnected() {
 }
 
 void Client::Loop::LeaveTurn(Handle handle) {
-  const std::optional<Turns::Exchange> next = turns_.Leave(handle);
+  const std::optional<OneAtATime::Exchange> next = turns_.Leave(handle);
   if (!next) return;
   const auto found = transfers_.find(*next);
   if (found != transfers_.end()) Connect(*found->second);

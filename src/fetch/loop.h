@@ -83,7 +83,7 @@ class Client::Loop {
   std::map<Handle, std::unique_ptr<Transfer>> transfers_;
   std::set<std::pair<Clock::time_point, Handle>> deadlines_;  // never later than Transfer::Deadline
   std::optional<Clock::time_point> timer_;                    // libcurl's
-  Turns turns_;
+  OneAtATime turns_;
   std::thread thread_;
 };
 

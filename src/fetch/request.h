@@ -19,7 +19,7 @@ namespace fairlead::fetch {
 
 // How a server is verified, and how this side shows who it is. Connections are shared only by requests that
 // agree in all of it.
-struct Tls {
+struct TlsSettings {
   std::string roots = {};            // PEM certificates that vouch for the server
   std::string roots_file = {};       // the same as a file, read for each connection; both "": the system's
   std::string more_roots_file = {};  // besides the system's. One that cannot be read vouches for nobody.
@@ -48,10 +48,10 @@ struct Request {
 
   Bearer bearer = nullptr;       // asked once for each request
   std::string bearer_file = {};  // read for each request; 64 KiB at most
-  Tls tls = {};
+  TlsSettings tls = {};
   HttpVersion version = HttpVersion::kAny;
   // nullopt: as the environment says (https_proxy, no_proxy: curl's manual); "": none; else its URL. With
-  // Tls::server_name, no_proxy is about that name.
+  // TlsSettings::server_name, no_proxy is about that name.
   std::optional<std::string> proxy = {};
 
   std::chrono::milliseconds connect_limit{10'000};  // to look the name up, connect and shake hands

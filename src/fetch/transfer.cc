@@ -159,7 +159,7 @@ std::optional<size_t> Transfer::Place() const {
   if (own_connection_ || !tls || request_.version != HttpVersion::kAny) return std::nullopt;
   const std::string_view url = request_.url;
   const size_t host_end = url.find_first_of("/?#", std::string_view("https://").size());
-  const Tls& with = request_.tls;
+  const TlsSettings& with = request_.tls;
   return std::hash<std::string>()(StrCat(url.substr(0, host_end), "\n", with.roots, "\n", with.roots_file,
                                          "\n", with.certificate, "\n", with.server_name, "\n",
                                          with.unverified ? 1 : 0, "\n", request_.proxy.value_or("\n")));

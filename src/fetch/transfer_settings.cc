@@ -114,7 +114,7 @@ void Transfer::SetRequest() {
 }
 
 void Transfer::SetTls() {
-  const Tls& tls = request_.tls;
+  const TlsSettings& tls = request_.tls;
   Set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));  // NOLINT: libcurl's type
   Set(CURLOPT_SSL_VERIFYPEER, tls.unverified ? 0L : 1L);
   Set(CURLOPT_SSL_VERIFYHOST, tls.unverified ? 0L : 2L);

@@ -4,14 +4,14 @@
 
 namespace fairlead::fetch {
 
-bool Turns::Take(Place place, Exchange exchange) {
+bool OneAtATime::Take(Place place, Exchange exchange) {
   auto& line = waiting_[place];
   line.push_back(exchange);
   places_.emplace(exchange, place);
   return line.size() == 1;
 }
 
-std::optional<Turns::Exchange> Turns::Leave(Exchange exchange) {
+std::optional<OneAtATime::Exchange> OneAtATime::Leave(Exchange exchange) {
   const auto found = places_.find(exchange);
   if (found == places_.end()) return std::nullopt;
   const auto line = waiting_.find(found->second);

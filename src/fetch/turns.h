@@ -11,7 +11,7 @@ namespace fairlead::fetch {
 
 // Who may open or look for a connection: of exchanges that could share one, one at a time, until it has its
 // connection. Else each of many that start at once would open its own. Not thread-safe.
-class Turns {
+class OneAtATime {
  public:
   using Place = size_t;       // exchanges with the same one could share connections
   using Exchange = uint64_t;  // a client's handle

@@ -5,8 +5,8 @@
 namespace fairlead::fetch {
 namespace {
 
-TEST(Turns, OneAtATimeInEachPlace) {
-  Turns turns;
+TEST(OneAtATime, OneAtATimeInEachPlace) {
+  OneAtATime turns;
   EXPECT_TRUE(turns.Take(1, 10));
   EXPECT_FALSE(turns.Take(1, 11));
   EXPECT_FALSE(turns.Take(1, 12));

@@ -24,9 +24,9 @@ struct ExecPlugin {
 };
 
 // How to reach an API server, and as whom. A plain value; holds secrets: not to be logged.
-struct Access {
+struct ServerAccess {
   std::string server;   // "https://10.0.0.1:6443", without a slash at its end
-  fetch::Tls tls = {};  // its own certificate, too, where that is written out
+  fetch::TlsSettings tls = {};  // its own certificate, too, where that is written out
   std::optional<std::string> proxy = {};
   std::string certificate_file = {}, key_file = {};  // read for each request, as they are rotated
   std::string token = {}, token_file = {};           // the latter read for each request; at most one of them
@@ -39,14 +39,14 @@ struct Access {
 // and PermissionDenied the file. Paths in it are relative to its folder; the files that they name are read
 // later. Nothing secret is quoted. Fields that are not known are passed over.
 // Source: kubernetes.io/docs/reference/config-api/kubeconfig.v1
-absl::StatusOr<Access> ReadKubeconfig(const std::string& path, std::string_view context = "");
+absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string_view context = "");
 // The same of a text; `path` for messages and for what is relative to it.
-absl::StatusOr<Access> ParseKubeconfig(std::string_view text, const std::string& path,
+absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
                                        std::string_view context = "");
 
 // Of a pod's service account: KUBERNETES_SERVICE_HOST and _PORT, and the folder with its token and roots.
 inline constexpr char kServiceAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount";
-absl::StatusOr<Access> InClusterAccess(std::string_view host, std::string_view port,
+absl::StatusOr<ServerAccess> InClusterAccess(std::string_view host, std::string_view port,
                                        const std::string& folder = kServiceAccountFolder);
 
 // A small file; bytes beyond 1 MiB are an error. The message names the path.

@@ -24,7 +24,7 @@ int64_t UnixNow() {
 }
 
 // What KUBERNETES_EXEC_INFO says.
-std::string ExecInfo(const Access& access) {
+std::string ExecInfo(const ServerAccess& access) {
   nlohmann::json spec = {{"interactive", false}};
   if (access.exec->tell_cluster) {
     nlohmann::json cluster = {{"server", access.server}};
@@ -42,7 +42,7 @@ bool HasLineEnd(std::string_view text) { return text.find_first_of("\r\n") != st
 
 }  // namespace
 
-absl::StatusOr<Credentials::Given> Credentials::Ask(const std::atomic<bool>* stopping) const {
+absl::StatusOr<ClientCredentials::Given> ClientCredentials::Ask(const std::atomic<bool>* stopping) const {
   const ExecPlugin& plugin = *access_.exec;
   Program program;
   program.command = plugin.command;
@@ -71,7 +71,7 @@ absl::StatusOr<Credentials::Given> Credentials::Ask(const std::atomic<bool>* sto
   return given;
 }
 
-absl::Status Credentials::TakeGiven(fetch::Request* request, const std::atomic<bool>* stopping) {
+absl::Status ClientCredentials::TakeGiven(fetch::Request* request, const std::atomic<bool>* stopping) {
   if (!access_.exec) return absl::OkStatus();
   if (!given_ || (given_->expires && *given_->expires - kMarginSeconds <= UnixNow())) {
     absl::StatusOr<Given> given = Ask(stopping);
@@ -86,7 +86,7 @@ absl::Status Credentials::TakeGiven(fetch::Request* request, const std::atomic<b
   return absl::OkStatus();
 }
 
-absl::Status Credentials::TakeFiles(fetch::Request* request) const {
+absl::Status ClientCredentials::TakeFiles(fetch::Request* request) const {
   for (const auto& [file, text] : {std::pair(&access_.certificate_file, &request->tls.certificate),
                                    std::pair(&access_.key_file, &request->tls.key)}) {
     if (file->empty()) continue;
@@ -97,7 +97,7 @@ absl::Status Credentials::TakeFiles(fetch::Request* request) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<fetch::Request> Credentials::Get(const std::string& target,
+absl::StatusOr<fetch::Request> ClientCredentials::Get(const std::string& target,
                                                 const std::atomic<bool>* stopping) {
   fetch::Request request;
   request.url = access_.server + target;
@@ -112,7 +112,7 @@ absl::StatusOr<fetch::Request> Credentials::Get(const std::string& target,
   return request;
 }
 
-void Credentials::OnUnauthorized() {
+void ClientCredentials::OnUnauthorized() {
   constexpr std::chrono::seconds kPause(10);
   if (Clock::now() - asked_ >= kPause) given_.reset();
 }

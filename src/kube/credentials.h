@@ -15,9 +15,9 @@ namespace fairlead::kube {
 
 // Makes requests to an API server that show who asks. Certificates and tokens of files are those of the files
 // as they are then; those of a program are kept until they expire or are refused. One thread at a time.
-class Credentials {
+class ClientCredentials {
  public:
-  explicit Credentials(Access access) : access_(std::move(access)) {}
+  explicit ClientCredentials(ServerAccess access) : access_(std::move(access)) {}
 
   // A GET of a path with its query. Blocks as long as the program does that gives credentials, at most 30 s;
   // Cancelled soon after `stopping` is true.
@@ -25,7 +25,7 @@ class Credentials {
   // 401: the next request asks the program again, but not more than once in 10 s.
   void OnUnauthorized();
 
-  const Access& access() const { return access_; }
+  const ServerAccess& access() const { return access_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ class Credentials {
   absl::Status TakeFiles(fetch::Request* request) const;
   absl::Status TakeGiven(fetch::Request* request, const std::atomic<bool>* stopping);
 
-  const Access access_;
+  const ServerAccess access_;
   std::optional<Given> given_;
   Clock::time_point asked_{};
 };

@@ -50,15 +50,15 @@ TEST(Program, TimeAndOutputAreBounded) {
   EXPECT_EQ(RunProgram(Shell("sleep 100"), &stopping).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Credentials, FilesAreReadForEachRequest) {
-  Access access;
+TEST(ClientCredentials, FilesAreReadForEachRequest) {
+  ServerAccess access;
   access.server = "https://a:1";
   access.certificate_file = Path("c.crt");
   access.key_file = Path("c.key");
   access.token_file = "/token";
   std::ofstream(access.certificate_file) << "C1";
   std::ofstream(access.key_file) << "K1";
-  Credentials credentials(access);
+  ClientCredentials credentials(access);
   const auto first = credentials.Get("/api/v1/pods?limit=1");
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ(first->url, "https://a:1/api/v1/pods?limit=1");
@@ -70,57 +70,57 @@ TEST(Credentials, FilesAreReadForEachRequest) {
   EXPECT_THAT(std::string(FromAbsl(credentials.Get("/").status().message())), HasSubstr("c.key"));
 }
 
-Access Plugin(std::string_view script) {
-  Access access;
+ServerAccess Plugin(std::string_view script) {
+  ServerAccess access;
   access.server = "https://a";
   access.exec =
       ExecPlugin{"/bin/sh", {"-c", std::string(script)}, {}, "client.authentication.k8s.io/v1", "", true};
   return access;
 }
 
-TEST(Credentials, AProgramIsAskedUntilItsAnswerExpires) {
+TEST(ClientCredentials, AProgramIsAskedUntilItsAnswerExpires) {
   const std::string count = Path("asked");
   remove(count.c_str());
   const auto answering = [&count](std::string_view expires) {
     return Plugin(StrCat("echo x >> ", count, R"(; echo '{"status":{"token":"t'$(wc -l < )", count,
                          R"()'","expirationTimestamp":")", expires, R"("}}')"));
   };
-  Credentials lasting(answering("2999-01-01T00:00:00Z"));
+  ClientCredentials lasting(answering("2999-01-01T00:00:00Z"));
   EXPECT_THAT(lasting.Get("/")->headers, ElementsAre("Authorization: Bearer t1"));
   EXPECT_THAT(lasting.Get("/")->headers, ElementsAre("Authorization: Bearer t1"));
   lasting.OnUnauthorized();
   EXPECT_THAT(lasting.Get("/")->headers, ElementsAre("Authorization: Bearer t1")) << "it was asked just now";
-  Credentials expired(answering("2000-01-01T00:00:00Z"));
+  ClientCredentials expired(answering("2000-01-01T00:00:00Z"));
   EXPECT_THAT(expired.Get("/")->headers, ElementsAre("Authorization: Bearer t2"));
   EXPECT_THAT(expired.Get("/")->headers, ElementsAre("Authorization: Bearer t3"));
 }
 
-TEST(Credentials, AProgramMayGiveACertificate) {
-  Credentials credentials(Plugin(R"(echo '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}')"));
+TEST(ClientCredentials, AProgramMayGiveACertificate) {
+  ClientCredentials credentials(Plugin(R"(echo '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}')"));
   const auto request = credentials.Get("/");
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->tls.certificate, "C");
   EXPECT_EQ(request->tls.key, "K");
 }
 
-TEST(Credentials, TheProgramKnowsWhomItIsFor) {
-  Credentials credentials(
+TEST(ClientCredentials, TheProgramKnowsWhomItIsFor) {
+  ClientCredentials credentials(
       Plugin("case $KUBERNETES_EXEC_INFO in *'\"server\":\"https://a\"'*) "
              "echo '{\"status\":{\"token\":\"told\"}}';; esac"));
   EXPECT_THAT(credentials.Get("/")->headers, Contains("Authorization: Bearer told"));
 }
 
-TEST(Credentials, WhatAProgramGivesIsChecked) {
+TEST(ClientCredentials, WhatAProgramGivesIsChecked) {
   for (const char* answer :
        {"", "no", "{}", "{\"status\":{}}", "{\"status\":{\"clientCertificateData\":\"C\"}}",
         "{\"status\":{\"token\":\"a\\nb\"}}"}) {
-    Credentials credentials(Plugin(StrCat("printf '%s' '", answer, "'")));
+    ClientCredentials credentials(Plugin(StrCat("printf '%s' '", answer, "'")));
     EXPECT_EQ(credentials.Get("/").status().code(), absl::StatusCode::kUnavailable) << answer;
   }
-  Access missing = Plugin("");
+  ServerAccess missing = Plugin("");
   missing.exec->command = "/nowhere/login";
   missing.exec->install_hint = "install it";
-  EXPECT_THAT(std::string(FromAbsl(Credentials(missing).Get("/").status().message())),
+  EXPECT_THAT(std::string(FromAbsl(ClientCredentials(missing).Get("/").status().message())),
               HasSubstr("install it"));
 }
 

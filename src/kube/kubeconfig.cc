@@ -26,14 +26,14 @@ class KubeconfigReader {
     if (slash != std::string::npos) folder_ = path.substr(0, slash + 1);
   }
 
-  absl::StatusOr<Access> Read(std::string_view wanted) {
+  absl::StatusOr<ServerAccess> Read(std::string_view wanted) {
     if (!root_.IsMapping()) {
       Mistake(root_, "", "this is no kubeconfig");
       return status_;
     }
     const std::string name(wanted.empty() ? Text(root_, "", "current-context") : wanted);
     if (name.empty()) Mistake(root_, "current-context", "no context is chosen");
-    Access access;
+    ServerAccess access;
     access.described = StrCat("context ", name, " of ", path_);
     const Named context = Find("contexts", "context", name, root_.Find("current-context"), "current-context");
     const Node cluster_name = context.node.Find("cluster"), user_name = context.node.Find("user");
@@ -116,7 +116,7 @@ class KubeconfigReader {
     return bytes.value_or("");
   }
 
-  void TakeCluster(const Named& cluster, Access& access) {
+  void TakeCluster(const Named& cluster, ServerAccess& access) {
     if (!status_.ok()) return;
     std::string server = Text(cluster.node, cluster.path, "server");
     while (server.ends_with('/')) server.pop_back();
@@ -139,7 +139,7 @@ class KubeconfigReader {
       access.proxy = proxy;
   }
 
-  void TakeUser(const Named& user, Access& access) {
+  void TakeUser(const Named& user, ServerAccess& access) {
     if (!status_.ok()) return;
     access.tls.certificate = Data(user, "client-certificate-data");
     access.tls.key = Data(user, "client-key-data");
@@ -161,13 +161,13 @@ class KubeconfigReader {
   }
 
   void AddHeader(std::string_view name, const std::string& value, Node at, const std::string& path,
-                 Access& access) {
+                 ServerAccess& access) {
     if (value.empty()) return;
     if (value.find_first_of("\r\n") != std::string::npos) return Mistake(at, path, "this has a line end");
     access.headers.push_back(StrCat(name, ": ", value));
   }
 
-  void TakeHeaders(const Named& user, Access& access) {
+  void TakeHeaders(const Named& user, ServerAccess& access) {
     if (user.node.Find("username"))
       Mistake(user.node.Find("username"), user.path + ".username", "API servers take no passwords any more");
     AddHeader("Impersonate-User", Text(user.node, user.path, "as"), user.node.Find("as"), user.path + ".as",
@@ -178,7 +178,7 @@ class KubeconfigReader {
       AddHeader("Impersonate-Group", std::string(group.text()), group, user.path + ".as-groups", access);
   }
 
-  void TakeExec(const Named& exec, Access& access) {
+  void TakeExec(const Named& exec, ServerAccess& access) {
     if (!exec.node.IsMapping())
       return Mistake(exec.node, exec.path,
                      StrCat("expected a mapping, got ", config::NameOf(exec.node.type())));
@@ -229,7 +229,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   return text;
 }
 
-absl::StatusOr<Access> ParseKubeconfig(std::string_view text, const std::string& path,
+absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
                                        std::string_view context) {
   const config::YamlDocument document = config::ParseYamlDocument(text);
   if (!document.problems.empty()) {
@@ -240,18 +240,18 @@ absl::StatusOr<Access> ParseKubeconfig(std::string_view text, const std::string&
   return KubeconfigReader(path, document.tree.root()).Read(context);
 }
 
-absl::StatusOr<Access> ReadKubeconfig(const std::string& path, std::string_view context) {
+absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string_view context) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (!text.ok()) return text.status();
   return ParseKubeconfig(*text, path, context);
 }
 
-absl::StatusOr<Access> InClusterAccess(std::string_view host, std::string_view port,
+absl::StatusOr<ServerAccess> InClusterAccess(std::string_view host, std::string_view port,
                                        const std::string& folder) {
   if (host.empty() || port.empty())
     return absl::InvalidArgumentError(
         "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name no API server");
-  Access access;
+  ServerAccess access;
   const bool v6 = host.find(':') != std::string_view::npos && !host.starts_with('[');
   access.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
   access.token_file = folder + "/token";

@@ -21,10 +21,10 @@ std::string File(std::string_view cluster, std::string_view user) {
       "clusters:\n- name: k\n  cluster: {", cluster, "}\nusers:\n- name: u\n  user: {", user, "}\n");
 }
 
-Access Good(std::string_view cluster, std::string_view user) {
+ServerAccess Good(std::string_view cluster, std::string_view user) {
   const auto access = ParseKubeconfig(File(cluster, user), "/etc/kube/config");
   EXPECT_TRUE(access.ok()) << access.status();
-  return access.value_or(Access());
+  return access.value_or(ServerAccess());
 }
 
 std::string Bad(std::string_view text) {
@@ -56,13 +56,13 @@ users:
 }
 
 TEST(Kubeconfig, ServersAreVerifiedAsItSays) {
-  const Access data =
+  const ServerAccess data =
       Good("server: 'https://a', certificate-authority-data: UEVN, tls-server-name: kubernetes", "");
   EXPECT_EQ(data.tls.roots, "PEM");
   EXPECT_EQ(data.tls.server_name, "kubernetes");
   EXPECT_FALSE(data.tls.unverified);
   EXPECT_EQ(data.proxy, std::nullopt);
-  const Access file = Good("server: a, certificate-authority: pki/ca.crt, proxy-url: 'http://p:3128'", "");
+  const ServerAccess file = Good("server: a, certificate-authority: pki/ca.crt, proxy-url: 'http://p:3128'", "");
   EXPECT_EQ(file.server, "https://a");
   EXPECT_EQ(file.tls.roots_file, "/etc/kube/pki/ca.crt");
   EXPECT_EQ(file.proxy, "http://p:3128");
@@ -70,11 +70,11 @@ TEST(Kubeconfig, ServersAreVerifiedAsItSays) {
 }
 
 TEST(Kubeconfig, UsersProveThemselvesInManyWays) {
-  const Access files = Good("server: a", "client-certificate: c.crt, client-key: /k.key, tokenFile: t");
+  const ServerAccess files = Good("server: a", "client-certificate: c.crt, client-key: /k.key, tokenFile: t");
   EXPECT_EQ(files.certificate_file, "/etc/kube/c.crt");
   EXPECT_EQ(files.key_file, "/k.key");
   EXPECT_EQ(files.token_file, "/etc/kube/t");
-  const Access data =
+  const ServerAccess data =
       Good("server: a", "client-certificate-data: Qw==, client-key-data: Sw==, client-key: unused");
   EXPECT_EQ(data.tls.certificate, "C");
   EXPECT_EQ(data.tls.key, "K");
@@ -86,7 +86,7 @@ TEST(Kubeconfig, UsersProveThemselvesInManyWays) {
 }
 
 TEST(Kubeconfig, AProgramMayGiveCredentials) {
-  const Access access =
+  const ServerAccess access =
       Good("server: a",
            "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], "
            "env: [{name: X, value: why}], provideClusterInfo: true, installHint: get it}");

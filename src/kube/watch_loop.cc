@@ -129,7 +129,7 @@ struct WatchLoop::Watch {
   bool unauthorized = false;
 };
 
-WatchLoop::WatchLoop(Options options, Access access, fetch::Client* client)
+WatchLoop::WatchLoop(Options options, ServerAccess access, fetch::Client* client)
     : options_(std::move(options)),
       credentials_(std::move(access)),
       client_(client),

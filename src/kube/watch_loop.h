@@ -31,7 +31,7 @@ class WatchLoop {
   };
 
   // The client must outlive this.
-  WatchLoop(Options options, Access access, fetch::Client* client);
+  WatchLoop(Options options, ServerAccess access, fetch::Client* client);
   ~WatchLoop();  // no callback of the client's comes after it
   WatchLoop(const WatchLoop&) = delete;
   WatchLoop& operator=(const WatchLoop&) = delete;
@@ -52,7 +52,7 @@ class WatchLoop {
   absl::StatusOr<config::Tree> Get(const std::string& target, const std::string& accept = "");
   void Stop();
 
-  const Access& access() const { return credentials_.access(); }
+  const ServerAccess& access() const { return credentials_.access(); }
 
  private:
   class Mailbox;
@@ -66,7 +66,7 @@ class WatchLoop {
   ListWatch::Time NextTick() const;
 
   const Options options_;
-  Credentials credentials_;
+  ClientCredentials credentials_;
   fetch::Client* const client_;
   const std::shared_ptr<Mailbox> mailbox_;
   config::JsonReader reader_;

@@ -26,7 +26,7 @@ namespace fairlead::source {
 class ClusterSource : public Source {
  public:
   struct Options {
-    kube::Access access;
+    kube::ServerAccess access;
     Interned cluster = {};            // see config::ObjectMeta
     std::string only_namespace = {};  // of kinds with a namespace only its objects; "": all
     std::set<config::Kind> ignored = {};
