@@ -48,6 +48,7 @@ void DiscoveryServer::StartWatches() {
   };
   const auto objects = [this] { return loop_->Objects(); };
   rejection_watch_.Start({objects, sink("proxies"), [this] {
+                            status_board_->SetVerdicts(rejection_watch_.Diagnostics());
                             if (status_files_ != nullptr) status_files_->OnPublished();
                           }});
   reference_watch_.Start({objects, options_.domain, sink("references")});
