@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "transport/http1_session.h"
+#include "transport/http_session.h"
 #include "transport/loop.h"
 #include "transport/session.h"
 
@@ -57,12 +58,17 @@ Connection::~Connection() {
 void Connection::StartSession(std::shared_ptr<const TlsPeer> tls, Clock::time_point now) {
   auto peer = std::make_shared<const Peer>(Peer{origin_.peer, std::move(tls)});
   const auto touch = [this] { loop_->Enqueue(this); };
-  if (const auto& http = service_.options().listeners[origin_.listener].http) {
-    session_ = std::make_unique<Http1Session>(*http, loop_->mailbox(), std::move(peer), counts_, touch, now);
-  } else {
-    session_ = std::make_unique<Session>(service_, loop_->mailbox(), std::move(peer), counts_,
-                                         &loop_->read_budget(), touch, now);
+  const HttpService* const http = service_.options().listeners[origin_.listener].http.get();
+  const auto make_http2 = [this, http, peer, touch](Clock::time_point at) -> std::unique_ptr<Protocol> {
+    return std::make_unique<Session>(service_, http, loop_->mailbox(), peer, counts_, &loop_->read_budget(),
+                                     touch, at);
+  };
+  if (http == nullptr) {
+    session_ = make_http2(now);
+    return;
   }
+  session_ = std::make_unique<HttpSession>(
+      std::make_unique<Http1Session>(*http, loop_->mailbox(), peer, counts_, touch, now), make_http2);
 }
 
 void Connection::OnEvents(uint32_t events) {

@@ -31,7 +31,7 @@ class StatusFields {
 
 GrpcStream::GrpcStream(Session* session, int32_t id, std::shared_ptr<Mailbox> mailbox,
                        std::shared_ptr<const Peer> peer)
-    : mailbox_(std::move(mailbox)), peer_(std::move(peer)), session_(session), id_(id) {}
+    : Http2Stream(session, id), mailbox_(std::move(mailbox)), peer_(std::move(peer)) {}
 
 // A handler that asks for the next message inside of OnMessage spares its loop the way by the mailbox.
 void GrpcStream::Read() {
@@ -274,7 +274,7 @@ GrpcStream::Next GrpcStream::NextBytes(size_t most, size_t* size) {
     return Next::kWait;
   }
   if (!trailers_) SubmitTrailers();
-  return Next::kEnd;
+  return Next::kTrailers;
 }
 
 void GrpcStream::Produce(size_t size, Batch* batch) {

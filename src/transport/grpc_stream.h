@@ -11,26 +11,20 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "transport/http2_stream.h"
 #include "transport/mailbox.h"
 #include "transport/message_reader.h"
+#include "transport/peer.h"
 #include "transport/read_budget.h"
 #include "transport/request.h"
 #include "transport/stream.h"
 
 namespace fairlead::transport {
 
-class Batch;
-class Session;
-
-// Who is at the other end of a connection; shared by its streams.
-struct Peer {
-  std::string address;
-  std::shared_ptr<const TlsPeer> tls;  // null: plaintext
-};
-
 // A call on a session: the interface's calls go through the loop's mailbox, all else happens on the loop's
-// thread. It is attached to its session until it is closed; handlers may hold it for longer.
+// thread.
 class GrpcStream final : public ServerStream,
+                         public Http2Stream,
                          public ReadBudget::Claimant,
                          public std::enable_shared_from_this<GrpcStream> {
  public:
@@ -56,16 +50,14 @@ class GrpcStream final : public ServerStream,
   // From the session.
   void Open(const Request& request, const StreamOpener& open, size_t max_message_size);
   void Refuse(const Request::Refusal& refusal);
-  void TakeData(std::string_view bytes);
-  void TakeEnd();  // the client has said all
-  // A time that it asked for has come; the next one.
-  Clock::time_point Expire();
-  // What is to be sent next, at most `most` bytes in one frame. kWait: nothing yet; kEnd: no more messages.
-  enum class Next { kBytes, kWait, kEnd };
-  Next NextBytes(size_t most, size_t* size);
-  void Produce(size_t size, Batch* batch);
-  void OnWritten(bool ok);  // of the message
-  void Detach();            // from the session: nothing comes or goes any more
+  void TakeData(std::string_view bytes) override;
+  void TakeEnd() override;
+  Clock::time_point Expire() override;
+  Next NextBytes(size_t most, size_t* size) override;
+  void Produce(size_t size, Batch* batch) override;
+  void OnWritten(bool ok) override;  // of the message
+  void Detach() override;
+  void EndWithConnection(const absl::Status& status) override { DoClose(status); }
 
   void DoRead();
   void DoSend(std::vector<Slice> message);
@@ -87,9 +79,6 @@ class GrpcStream final : public ServerStream,
   const std::shared_ptr<const Peer> peer_;
   const Request* request_ = nullptr;  // while the stream is being opened
 
-  Session* session_;  // null: detached
-  std::shared_ptr<GrpcStream> self_;
-  GrpcStream *next_ = nullptr, *previous_ = nullptr;  // of the session's streams
   std::shared_ptr<StreamHandler> handler_;
   MessageReader reader_;
   std::string unread_;  // bytes that came while no message was asked for
@@ -98,10 +87,8 @@ class GrpcStream final : public ServerStream,
   size_t left_ = 0;            // bytes to send, of the prefix and the message
   absl::Status final_;
   Clock::time_point deadline_ = Clock::time_point::max();
-  Clock::time_point timer_ = Clock::time_point::max();  // as the session has it
-  Clock::duration patience_{};                          // for the first message
-  size_t held_ = 0;                                     // as the session counts it
-  const int32_t id_;
+  Clock::duration patience_{};  // for the first message
+  size_t held_ = 0;             // as the session counts it
   std::array<uint8_t, 5> prefix_;
   uint8_t prefix_left_ = 0;
   bool heard_ = false;     // a message has come
@@ -113,7 +100,6 @@ class GrpcStream final : public ServerStream,
   bool headers_ = false;   // the response's are submitted
   bool trailers_ = false;  // they are submitted
   bool deferred_ = false;  // nghttp2 waits to be told that there is more to send
-  bool counted_ = false;   // it has a method
 };
 
 }  // namespace fairlead::transport

@@ -1,7 +1,8 @@
 #include "transport/http1_session.h"
 
 #include <algorithm>
-#include <mutex>
+#include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -48,79 +49,20 @@ std::string_view Reason(int status) {
 
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
-std::string Text(const HttpAnswer& answer, bool head_only) {
+enum class Length { kKnown, kInChunks, kByEnd };
+
+std::string Text(const HttpAnswer& answer, bool head_only, Length length) {
   std::string out = StrCat("HTTP/1.1 ", answer.status, " ", Reason(answer.status), "\r\n");
   for (const auto& [name, value] : answer.headers) StrAppend(&out, name, ": ", value, "\r\n");
-  if (HasBody(answer.status)) StrAppend(&out, "Content-Length: ", answer.body.size(), "\r\n");
+  const bool body = HasBody(answer.status);
+  if (body && length == Length::kKnown) StrAppend(&out, "Content-Length: ", answer.body.size(), "\r\n");
+  if (body && length == Length::kInChunks) StrAppend(&out, "Transfer-Encoding: chunked\r\n");
   StrAppend(&out, "Connection: close\r\n\r\n");
-  if (HasBody(answer.status) && !head_only) out.append(answer.body);
+  if (body && !head_only && length == Length::kKnown) out.append(answer.body);
   return out;
 }
 
 }  // namespace
-
-// Attached to its session until that has an answer, or ends.
-class Http1Session::Stream final : public HttpStream, public std::enable_shared_from_this<Stream> {
- public:
-  Stream(Http1Session* session, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer)
-      : session_(session), mailbox_(std::move(mailbox)), peer_(std::move(peer)) {}
-
-  void Answer(HttpAnswer answer) override {
-    auto held = std::make_shared<HttpAnswer>(std::move(answer));
-    mailbox_->PostTask([self = shared_from_this(), held] {
-      if (self->session_ != nullptr) self->session_->TakeAnswer(std::move(*held));
-    });
-  }
-
-  void Await(Clock::duration patience, std::function<void(Unanswered)> end) override {
-    std::unique_lock lock(mutex_);
-    if (gone_) {
-      lock.unlock();
-      return end(Unanswered::kGone);
-    }
-    end_ = std::move(end);
-    until_ = Clock::now() + patience;
-    lock.unlock();
-    mailbox_->PostTask([self = shared_from_this()] {
-      if (self->session_ != nullptr) self->session_->touch_();
-    });
-  }
-
-  const std::string& peer() const override { return peer_->address; }
-
-  // The rest is for the loop's thread.
-  Clock::time_point until() const {
-    std::lock_guard lock(mutex_);
-    return end_ == nullptr ? Clock::time_point::max() : until_;
-  }
-  void Expire() {
-    if (const auto end = Take(false)) end(Unanswered::kInTime);
-  }
-  // From the session, unanswered.
-  void Abandon() {
-    session_ = nullptr;
-    if (const auto end = Take(true)) end(Unanswered::kGone);
-  }
-  void Detach() {
-    session_ = nullptr;
-    Take(true);
-  }
-
- private:
-  std::function<void(Unanswered)> Take(bool gone) {
-    std::lock_guard lock(mutex_);
-    gone_ |= gone;
-    return std::exchange(end_, nullptr);
-  }
-
-  Http1Session* session_;  // null: detached; for the loop's thread
-  const std::shared_ptr<Mailbox> mailbox_;
-  const std::shared_ptr<const Peer> peer_;
-  mutable std::mutex mutex_;
-  std::function<void(Unanswered)> end_;  // guarded by mutex_
-  Clock::time_point until_{};            // likewise
-  bool gone_ = false;                    // likewise
-};
 
 Http1Session::Http1Session(const HttpService& service, std::shared_ptr<Mailbox> mailbox,
                            std::shared_ptr<const Peer> peer, Counts* counts, std::function<void()> touch,
@@ -135,7 +77,7 @@ Http1Session::Http1Session(const HttpService& service, std::shared_ptr<Mailbox> 
 
 Http1Session::~Http1Session() {
   if (opened_) ++counts_->streams_closed;
-  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Abandon();
+  if (pending_ != nullptr) std::exchange(pending_, nullptr)->Abandon();
   NoteHeld(0);
 }
 
@@ -176,10 +118,11 @@ void Http1Session::Open() {
   ++counts_->streams_opened;
   ++counts_->messages_received;
   HttpRequest request = std::move(parser_->request());
+  takes_chunks_ = parser_->TakesChunks();
   parser_ = nullptr;
   head_only_ = request.method == "HEAD";
-  stream_ = std::make_shared<Stream>(this, mailbox_, peer_);
-  service_.open(std::move(request), stream_);
+  pending_ = std::make_shared<PendingAnswer>(this, mailbox_, peer_);
+  service_.open(std::move(request), pending_);
 }
 
 // What is no request, or one too many: the rest of it is passed over.
@@ -194,13 +137,53 @@ void Http1Session::Refuse(int status) {
 
 void Http1Session::TakeAnswer(HttpAnswer answer) {
   if (stage_ > Stage::kAnswering) return;
-  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Detach();
+  if (pending_ != nullptr) std::exchange(pending_, nullptr)->Detach();
   // What others hold is no reason not to answer anybody.
   if (service_.held.load() - held_ + answer.body.size() > service_.limits.max_held && !answer.body.empty() &&
       service_.held.load() > held_)
     answer = service_.refuse({}, 503);
-  out_ = Text(answer, head_only_);
-  NoteHeld(out_.capacity());
+  whole_ = true;
+  Queue(Text(answer, head_only_, Length::kKnown));
+}
+
+void Http1Session::BeginAnswer(HttpAnswer head) {
+  if (stage_ > Stage::kAnswering) return;
+  whole_ = head_only_ || !HasBody(head.status);
+  in_chunks_ = takes_chunks_ && !whole_;
+  Queue(Text(head, head_only_, takes_chunks_ ? Length::kInChunks : Length::kByEnd));
+  if (!whole_ && !head.body.empty()) QueueChunk(head.body);
+}
+
+void Http1Session::TakeMore(std::string bytes) {
+  if (stage_ != Stage::kSending || whole_) return;
+  QueueChunk(bytes);
+  if (unsent_ > service_.limits.max_unsent || HoldsTooMuch()) {
+    Fail("an answer that is not read");
+    touch_();
+  }
+}
+
+void Http1Session::EndAnswer() {
+  if (pending_ != nullptr) std::exchange(pending_, nullptr)->Detach();
+  if (stage_ != Stage::kSending) return;
+  if (in_chunks_) Queue("0\r\n\r\n");
+  whole_ = true;
+  if (out_.empty()) Written(0);
+  touch_();
+}
+
+// Source: RFC 9112, 7.1
+void Http1Session::QueueChunk(std::string_view bytes) {
+  if (!in_chunks_) return Queue(std::string(bytes));
+  char size[2 * sizeof(size_t)];
+  const auto [end, error] = std::to_chars(std::begin(size), std::end(size), bytes.size(), 16);
+  Queue(StrCat(std::string_view(size, static_cast<size_t>(end - size)), "\r\n", bytes, "\r\n"));
+}
+
+void Http1Session::Queue(std::string bytes) {
+  unsent_ += bytes.size();
+  out_.push_back(std::move(bytes));
+  NoteHeld(unsent_);
   stage_ = Stage::kSending;
   touch_();
 }
@@ -211,10 +194,16 @@ void Http1Session::Produce(size_t most, Batch* batch) {
     interim_unwritten_ += std::exchange(interim_, 0);
   }
   if (stage_ != Stage::kSending) return;
-  const std::string_view part = std::string_view(out_).substr(produced_, most);
-  if (part.empty()) return;
-  batch->Refer(part);
-  produced_ += part.size();
+  size_t at = produced_;
+  for (const std::string& bytes : out_) {
+    const std::string_view part = std::string_view(bytes).substr(std::min(at, bytes.size()), most);
+    at -= std::min(at, bytes.size());
+    if (part.empty()) continue;
+    batch->Refer(part);
+    produced_ += part.size();
+    most -= part.size();
+    if (most == 0) return;
+  }
 }
 
 void Http1Session::Written(size_t bytes) {
@@ -222,7 +211,16 @@ void Http1Session::Written(size_t bytes) {
   const size_t interim = std::min(bytes, interim_unwritten_);
   interim_unwritten_ -= interim;
   written_ += bytes - interim;
-  if (stage_ != Stage::kSending || written_ < out_.size()) return;
+  while (!out_.empty() && written_ >= out_.front().size()) {
+    const size_t size = out_.front().size();
+    written_ -= size;
+    produced_ -= size;
+    unsent_ -= size;
+    out_.pop_front();
+  }
+  if (stage_ != Stage::kSending) return;
+  NoteHeld(unsent_);
+  if (!out_.empty() || !whole_) return;
   ++counts_->messages_sent;
   stage_ = Stage::kDone;
 }
@@ -236,11 +234,11 @@ Clock::time_point Http1Session::Check(Clock::time_point now) {
     if (due <= now) Fail(head ? "no request" : "slow request");
     next = std::min<Clock::time_point>(next, due);
   }
-  if (stage_ == Stage::kAnswering && stream_ != nullptr) {
-    const Clock::time_point until = stream_->until();
+  if (stage_ == Stage::kAnswering && pending_ != nullptr) {
+    const Clock::time_point until = pending_->until();
     if (until > now) return std::min(next, until);
-    const auto stream = stream_;  // it may be answered here
-    stream->Expire();
+    const auto pending = pending_;  // it may be answered here
+    pending->Expire();
   }
   return next;
 }
@@ -255,7 +253,7 @@ void Http1Session::Fail(std::string_view reason) {
   failure_ = reason;
   stage_ = Stage::kDone;
   cut_ = true;
-  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Abandon();
+  if (pending_ != nullptr) std::exchange(pending_, nullptr)->Abandon();
   NoteHeld(0);
 }
 

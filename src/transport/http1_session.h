@@ -2,6 +2,7 @@
 #define FAIRLEAD_TRANSPORT_HTTP1_SESSION_H_
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,17 +10,18 @@
 
 #include "base/clock.h"
 #include "transport/counts.h"
-#include "transport/grpc_stream.h"
 #include "transport/http_parser.h"
 #include "transport/http_stream.h"
 #include "transport/mailbox.h"
+#include "transport/peer.h"
+#include "transport/pending_answer.h"
 #include "transport/protocol.h"
 
 namespace fairlead::transport {
 
 // One request of HTTP/1.1 and its answer, after which the connection ends. `touch` is called when there may
 // be something new to send. Source: RFC 9112
-class Http1Session final : public Protocol {
+class Http1Session final : public Protocol, public AnswerTaker {
  public:
   Http1Session(const HttpService& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
                Counts* counts, std::function<void()> touch, Clock::time_point now);
@@ -37,16 +39,23 @@ class Http1Session final : public Protocol {
   const std::string& failure() const override { return failure_; }
   bool greeted() const override { return true; }  // what is due has times of its own
   Standing standing() const override;
-  size_t streams() const override { return stream_ == nullptr ? 0 : 1; }
+  size_t streams() const override { return pending_ == nullptr ? 0 : 1; }
   size_t held() const override { return held_; }
 
+  void TakeAnswer(HttpAnswer answer) override;
+  void BeginAnswer(HttpAnswer head) override;
+  void TakeMore(std::string bytes) override;
+  void EndAnswer() override;
+  void NoteAwaited() override { touch_(); }
+
  private:
-  class Stream;
   enum class Stage { kReading, kAnswering, kSending, kDone };
 
   void Open();
   void Refuse(int status);
-  void TakeAnswer(HttpAnswer answer);
+  void Queue(std::string bytes);
+  void QueueChunk(std::string_view bytes);
+  void NoteUnsent();
   void Fail(std::string_view reason);
   void NoteHeld(size_t held);
   bool HoldsTooMuch() const { return service_.held.load() > service_.limits.max_held; }
@@ -57,14 +66,17 @@ class Http1Session final : public Protocol {
   Counts* const counts_;
   const std::function<void()> touch_;
   const Clock::time_point since_;
-  std::unique_ptr<HttpParser> parser_;  // null: the request was taken
-  std::shared_ptr<Stream> stream_;      // null: no request is open
+  std::unique_ptr<HttpParser> parser_;      // null: the request was taken
+  std::shared_ptr<PendingAnswer> pending_;  // null: no request is open
   Stage stage_ = Stage::kReading;
   bool head_only_ = false;  // the answer's body is not sent
   bool continued_ = false;  // the client was told to go on
   bool opened_ = false;
-  std::string out_;                                  // of the answer
-  size_t produced_ = 0, written_ = 0;                // bytes of it
+  bool takes_chunks_ = false, in_chunks_ = false;
+  bool whole_ = false;                               // nothing is added to the answer any more
+  std::deque<std::string> out_;                      // of the answer, that is not written
+  size_t unsent_ = 0;                                // bytes of it
+  size_t produced_ = 0, written_ = 0;                // bytes of it, from the beginning of the first
   size_t interim_ = 0;                               // bytes that go before it and are to be produced
   size_t interim_unwritten_ = 0;                     // those that were
   size_t passed_over_ = 0;                           // bytes that came after the request

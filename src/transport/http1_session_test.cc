@@ -212,6 +212,56 @@ TEST_F(Http1, AHeldRequestEndsInTimeOrWithItsClient) {
   streams_[1]->Answer({200, "to nobody"});
 }
 
+TEST_F(Http1, AnswersMayComeByAndBy) {
+  Begin();
+  Receive(kGet);
+  streams_[0]->Begin({200, "data: first\n\n", {{"Content-Type", "text/event-stream"}}});
+  EXPECT_EQ(Output(),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+            "Connection: close\r\n\r\nd\r\ndata: first\n\n\r\n");
+  streams_[0]->Say("data: second\n\n");
+  streams_[0]->Say("");
+  EXPECT_EQ(Output(3), "e\r\ndata: second\n\n\r\n");
+  EXPECT_FALSE(session_->Done());
+  streams_[0]->Answer({500, "no more"});
+  streams_[0]->End();
+  streams_[0]->Say("too late");
+  EXPECT_EQ(Output(), "0\r\n\r\n");
+  EXPECT_TRUE(session_->Done());
+}
+
+TEST_F(Http1, OlderClientsSeeTheEndByTheConnections) {
+  Begin();
+  Receive("GET / HTTP/1.0\r\n\r\n");
+  streams_[0]->Begin({200, "a"});
+  streams_[0]->Say("b");
+  EXPECT_EQ(Output(), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nab");
+  EXPECT_FALSE(session_->Done());
+  streams_[0]->End();
+  EXPECT_EQ(Output(), "");
+  EXPECT_TRUE(session_->Done());
+}
+
+TEST_F(Http1, AClientThatDoesNotReadIsCutOff) {
+  service_.limits.max_unsent = 100'000;
+  Begin();
+  Receive(kGet);
+  std::optional<HttpStream::Unanswered> end;
+  streams_[0]->Begin({200, ""});
+  streams_[0]->Await(Clock::duration::max(), [&](HttpStream::Unanswered how) { end = how; });
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 9; ++i) streams_[0]->Say(std::string(10'000, 'x'));
+    EXPECT_GT(Output().size(), 90'000u) << "what is read is gone";
+  }
+  EXPECT_FALSE(end);
+  for (int i = 0; i < 11; ++i) streams_[0]->Say(std::string(10'000, 'x'));
+  EXPECT_EQ(Output(), "");
+  EXPECT_TRUE(session_->Cut());
+  EXPECT_EQ(end, HttpStream::Unanswered::kGone);
+  session_ = nullptr;
+  EXPECT_EQ(service_.held, 0u);
+}
+
 TEST_F(Http1, WhatIsHeldHasALimit) {
   service_.limits.max_held = 300000;
   Begin();

@@ -43,9 +43,11 @@ class HttpParser::Impl final : public http::basic_parser<true> {
   size_t held() const { return unread_.capacity() + request.body.capacity() + head_size_; }
 
   HttpRequest request;
+  bool chunks = false;
 
  private:
-  void on_request_impl(http::verb, BeastText method, BeastText target, int, BeastError&) override {
+  void on_request_impl(http::verb, BeastText method, BeastText target, int version, BeastError&) override {
+    chunks = version >= 11;
     request.method = Plain(method);
     request.target = Plain(target);
     head_size_ += method.size() + target.size();
@@ -101,6 +103,7 @@ bool HttpParser::WantsContinue() const {
   return expect != impl_->request.headers.end() && EqualsIgnoreCase(expect->second, "100-continue");
 }
 
+bool HttpParser::TakesChunks() const { return impl_->chunks; }
 size_t HttpParser::held() const { return impl_->held(); }
 HttpRequest& HttpParser::request() { return impl_->request; }
 

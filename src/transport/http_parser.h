@@ -28,7 +28,8 @@ class HttpParser {
   State state() const { return state_; }
   // The client waits for "100 Continue" before it sends the body. REQUIRES: kBody.
   bool WantsContinue() const;
-  size_t held() const;  // bytes that it keeps
+  bool TakesChunks() const;  // the client knows answers in chunks: HTTP/1.1
+  size_t held() const;       // bytes that it keeps
   // What has come of the request.
   HttpRequest& request();
 

@@ -72,7 +72,9 @@ struct Listener {
   int port = 0;      // 0: one that is free
   std::string path;  // of a unix socket, instead of host and port
   std::shared_ptr<TlsCredentials> credentials;  // null: plaintext
-  std::shared_ptr<const HttpService> http;      // null: gRPC on HTTP/2 is spoken here; else HTTP/1.1
+  // Null: gRPC on HTTP/2 is spoken here; else HTTP/1.1 and HTTP/2, as the client begins. With credentials
+  // they need TlsOptions::http1.
+  std::shared_ptr<const HttpService> http;
 };
 
 struct ServerOptions {

@@ -28,6 +28,8 @@ void Request::Add(std::string_view name, std::string_view value) {
     method_ = value;
   } else if (name == ":path") {
     path_ = value;
+  } else if (name == ":authority") {
+    authority_ = value;
   } else if (name == "content-type") {
     content_type_ = value;
   } else if (name == "grpc-encoding") {
@@ -37,6 +39,18 @@ void Request::Add(std::string_view name, std::string_view value) {
   } else if (!name.starts_with(':')) {
     metadata_.emplace_back(name, value);
   }
+}
+
+HttpRequest Request::Plain() const {
+  HttpRequest plain{.method = method_, .target = path_, .headers = {}, .body = {}};
+  if (!authority_.empty()) plain.headers["host"] = authority_;
+  if (!content_type_.empty()) plain.headers["content-type"] = content_type_;
+  for (const auto& [name, value] : metadata_) {
+    std::string& kept = plain.headers[name];
+    // HTTP/2 may send a cookie in pieces. Source: RFC 9113, 8.2.3
+    kept = name == "cookie" && !kept.empty() ? StrCat(kept, "; ", value) : value;
+  }
+  return plain;
 }
 
 std::optional<std::string> Request::Metadata(std::string_view name) const {

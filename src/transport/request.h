@@ -10,8 +10,10 @@
 
 #include "absl/status/status.h"
 #include "base/clock.h"
+#include "transport/http_stream.h"
 
-// gRPC's rules for the header fields of requests and responses, without HTTP/2's own, which nghttp2 keeps.
+// The header fields of HTTP/2's requests, and gRPC's rules for them and for those of responses, without
+// HTTP/2's own, which nghttp2 keeps.
 // Source: github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 namespace fairlead::transport {
 
@@ -23,6 +25,8 @@ class Request {
 
   bool TooLarge() const { return bytes_ > max_bytes_; }
   const std::string& path() const { return path_; }
+  // As a plain request, without its body.
+  HttpRequest Plain() const;
   std::optional<std::string> Metadata(std::string_view name) const;  // of several the last
   bool Compressed() const { return encoding_ == "gzip" || encoding_ == "deflate"; }
   std::optional<Clock::duration> Timeout() const;
@@ -38,7 +42,7 @@ class Request {
  private:
   const size_t max_bytes_;
   size_t bytes_ = 0;
-  std::string method_, path_, content_type_, encoding_, timeout_;
+  std::string method_, path_, authority_, content_type_, encoding_, timeout_;
   std::vector<std::pair<std::string, std::string>> metadata_;
 };
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "transport/http2_bytes.h"
+#include "transport/http2_exchange.h"
 
 namespace fairlead::transport {
 namespace {
@@ -60,9 +61,11 @@ bool Due(Clock::time_point time, Clock::time_point now, Clock::time_point* next)
 
 }  // namespace
 
-Session::Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
-                 Counts* counts, ReadBudget* budget, std::function<void()> touch, Clock::time_point now)
+Session::Session(const Service& service, const HttpService* http, std::shared_ptr<Mailbox> mailbox,
+                 std::shared_ptr<const Peer> peer, Counts* counts, ReadBudget* budget,
+                 std::function<void()> touch, Clock::time_point now)
     : service_(service),
+      http_(http),
       mailbox_(std::move(mailbox)),
       peer_(std::move(peer)),
       counts_(counts),
@@ -74,11 +77,12 @@ Session::Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::
   proven_ = peer_->tls != nullptr && !peer_->tls->uris.empty();
   http2_ = MakeHttp2();
   const Limits& limits = service_.options().limits;
+  const uint32_t calls =
+      proven_ ? limits.max_streams : std::min(limits.max_streams, limits.max_streams_without_identity);
   const nghttp2_settings_entry settings[] = {
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
-       proven_ ? limits.max_streams : std::min(limits.max_streams, limits.max_streams_without_identity)},
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, http_ == nullptr ? calls : http_->limits.max_streams},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
-      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(limits.max_header_bytes)},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(MaxHeaderBytes())},
   };
   nghttp2_submit_settings(http2_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(http2_, NGHTTP2_FLAG_NONE, 0,
@@ -154,8 +158,8 @@ void Session::Count(Kind kind) {
 
 void Session::OnBeginHeaders(const nghttp2_frame& frame) {
   if (frame.hd.type != NGHTTP2_HEADERS || frame.headers.cat != NGHTTP2_HCAT_REQUEST || failed_) return;
-  auto stream = std::make_shared<GrpcStream>(this, frame.hd.stream_id, mailbox_, peer_);
-  GrpcStream* const raw = stream.get();
+  std::shared_ptr<Http2Stream> stream = MakeStream(frame.hd.stream_id);
+  Http2Stream* const raw = stream.get();
   nghttp2_session_set_stream_user_data(http2_, frame.hd.stream_id, raw);
   raw->next_ = streams_;
   if (streams_ != nullptr) streams_->previous_ = raw;
@@ -163,11 +167,20 @@ void Session::OnBeginHeaders(const nghttp2_frame& frame) {
   ++stream_count_;
   ++counts_->streams_opened;
   raw->self_ = std::move(stream);
-  incoming_ = std::make_unique<Request>(service_.options().limits.max_header_bytes);
+  incoming_ = std::make_unique<Request>(MaxHeaderBytes());
 }
 
-GrpcStream* Session::Find(int32_t id) const {
-  return static_cast<GrpcStream*>(nghttp2_session_get_stream_user_data(http2_, id));
+std::shared_ptr<Http2Stream> Session::MakeStream(int32_t id) {
+  if (http_ != nullptr) return std::make_shared<Http2Exchange>(this, id, *http_, mailbox_, peer_);
+  return std::make_shared<GrpcStream>(this, id, mailbox_, peer_);
+}
+
+size_t Session::MaxHeaderBytes() const {
+  return http_ == nullptr ? service_.options().limits.max_header_bytes : http_->limits.max_head;
+}
+
+Http2Stream* Session::Find(int32_t id) const {
+  return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(http2_, id));
 }
 
 void Session::OnFrame(const nghttp2_frame& frame) {
@@ -177,37 +190,53 @@ void Session::OnFrame(const nghttp2_frame& frame) {
   if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return;
   const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (frame.hd.type == NGHTTP2_DATA && frame_data_ == 0 && !ends) Count(kEmptyData);  // padding, if anything
-  GrpcStream* const stream = Find(frame.hd.stream_id);
+  Http2Stream* const stream = Find(frame.hd.stream_id);
   if (stream == nullptr) return;
   if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) OpenStream(stream);
   if (ends) stream->TakeEnd();
 }
 
-void Session::OpenStream(GrpcStream* stream) {
+void Session::OpenStream(Http2Stream* stream) {
   const std::unique_ptr<Request> request = std::move(incoming_);
   if (request == nullptr) return;
-  if (const auto refusal = request->Check()) {
-    if (request->TooLarge()) Count(kInvalid);
-    return stream->Refuse(*refusal);
-  }
-  const Method* const method = service_.Find(request->path());
+  if (request->TooLarge()) Count(kInvalid);
+  if (http_ == nullptr) return OpenCall(static_cast<GrpcStream*>(stream), *request);
+  Arm(stream, now_ + http_->limits.request_patience);
+  static_cast<Http2Exchange*>(stream)->Open(*request);
+}
+
+void Session::OpenCall(GrpcStream* stream, const Request& request) {
+  if (const auto refusal = request.Check()) return stream->Refuse(*refusal);
+  const Method* const method = service_.Find(request.path());
   if (method == nullptr) {
-    transport_log.Debug("{} calls {}, which is not served", peer_->address, request->path());
-    return stream->Refuse({.status = service_.Refuse(request->path())});
+    transport_log.Debug("{} calls {}, which is not served", peer_->address, request.path());
+    return stream->Refuse({.status = service_.Refuse(request.path())});
   }
   const Limits& limits = service_.options().limits;
-  if (const auto timeout = request->Timeout()) stream->deadline_ = now_ + *timeout;
+  if (const auto timeout = request.Timeout()) stream->deadline_ = now_ + *timeout;
   stream->patience_ = limits.first_message_timeout;
   stream->heard_ = stream->patience_.count() == 0;  // or as if it had been
   Arm(stream, stream->heard_ ? stream->deadline_ : std::min(stream->deadline_, now_ + stream->patience_));
-  stream->counted_ = true;
-  ++opened_;
-  stream->Open(*request, method->open, limits.max_message_size);
+  NoteOpened(stream);
+  stream->Open(request, method->open, limits.max_message_size);
 }
 
-void Session::Arm(GrpcStream* stream, Clock::time_point time) {
+void Session::Arm(Http2Stream* stream, Clock::time_point time) {
   stream->timer_ = time;
   if (time != Clock::time_point::max()) timers_.emplace(time, stream);
+}
+
+void Session::Disarm(Http2Stream* stream) {
+  if (stream->timer_ == Clock::time_point::max()) return;
+  const auto [begin, end] = timers_.equal_range(stream->timer_);
+  const auto own = std::find_if(begin, end, [&](const auto& entry) { return entry.second == stream; });
+  if (own != end) timers_.erase(own);
+}
+
+void Session::Rearm(Http2Stream* stream, Clock::time_point time) {
+  Disarm(stream);
+  Arm(stream, time);
+  touch_();
 }
 
 // False: the peer is sent away.
@@ -253,7 +282,7 @@ void Session::OnFrameSent(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR) Count(kReset);
   // A client that has not said all is told that nobody listens.
   const int32_t id = frame.hd.stream_id;
-  if (headers && (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 &&
+  if ((headers || data) && (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 &&
       nghttp2_session_get_stream_remote_close(http2_, id) == 0)
     nghttp2_submit_rst_stream(http2_, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
 }
@@ -285,7 +314,7 @@ void Session::Produce(size_t most, Batch* batch) {
   batch_ = nullptr;
 }
 
-void Session::AwaitWritten(std::shared_ptr<GrpcStream> stream) {
+void Session::AwaitWritten(std::shared_ptr<Http2Stream> stream) {
   held_until_.push_back({produced_, std::move(stream), {}});
 }
 
@@ -317,20 +346,16 @@ size_t Session::Untold(int32_t stream) const {
       std::max(0, nghttp2_session_get_stream_effective_recv_data_length(http2_, stream)));
 }
 
-void Session::Remove(GrpcStream* stream) {
+void Session::Remove(Http2Stream* stream) {
   nghttp2_session_set_stream_user_data(http2_, stream->id_, nullptr);
   if (stream->next_ != nullptr) stream->next_->previous_ = stream->previous_;
   (stream->previous_ != nullptr ? stream->previous_->next_ : streams_) = stream->next_;
-  if (stream->timer_ != Clock::time_point::max()) {
-    const auto [begin, end] = timers_.equal_range(stream->timer_);
-    const auto own = std::find_if(begin, end, [&](const auto& entry) { return entry.second == stream; });
-    if (own != end) timers_.erase(own);
-  }
+  Disarm(stream);
   --stream_count_;
   if (stream->counted_) --opened_;
   ++counts_->streams_closed;
   if (stream_count_ == 0) last_streams_ = now_;
-  const std::shared_ptr<GrpcStream> self = std::move(stream->self_);
+  const std::shared_ptr<Http2Stream> self = std::move(stream->self_);
   self->Detach();
 }
 
@@ -354,7 +379,7 @@ Clock::time_point Session::Check(Clock::time_point now) {
   now_ = now;
   Clock::time_point next = Clock::time_point::max();
   while (!timers_.empty() && Due(timers_.begin()->first, now, &next)) {
-    GrpcStream* const stream = timers_.begin()->second;
+    Http2Stream* const stream = timers_.begin()->second;
     timers_.erase(timers_.begin());
     Arm(stream, stream->Expire());
     touch_();
@@ -383,7 +408,7 @@ void Session::CheckDrain(Clock::time_point now, Clock::time_point* next) {
   const KeepaliveOptions& keepalive = service_.options().keepalive;
   if (draining_ == Draining::kNo) {
     if (Due(old_at_, now, next)) Drain("age", now, now + keepalive.max_connection_age_grace);
-    const auto idle = keepalive.max_connection_idle;
+    const auto idle = http_ == nullptr ? keepalive.max_connection_idle : http_->limits.request_patience;
     if (idle.count() > 0 && stream_count_ == 0 && Due(last_streams_ + idle, now, next))
       Drain("idle", now, now + kDrainStep);
   }
@@ -424,7 +449,8 @@ void Session::End(Clock::time_point now, Clock::time_point end) {
 }
 
 void Session::EndStreams(const absl::Status& status) {
-  for (GrpcStream* stream = streams_; stream != nullptr; stream = stream->next_) stream->DoClose(status);
+  for (Http2Stream* stream = streams_; stream != nullptr; stream = stream->next_)
+    stream->EndWithConnection(status);
   touch_();
 }
 

@@ -16,6 +16,8 @@
 #include "base/clock.h"
 #include "transport/counts.h"
 #include "transport/grpc_stream.h"
+#include "transport/http2_stream.h"
+#include "transport/http_stream.h"
 #include "transport/mailbox.h"
 #include "transport/options.h"
 #include "transport/output.h"
@@ -28,13 +30,15 @@
 namespace fairlead::transport {
 
 // One HTTP/2 connection without its socket: bytes in, bytes out, the time as an argument. Keeps HTTP/2's
-// rules by nghttp2, gRPC's by its streams, and bounds what the peer may do. For one thread, the loop's;
-// `touch` is called when there may be something new to send. Sources: RFC 9113;
+// rules by nghttp2, gRPC's or those of plain requests by its streams, and bounds what the peer may do. For
+// one thread, the loop's; `touch` is called when there may be something new to send. Sources: RFC 9113;
 // github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, doc/keepalive.md
 class Session final : public Protocol {
  public:
-  Session(const Service& service, std::shared_ptr<Mailbox> mailbox, std::shared_ptr<const Peer> peer,
-          Counts* counts, ReadBudget* budget, std::function<void()> touch, Clock::time_point now);
+  // `http`: what plain requests go to; null: gRPC's calls are taken.
+  Session(const Service& service, const HttpService* http, std::shared_ptr<Mailbox> mailbox,
+          std::shared_ptr<const Peer> peer, Counts* counts, ReadBudget* budget, std::function<void()> touch,
+          Clock::time_point now);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -75,6 +79,11 @@ class Session final : public Protocol {
     ++counts_->messages_received;
     heard_ = true;
   }
+  void NoteAnswered() { ++counts_->messages_sent; }
+  void NoteOpened(Http2Stream* stream) {
+    stream->counted_ = true;
+    ++opened_;
+  }
   // The peer is somebody, by what one of its streams has shown.
   void NoteProven() { proven_ = true; }
   void NoteHeld(size_t before, size_t now) { held_ += now - before; }
@@ -82,9 +91,11 @@ class Session final : public Protocol {
     const Limits& limits = service_.options().limits;
     return held_ > limits.max_held + limits.max_message_size;
   }
-  void AwaitWritten(std::shared_ptr<GrpcStream> stream);
+  void AwaitWritten(std::shared_ptr<Http2Stream> stream);
   void KeepUntilWritten(std::vector<Slice> slices);
-  void Remove(GrpcStream* stream);
+  void Remove(Http2Stream* stream);
+  // Its Expire is called at that time instead of another.
+  void Rearm(Http2Stream* stream, Clock::time_point time);
 
  private:
   enum Kind { kSettings, kPing, kReset, kPriority, kWindowUpdate, kEmptyData, kInvalid, kKinds };
@@ -97,7 +108,7 @@ class Session final : public Protocol {
   // What lasts until so many bytes are written.
   struct Held {
     uint64_t until;
-    std::shared_ptr<GrpcStream> stream;
+    std::shared_ptr<Http2Stream> stream;
     std::vector<Slice> slices;
   };
 
@@ -108,9 +119,13 @@ class Session final : public Protocol {
   void OnPing(const nghttp2_frame& frame);
   void OnFrameSent(const nghttp2_frame& frame);
   bool TakeField(bool of_request, std::string_view name, std::string_view value);
-  void OpenStream(GrpcStream* stream);
-  void Arm(GrpcStream* stream, Clock::time_point time);
-  GrpcStream* Find(int32_t id) const;
+  void OpenStream(Http2Stream* stream);
+  void OpenCall(GrpcStream* stream, const Request& request);
+  std::shared_ptr<Http2Stream> MakeStream(int32_t id);
+  void Arm(Http2Stream* stream, Clock::time_point time);
+  void Disarm(Http2Stream* stream);
+  Http2Stream* Find(int32_t id) const;
+  size_t MaxHeaderBytes() const;
   void Count(Kind kind);
   void Strike();
   void Fail(uint32_t code, std::string reason, std::string_view debug_data);
@@ -120,6 +135,7 @@ class Session final : public Protocol {
   void EndStreams(const absl::Status& status);
 
   const Service& service_;
+  const HttpService* const http_;
   const std::shared_ptr<Mailbox> mailbox_;
   const std::shared_ptr<const Peer> peer_;
   Counts* const counts_;
@@ -127,11 +143,11 @@ class Session final : public Protocol {
   const std::function<void()> touch_;
   nghttp2_session* http2_ = nullptr;
   std::unique_ptr<Request> incoming_;  // whose fields are coming
-  GrpcStream* streams_ = nullptr;      // the newest of a list
+  Http2Stream* streams_ = nullptr;     // the newest of a list
   size_t stream_count_ = 0;
   size_t opened_ = 0;      // of them, that were not refused
   size_t frame_data_ = 0;  // bytes that the DATA frame of the moment has said
-  std::multimap<Clock::time_point, GrpcStream*> timers_;
+  std::multimap<Clock::time_point, Http2Stream*> timers_;
 
   Batch* batch_ = nullptr;  // that is being filled, up to so many bytes
   size_t batch_most_ = 0;

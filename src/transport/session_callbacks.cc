@@ -15,8 +15,8 @@ constexpr float kUpdatesPerData = 4;
 // nghttp2's calls; what they return tells it to go on.
 struct Session::Callbacks {
   static Session& Of(void* user) { return *static_cast<Session*>(user); }
-  static GrpcStream* Stream(nghttp2_session* http2, int32_t id) {
-    return static_cast<GrpcStream*>(nghttp2_session_get_stream_user_data(http2, id));
+  static Http2Stream* Stream(nghttp2_session* http2, int32_t id) {
+    return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(http2, id));
   }
 
   static int BeginFrame(nghttp2_session*, const nghttp2_frame_hd* frame, void* user) {
@@ -46,7 +46,7 @@ struct Session::Callbacks {
     // What is held of streams has a limit of its own: streams that are not read must not stop the others.
     nghttp2_session_consume_connection(http2, size);
     Of(user).frame_data_ += size;
-    GrpcStream* const stream = Stream(http2, id);
+    Http2Stream* const stream = Stream(http2, id);
     if (stream == nullptr || Of(user).failed_) {
       nghttp2_session_consume_stream(http2, id, size);
     } else {
@@ -55,7 +55,7 @@ struct Session::Callbacks {
     return 0;
   }
   static int StreamClosed(nghttp2_session* http2, int32_t id, uint32_t, void* user) {
-    if (GrpcStream* const stream = Stream(http2, id); stream != nullptr) Of(user).Remove(stream);
+    if (Http2Stream* const stream = Stream(http2, id); stream != nullptr) Of(user).Remove(stream);
     return 0;
   }
   static int FrameSent(nghttp2_session*, const nghttp2_frame* frame, void* user) {
@@ -64,16 +64,19 @@ struct Session::Callbacks {
   }
   static ssize_t ReadData(nghttp2_session* http2, int32_t id, uint8_t*, size_t most, uint32_t* flags,
                           nghttp2_data_source*, void*) {
-    GrpcStream* const stream = Stream(http2, id);
+    Http2Stream* const stream = Stream(http2, id);
     if (stream == nullptr) return NGHTTP2_ERR_DEFERRED;  // aborted; its RST_STREAM follows
     size_t size = 0;
     switch (stream->NextBytes(most, &size)) {
-      case GrpcStream::Next::kWait:
+      case Http2Stream::Next::kWait:
         return NGHTTP2_ERR_DEFERRED;
-      case GrpcStream::Next::kEnd:
+      case Http2Stream::Next::kTrailers:
         *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
         return 0;
-      case GrpcStream::Next::kBytes:
+      case Http2Stream::Next::kEnd:
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+        return 0;
+      case Http2Stream::Next::kBytes:
         break;
     }
     *flags |= NGHTTP2_DATA_FLAG_NO_COPY;

@@ -57,14 +57,15 @@ inline constexpr char kEcho[] = "/test.v1.Echo/Echo";
 // A session and a client of it, in one thread, with a clock of their own.
 class SessionFake {
  public:
-  explicit SessionFake(ServerOptions options, int32_t client_window = 65535, bool client_reads = true)
+  explicit SessionFake(ServerOptions options, int32_t client_window = 65535, bool client_reads = true,
+                       const HttpService* http = nullptr)
       : budget(options.limits.max_partial),
         client(client_window, client_reads),
         service_(WithEcho(std::move(options), &script)) {
     mailbox_->EnterLoop();
     session = std::make_unique<Session>(
-        service_, mailbox_, std::make_shared<const Peer>(Peer{"ipv4:10.0.0.1:1", nullptr}), &counts, &budget,
-        [] {}, now);
+        service_, http, mailbox_, std::make_shared<const Peer>(Peer{"ipv4:10.0.0.1:1", nullptr}), &counts,
+        &budget, [] {}, now);
   }
   ~SessionFake() {
     session = nullptr;
@@ -87,11 +88,13 @@ class SessionFake {
   }
   // What handlers have asked for by the mailbox.
   void Obey() {
-    for (Mailbox::Mail mail; mailbox_->Take(&mail), !mail.commands.empty(); mail.commands.clear()) {
+    for (Mailbox::Mail mail; mailbox_->Take(&mail), !mail.commands.empty() || !mail.tasks.empty();
+         mail = {}) {
       for (Command& command : mail.commands) {
         GrpcStream* const stream = command.stream.get();
         stream->Do(std::move(command));
       }
+      for (const auto& task : mail.tasks) task();
     }
   }
   void Receive(std::string_view bytes) {

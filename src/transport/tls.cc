@@ -84,12 +84,19 @@ absl::StatusOr<std::string> CipherList(const std::vector<std::string>& suites) {
   return Join(names, ":");
 }
 
-int ChooseProtocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in, unsigned n,
-                   void*) {
+int ChooseHttp2(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in, unsigned n,
+                void*) {
   // REQUIRES of gRPC's clients: a server that does not choose h2 is none.
   return nghttp2_select_next_protocol(const_cast<unsigned char**>(out), size, in, n) == 1
              ? SSL_TLSEXT_ERR_OK
              : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int ChooseHttp(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* in, unsigned n,
+               void*) {
+  return nghttp2_select_next_protocol(const_cast<unsigned char**>(out), size, in, n) >= 0
+             ? SSL_TLSEXT_ERR_OK
+             : SSL_TLSEXT_ERR_NOACK;
 }
 
 absl::Status UseCertificate(const std::string& pem, const std::string& private_key, SSL_CTX* tls) {
@@ -175,7 +182,8 @@ std::string AddressOf(const ASN1_OCTET_STRING* bytes) {
   const int family = ASN1_STRING_length(bytes) == 4 ? AF_INET : AF_INET6;
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (family == AF_INET6 && ASN1_STRING_length(bytes) != 16) return "";
-  return inet_ntop(family, ASN1_STRING_get0_data(bytes), text.data(), text.size()) == nullptr ? "" : text.data();
+  return inet_ntop(family, ASN1_STRING_get0_data(bytes), text.data(), text.size()) == nullptr ? ""
+                                                                                              : text.data();
 }
 
 void ReadNames(X509* certificate, TlsPeer* peer) {
@@ -214,7 +222,7 @@ absl::Status TlsCredentials::Replace(const TlsMaterial& material) {
   SSL_CTX_set_cipher_list(tls.get(), CipherList(options_.cipher_suites)->c_str());
   UseCommonSettings(tls.get());
   SSL_CTX_set_options(tls.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  SSL_CTX_set_alpn_select_cb(tls.get(), ChooseProtocol, nullptr);
+  SSL_CTX_set_alpn_select_cb(tls.get(), options_.http1 ? ChooseHttp : ChooseHttp2, nullptr);
   if (absl::Status status = UseCertificate(material.certificate_chain, material.private_key, tls.get());
       !status.ok())
     return status;
@@ -277,7 +285,8 @@ std::string NamesOfVerified(x509_store_ctx_st* context) {
     if (name->type == GEN_DNS) text = TextOf(name->d.dNSName);
     if (name->type == GEN_URI) text = TextOf(name->d.uniformResourceIdentifier);
     if (name->type == GEN_IPADD) text = AddressOf(name->d.iPAddress);
-    std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
     if (!text.empty()) all.push_back(text.substr(0, kLongest));
   }
   if (count > kMost) all.push_back("...");

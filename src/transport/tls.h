@@ -26,6 +26,7 @@ struct TlsOptions {
   std::vector<std::string> cipher_suites = {};
   // Clients that come back within that time need no whole handshake; zero: all of them do.
   std::chrono::seconds session_lifetime = std::chrono::hours(1);
+  bool http1 = false;  // a listener of pages: a client need not speak HTTP/2, as gRPC's must
 };
 
 // What a listener shows and whom it believes; PEM.
