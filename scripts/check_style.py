@@ -30,7 +30,7 @@ FOR_TESTS = re.compile(r"^(?!src/)|_(test|bench|fixture|fake|fakes)\.(h|cc)$")
 NO_CODE = re.compile(r"//.*|\"(?:[^\"\\\n]|\\.)*\"")
 USING = re.compile(r"^using (?:\w*::)+(\w+);")
 # Names with two underscores or a first one before a capital, but those that the implementation gives us.
-RESERVED = re.compile(r"\b(?!__int128\b|__PRETTY_FUNCTION__\b|__builtin_|_SC_|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)")
+RESERVED = re.compile(r"\b(?!__int128\b|__builtin_|_SC_|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\bnot (yet )?implemented\b", re.IGNORECASE)
 
 

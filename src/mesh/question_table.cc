@@ -1,6 +1,7 @@
 #include "mesh/question_table.h"
 
 #include <array>
+#include <typeinfo>
 
 namespace fairlead::mesh {
 namespace {
@@ -11,15 +12,14 @@ concept HasDifference =
 template <typename Row>
 concept HasWider = requires { &Row::Wider; };
 
-// The row's own, as the compiler spells it.
-template <typename Row>
-constexpr std::string_view NameOf() {
-  constexpr std::string_view kRoom = "questions::";
-  std::string_view name = __PRETTY_FUNCTION__;
+// The last part of a name such as "N8fairlead4mesh9questions16ServiceEndpointsE".
+std::string_view NameOf(const std::type_info& row) {
+  constexpr std::string_view kRoom = "questions";
+  std::string_view name = row.name();
   name.remove_prefix(name.find(kRoom) + kRoom.size());
-  return name.substr(0, name.find_first_of(";]"));
+  name.remove_prefix(name.find_first_not_of("0123456789"));
+  return name.substr(0, name.size() - 1);
 }
-static_assert(NameOf<questions::ServiceEndpoints>() == "ServiceEndpoints");
 
 template <typename Row>
 constexpr bool ConcernsAll() {
@@ -59,23 +59,24 @@ std::optional<Question> WiderOf(const World& world, const Key& key) {
 }
 
 template <typename Row>
-constexpr RowInfo MakeInfo() {
+RowInfo MakeInfo() {
   using S = Signature<Row>;
   static_assert(S::kOfClient || HasDifference<Row> != HasWider<Row>,
                 "a question about the snapshot needs a Difference, or a Wider that has one");
   static_assert(!(S::kOfClient && HasDifference<Row>), "what of a client differs is not told");
-  RowInfo info{NameOf<Row>(), S::kOfClient, ConcernsAll<Row>(), &AskRow<Row>, &IsSame<Row>, nullptr, nullptr};
+  RowInfo info{
+      NameOf(typeid(Row)), S::kOfClient, ConcernsAll<Row>(), &AskRow<Row>, &IsSame<Row>, nullptr, nullptr};
   if constexpr (HasWider<Row>) info.wider = &WiderOf<Row>;
   if constexpr (HasDifference<Row>) info.difference = Row::Difference;
   return info;
 }
 
 template <typename... Row>
-constexpr auto MakeTable(Rows<Row...>) {
+auto MakeTable(Rows<Row...>) {
   return std::array<RowInfo, sizeof...(Row)>{MakeInfo<Row>()...};
 }
-constexpr auto kTable = MakeTable(AllRows());
-static_assert(kTable.size() <= 256, "a Part is a byte");
+const auto kTable = MakeTable(AllRows());
+static_assert(std::tuple_size_v<decltype(kTable)> <= 256, "a Part is a byte");
 
 }  // namespace
 

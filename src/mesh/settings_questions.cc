@@ -7,7 +7,7 @@
 namespace fairlead::mesh::questions {
 
 void SettingsPart::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
-  if (before.settings == after.settings) return;
+  if (before.settings == after.settings || after.settings == nullptr) return;
   for (size_t i = 0; i < model::kSettingsPartCount; ++i) {
     const auto part = static_cast<model::SettingsPart>(i);
     if (before.settings == nullptr || Answer(before, part) != Answer(after, part)) visit(part);
@@ -16,6 +16,7 @@ void SettingsPart::Difference(const MeshSnapshot& before, const MeshSnapshot& af
 
 std::vector<std::string> InternalRanges::Answer(const MeshSnapshot& mesh) {
   std::vector<std::string> ranges;
+  if (mesh.settings == nullptr || mesh.settings->networks == nullptr) return ranges;
   for (const auto& [name, network] : mesh.settings->networks->networks()) {
     for (const auto& endpoints : network.endpoints()) {
       if (!endpoints.from_cidr().empty()) ranges.push_back(endpoints.from_cidr());
@@ -27,7 +28,7 @@ std::vector<std::string> InternalRanges::Answer(const MeshSnapshot& mesh) {
 
 void InternalRanges::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
   if (before.settings == after.settings) return;
-  if (Answer(after) != (before.settings == nullptr ? std::vector<std::string>() : Answer(before))) visit({});
+  if (Answer(after) != Answer(before)) visit({});
 }
 
 model::KeySetPtr KeySet::Answer(const MeshSnapshot& mesh, const Interned& uri, const Interned& issuer) {
