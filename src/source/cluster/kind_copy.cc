@@ -26,7 +26,8 @@ config::Diagnostic LostPolicyDiagnostic(const config::ObjectKey& key, const conf
 void KindCopy::OnObject(config::Node object) {
   config::StoredObject stored = config::ReadStored(kind_, api_version_, object, cluster_);
   if (!stored.key) return;  // no API server has such a one
-  Put(entries_[*stored.key], std::move(stored));
+  Entry& entry = entries_[*stored.key];
+  Put(entry, std::move(stored));
 }
 
 void KindCopy::Put(Entry& entry, config::StoredObject stored) {
