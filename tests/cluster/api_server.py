@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 
 from kube_api import ApiError, KubeApi, documents
-from kubebox import PROGRAMS, wait_until
+from kubebox import PROGRAMS, end_with_parent, wait_until
 
 ETCD, PEERS, API, ADDRESS = 2379, 2380, 6443, "172.30.0.2"
 TOKEN = "secret"
@@ -117,7 +117,8 @@ class ApiServer:
 
     def _run(self, name, *command):
         with open(self.dir / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.processes[name] = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                    preexec_fn=end_with_parent)
 
     def _end(self, name, sig):
         process = self.processes.pop(name, None)

@@ -55,7 +55,7 @@ class Server:
         self.ready_url = f"http://127.0.0.1:{http}/ready"
         self.log = open(os.path.join(home, "server.log"), "w+")
         self.process = subprocess.Popen(
-            conformance.command(template, case, "", self.port), stdout=self.log, stderr=self.log,
+            conformance.command(template, case, "", self.port), stdout=self.log, stderr=self.log, preexec_fn=kubebox.end_with_parent,
             env={"POD_NAMESPACE": "istio-system", "POD_NAME": "istiod-1", "CLUSTER_ID": "Kubernetes",
                  **(conformance.environment(case) or os.environ)})
 

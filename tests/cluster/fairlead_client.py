@@ -6,10 +6,8 @@
 Runs `fairlead discovery` (FAIRLEAD names another program) on the API server and asks it every 50 ms which objects it has.
 What comes and goes between two questions is not seen.
 """
-import ctypes
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -18,16 +16,13 @@ import urllib.error
 import urllib.request
 
 from fairlead_box import program
+from kubebox import end_with_parent
 
 
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
-
-
-def end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def ask(port, path):

@@ -6,11 +6,13 @@
 
 Leaving the block ends the cluster and removes its folder. The end of this process ends the cluster too, however it comes.
 """
+import ctypes
 import json
 import os
 import pathlib
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,11 @@ def require():
     if lacks:
         print(f"the cluster's programs are missing, run scripts/setup.sh cluster: {', '.join(lacks)}", file=sys.stderr)
         sys.exit(1 if os.environ.get("FAIRLEAD_NEEDS_CLUSTER") else SKIPPED)
+
+
+def end_with_parent():
+    """For Popen's preexec_fn: the program is killed when the one that started it ends, however that comes."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def wait_until(what, probe, seconds=30, pause=0.1):

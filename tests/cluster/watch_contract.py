@@ -14,7 +14,7 @@ import threading
 
 from api_server import ApiServer, crd_files, own_network
 from kube_api import documents
-from kubebox import wait_until
+from kubebox import end_with_parent, wait_until
 
 CONFIG_MAPS = "/api/v1/configmaps"
 # Two of the mesh's kinds, as a mesh's own client does not copy any others. The second comes and goes.
@@ -28,7 +28,8 @@ class Client:
 
     def __init__(self, command, kubeconfig, collections, env=None):
         self.lines, self.copies, self.synced, self.faults = [], {c: {} for c in collections}, set(), []
-        self.process = subprocess.Popen([*command, "--kubeconfig", kubeconfig, *collections], stdout=subprocess.PIPE, text=True, env=env)
+        self.process = subprocess.Popen([*command, "--kubeconfig", kubeconfig, *collections], stdout=subprocess.PIPE, text=True, env=env,
+                                        preexec_fn=end_with_parent)
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
 
