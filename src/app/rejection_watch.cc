@@ -12,17 +12,6 @@ namespace {
 constexpr auto kQuiet = std::chrono::milliseconds(100);
 constexpr auto kAtMost = std::chrono::seconds(1);
 
-constexpr auto kLook = std::chrono::seconds(1);
-
-// Whether an object of a diagnostic stands elsewhere by now.
-bool AnyMoved(const std::vector<config::Diagnostic>& told, const state::MeshObjects& objects) {
-  return std::any_of(told.begin(), told.end(), [&objects](const config::Diagnostic& one) {
-    const config::ConfigPtr object = one.object ? objects.FindWritten(*one.object) : nullptr;
-    return object != nullptr &&
-           (object->origin().file.str() != one.file || object->origin().line != one.line);
-  });
-}
-
 metrics::Gauge& RejectingProxies() {
   return metrics::GetGauge("fairlead_proxies_rejecting",
                            "Connected proxies that go on without something that they rejected.");
