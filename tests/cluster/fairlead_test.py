@@ -23,6 +23,25 @@ class Deployed(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("# TYPE", said)
 
+    def metric(self, name):
+        code, said = self.box.exec("curl", "-sS", "-m", "5", "http://istiod.istio-system.svc.cluster.local:15014/metrics")
+        self.assertEqual(code, 0, said)
+        return next((float(line.split()[-1]) for line in said.splitlines() if line.startswith(name + " ")), None)
+
+    def test_what_is_applied_is_in_its_mesh(self):
+        before = self.metric("pilot_services")
+        self.assertGreater(before, 1)  # kubernetes and its own
+        self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": "seen", "namespace": "default"},
+                        "spec": {"hosts": ["seen.example.com"], "ports": [{"number": 80, "name": "http", "protocol": "HTTP"}], "resolution": "DNS"}})
+        end = time.monotonic() + 30
+        while self.metric("pilot_services") != before + 1:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+        self.box.kubectl("delete", "serviceentry", "seen")
+        while self.metric("pilot_services") != before:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
     def test_kubectl_knows_the_kinds(self):
         self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": "one", "namespace": "default"},
                         "spec": {"hosts": ["one.example.com"], "ports": [{"number": 80, "name": "http", "protocol": "HTTP"}], "resolution": "DNS"}})

@@ -122,13 +122,14 @@ class DiscoveryTest(unittest.TestCase):
         self.refused(2, "unknown flag --confgDir; did you mean --configDir?", "--confgDir", folder)
         self.refused(2, '"stray" is not expected', "--configDir", folder, "stray")
         self.refused(2, "--keepaliveTimeout", "--configDir", folder, "--keepaliveTimeout=soon")
-        self.refused(2, "there is no source", "--kubeconfig", "x")
+        self.refused(2, "there is no source")
         self.refused(2, '"nowhere" is no host:port', "--configDir", folder, "--grpcAddr=nowhere", "--httpAddr=", "--monitoringAddr=")
         self.refused(2, '"edge=10.0.0.9" is not GATEWAY.NAMESPACE=ADDRESS', "--configDir", folder, "--gatewayAddress", "edge=10.0.0.9")
 
     def test_what_cannot_be_had(self):
         folder = self.folder.name
         self.refused(1, f"cannot read the folder {folder}/none", "--configDir", folder + "/none")
+        self.refused(1, f"--kubeconfig: {folder}/none: No such file", "--kubeconfig", folder + "/none")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             for flag in ("--grpcAddr", "--httpAddr", "--monitoringAddr"):
