@@ -28,19 +28,20 @@ class Deployed(unittest.TestCase):
         self.assertEqual(code, 0, said)
         return next((float(line.split()[-1]) for line in said.splitlines() if line.startswith(name + " ")), None)
 
-    def test_what_is_applied_is_in_its_mesh(self):
-        before = self.metric("pilot_services")
-        self.assertGreater(before, 1)  # kubernetes and its own
-        self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": "seen", "namespace": "default"},
-                        "spec": {"hosts": ["seen.example.com"], "ports": [{"number": 80, "name": "http", "protocol": "HTTP"}], "resolution": "DNS"}})
+    def await_virtual_services(self, count):
         end = time.monotonic() + 30
-        while self.metric("pilot_services") != before + 1:
+        while self.metric("pilot_virt_services") != count:
             self.assertLess(time.monotonic(), end)
             time.sleep(0.1)
-        self.box.kubectl("delete", "serviceentry", "seen")
-        while self.metric("pilot_services") != before:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.1)
+
+    def test_what_is_applied_is_in_its_mesh(self):
+        self.assertGreater(self.metric("pilot_services"), 1)  # kubernetes and its own
+        self.await_virtual_services(0)
+        self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "VirtualService", "metadata": {"name": "seen", "namespace": "default"},
+                        "spec": {"hosts": ["istiod.istio-system"], "http": [{"route": [{"destination": {"host": "istiod.istio-system"}}]}]}})
+        self.await_virtual_services(1)
+        self.box.kubectl("delete", "virtualservice", "seen")
+        self.await_virtual_services(0)
 
     def test_kubectl_knows_the_kinds(self):
         self.box.apply({"apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": "one", "namespace": "default"},
