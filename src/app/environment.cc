@@ -229,7 +229,8 @@ const std::vector<Row>& Rows() {
       {{"PILOT_INCLUDE_RESOURCES", "", "Exceptions from PILOT_IGNORE_RESOURCES."},
        SetText<&Environment::included_resources>},
       {{"ISTIO_WATCH_NAMESPACE", "",
-        "The one namespace whose objects count: of an API server all, of --configDir those of Kubernetes and the "
+        "The one namespace whose objects count: of an API server all, of --configDir those of Kubernetes and "
+        "the "
         "Gateway API; empty: all."},
        SetWatchedNamespace},
       {{"ROOT_CA_DIR", "./etc/cacerts",

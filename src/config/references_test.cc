@@ -49,7 +49,8 @@ std::vector<std::string> Found(std::string_view text) {
   const ParseResult parsed = ParseManifests(StrCat(kMesh, "---", text), "f", Admission::kPassed);
   EXPECT_THAT(parsed.broken, IsEmpty());
   ObjectStore store;
-  for (const ConfigPtr& object : parsed.objects) store.Apply(std::vector<ObjectChange>{{KeyOf(*object), object}});
+  for (const ConfigPtr& object : parsed.objects)
+    store.Apply(std::vector<ObjectChange>{{KeyOf(*object), object}});
   std::vector<std::string> found;
   for (const Diagnostic& one : FindLostReferences(store, store, "cluster.local")) {
     EXPECT_EQ(one.severity, Severity::kWarning);
@@ -68,28 +69,34 @@ std::string To(std::string_view destination) {
 
 TEST(ReferencesTest, WhatIsThereIsNoFinding) {
   for (const char* destination :
-       {"host: reviews", "host: reviews.shop.svc.cluster.local", "host: api.example.com", "host: x.wild.example.com",
-        "host: reviews, subset: v1", "host: reviews.shop.svc.cluster.local, subset: any",
-        "host: a.b.svc.clusterset.local"})
+       {"host: reviews", "host: reviews.shop.svc.cluster.local", "host: api.example.com",
+        "host: x.wild.example.com", "host: reviews, subset: v1",
+        "host: reviews.shop.svc.cluster.local, subset: any", "host: a.b.svc.clusterset.local"})
     EXPECT_THAT(Found(Route("web", To(destination))), IsEmpty()) << destination;
-  EXPECT_THAT(Found(Route("web", "{hosts: [a.example.com], gateways: [infra/edge, mesh], http: [{route: [{destination: "
-                                 "{host: reviews}}]}]}") +
-                    Route("knet", "{hosts: [a.example.net], gateways: [kgw], tcp: [{route: [{destination: {host: "
-                                  "reviews}}]}]}") +
-                    Route("delegate", "{http: [{route: [{destination: {host: reviews}}]}]}")),
-              IsEmpty());
+  EXPECT_THAT(
+      Found(Route("web",
+                  "{hosts: [a.example.com], gateways: [infra/edge, mesh], http: [{route: [{destination: "
+                  "{host: reviews}}]}]}") +
+            Route("knet",
+                  "{hosts: [a.example.net], gateways: [kgw], tcp: [{route: [{destination: {host: "
+                  "reviews}}]}]}") +
+            Route("delegate", "{http: [{route: [{destination: {host: reviews}}]}]}")),
+      IsEmpty());
 }
 
 TEST(ReferencesTest, HostsAndSubsetsThatAreNowhere) {
-  EXPECT_THAT(Found(Route("web", To("host: reviewz"))), ElementsAre("IST0101 shop/web spec.http[0].route[0].destination.host"));
+  EXPECT_THAT(Found(Route("web", To("host: reviewz"))),
+              ElementsAre("IST0101 shop/web spec.http[0].route[0].destination.host"));
   EXPECT_THAT(Found(Route("web", To("host: reviews, subset: v2"))),
               ElementsAre("IST0101 shop/web spec.http[0].route[0].destination.subset"));
-  EXPECT_THAT(Found(Route("web", "{hosts: [a.b], http: [{route: [{destination: {host: reviews}}], mirror: {host: nobody}, "
-                                 "mirrors: [{destination: {host: reviews, subset: v9}}]}], tls: [{match: [{sniHosts: "
-                                 "[a.b]}], route: [{destination: {host: nobody.example.com}}]}]}")),
-              UnorderedElementsAre("IST0101 shop/web spec.http[0].mirror.host",
-                                   "IST0101 shop/web spec.http[0].mirrors[0].destination.subset",
-                                   "IST0101 shop/web spec.tls[0].route[0].destination.host"));
+  EXPECT_THAT(
+      Found(Route("web",
+                  "{hosts: [a.b], http: [{route: [{destination: {host: reviews}}], mirror: {host: nobody}, "
+                  "mirrors: [{destination: {host: reviews, subset: v9}}]}], tls: [{match: [{sniHosts: "
+                  "[a.b]}], route: [{destination: {host: nobody.example.com}}]}]}")),
+      UnorderedElementsAre("IST0101 shop/web spec.http[0].mirror.host",
+                           "IST0101 shop/web spec.http[0].mirrors[0].destination.subset",
+                           "IST0101 shop/web spec.tls[0].route[0].destination.host"));
 }
 
 TEST(ReferencesTest, GatewaysThatAreNowhereOrServeOthers) {
@@ -105,7 +112,8 @@ TEST(ReferencesTest, GatewaysThatAreNowhereOrServeOthers) {
 }
 
 TEST(ReferencesTest, HostsOfSeveral) {
-  const std::string first = Route("one", "{hosts: [reviews], http: [{route: [{destination: {host: reviews}}]}]}");
+  const std::string first =
+      Route("one", "{hosts: [reviews], http: [{route: [{destination: {host: reviews}}]}]}");
   const auto second = [&first](std::string_view more) {
     return Found(first + Route("two", StrCat("{hosts: [reviews.shop.svc.cluster.local], ", more,
                                              "http: [{route: [{destination: {host: reviews}}]}]}")));
@@ -117,8 +125,9 @@ TEST(ReferencesTest, HostsOfSeveral) {
 }
 
 TEST(ReferencesTest, TheyMayBeSuppressed) {
-  const std::string text = ReplaceAll(Route("web", To("host: nobody")), "namespace: shop",
-                                      "namespace: shop, annotations: {galley.istio.io/analyze-suppress: 'IST0109, IST0101'}");
+  const std::string text =
+      ReplaceAll(Route("web", To("host: nobody")), "namespace: shop",
+                 "namespace: shop, annotations: {galley.istio.io/analyze-suppress: 'IST0109, IST0101'}");
   EXPECT_THAT(Found(text), IsEmpty());
 }
 

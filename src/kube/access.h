@@ -25,7 +25,7 @@ struct ExecPlugin {
 
 // How to reach an API server, and as whom. A plain value; holds secrets: not to be logged.
 struct ServerAccess {
-  std::string server;   // "https://10.0.0.1:6443", without a slash at its end
+  std::string server;           // "https://10.0.0.1:6443", without a slash at its end
   fetch::TlsSettings tls = {};  // its own certificate, too, where that is written out
   std::optional<std::string> proxy = {};
   std::string certificate_file = {}, key_file = {};  // read for each request, as they are rotated
@@ -42,12 +42,12 @@ struct ServerAccess {
 absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string_view context = "");
 // The same of a text; `path` for messages and for what is relative to it.
 absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
-                                       std::string_view context = "");
+                                             std::string_view context = "");
 
 // Of a pod's service account: KUBERNETES_SERVICE_HOST and _PORT, and the folder with its token and roots.
 inline constexpr char kServiceAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 absl::StatusOr<ServerAccess> InClusterAccess(std::string_view host, std::string_view port,
-                                       const std::string& folder = kServiceAccountFolder);
+                                             const std::string& folder = kServiceAccountFolder);
 
 // A small file; bytes beyond 1 MiB are an error. The message names the path.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);

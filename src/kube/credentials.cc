@@ -98,7 +98,7 @@ absl::Status ClientCredentials::TakeFiles(fetch::Request* request) const {
 }
 
 absl::StatusOr<fetch::Request> ClientCredentials::Get(const std::string& target,
-                                                const std::atomic<bool>* stopping) {
+                                                      const std::atomic<bool>* stopping) {
   fetch::Request request;
   request.url = access_.server + target;
   request.headers = access_.headers;

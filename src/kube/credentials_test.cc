@@ -96,7 +96,8 @@ TEST(ClientCredentials, AProgramIsAskedUntilItsAnswerExpires) {
 }
 
 TEST(ClientCredentials, AProgramMayGiveACertificate) {
-  ClientCredentials credentials(Plugin(R"(echo '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}')"));
+  ClientCredentials credentials(
+      Plugin(R"(echo '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}')"));
   const auto request = credentials.Get("/");
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->tls.certificate, "C");

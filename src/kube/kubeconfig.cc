@@ -230,7 +230,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
 }
 
 absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
-                                       std::string_view context) {
+                                             std::string_view context) {
   const config::YamlDocument document = config::ParseYamlDocument(text);
   if (!document.problems.empty()) {
     const config::YamlProblem& problem = document.problems.front();
@@ -247,7 +247,7 @@ absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string
 }
 
 absl::StatusOr<ServerAccess> InClusterAccess(std::string_view host, std::string_view port,
-                                       const std::string& folder) {
+                                             const std::string& folder) {
   if (host.empty() || port.empty())
     return absl::InvalidArgumentError(
         "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name no API server");

@@ -62,7 +62,8 @@ TEST(Kubeconfig, ServersAreVerifiedAsItSays) {
   EXPECT_EQ(data.tls.server_name, "kubernetes");
   EXPECT_FALSE(data.tls.unverified);
   EXPECT_EQ(data.proxy, std::nullopt);
-  const ServerAccess file = Good("server: a, certificate-authority: pki/ca.crt, proxy-url: 'http://p:3128'", "");
+  const ServerAccess file =
+      Good("server: a, certificate-authority: pki/ca.crt, proxy-url: 'http://p:3128'", "");
   EXPECT_EQ(file.server, "https://a");
   EXPECT_EQ(file.tls.roots_file, "/etc/kube/pki/ca.crt");
   EXPECT_EQ(file.proxy, "http://p:3128");

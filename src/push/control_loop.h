@@ -42,9 +42,7 @@ class ControlLoop {
   void AddObserver(PublicationObserver observer) { observers_.push_back(std::move(observer)); }
   // Is told, on the loop's thread, that objects were read again with the same content: their places in their
   // files may differ. Nothing is published then. REQUIRES: before Start.
-  void AddPlaceObserver(std::function<void()> observer) {
-    place_observers_.push_back(std::move(observer));
-  }
+  void AddPlaceObserver(std::function<void()> observer) { place_observers_.push_back(std::move(observer)); }
   // A sink for one more source; see Intake. REQUIRES: before Start.
   source::Sink* AddSource(std::string name, std::set<config::Kind> kinds = {}) {
     return intake_.AddSource(std::move(name), std::move(kinds));
