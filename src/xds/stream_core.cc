@@ -65,8 +65,17 @@ Hash128 HashOf(std::string_view version) {
   return hash;
 }
 
-// What a client says that it has: what others have, too, or as resources without content.
-ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
+using Versions = std::vector<std::pair<std::string_view, std::string_view>>;
+
+size_t MemoryOfClaims(const Versions& versions) {
+  size_t bytes = versions.size() * (sizeof(cache::Resource) + sizeof(ResourcePtr));
+  for (const auto& [name, version] : versions) bytes += name.size();
+  return bytes;
+}
+
+// What a client says that it has: what others have, too, or as resources without content. `own`: the bytes of
+// these.
+ResourceSetPtr Claimed(const Versions& versions, size_t* own) {
   // They live and die together.
   auto claimed = std::make_shared<std::vector<cache::Resource>>(versions.size());
   Hash128 all;
@@ -75,7 +84,9 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
     (*claimed)[i].hash = HashOf(version);
     all += ShareOf(name, (*claimed)[i].hash);
   }
+  *own = 0;
   if (ResourceSetPtr known = ResourceSet::WithHash(all)) return known;
+  *own = MemoryOfClaims(versions);
   std::vector<ResourcePtr> resources;
   resources.reserve(versions.size());
   absl::flat_hash_set<Interned> seen;
@@ -85,12 +96,6 @@ ResourceSetPtr Claimed(const std::vector<std::pair<std::string_view, std::string
     if (seen.insert((*claimed)[i].name).second) resources.emplace_back(claimed, &(*claimed)[i]);
   }
   return ResourceSet::Of(std::move(resources));
-}
-
-size_t MemoryOfClaims(const std::vector<std::pair<std::string_view, std::string_view>>& versions) {
-  size_t bytes = versions.size() * (sizeof(cache::Resource) + sizeof(ResourcePtr));
-  for (const auto& [name, version] : versions) bytes += name.size();
-  return bytes;
 }
 
 // Only those of `set` that are named.
@@ -243,9 +248,9 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
     state.open = true;
     kind = Verdict::kSubscribe;
     if (!request.initial_versions.empty()) {
-      state.sent = Claimed(request.initial_versions);
+      state.sent = Claimed(request.initial_versions, &state.claimed);
+      state.claims = state.sent;
       state.acceptance.Begin(state.sent, /*unknown=*/false);
-      state.claimed = MemoryOfClaims(request.initial_versions);
     }
     if (type.root && request.subscribe.empty()) state.wildcard = true;
     state.respond = type.root;
@@ -327,7 +332,8 @@ Held StreamCore::Holds() const {
   Held held;
   for (const TypeInfo& type : kTypes) {
     const TypeState& state = StateOf(type.id);
-    held.own += state.names.own_memory() + state.error.size() + state.claimed;
+    held.own += state.names.own_memory() + state.error.size();
+    if (!state.claims.expired()) held.own += state.claimed;
     for (const NameBag* bag : {&state.again, &state.orphans, &state.withheld, &state.dropped})
       held.own += bag->memory();
     const bool answered = type.id == TypeId::kRoute || type.id == TypeId::kVirtualHost;

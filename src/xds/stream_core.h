@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -140,7 +141,10 @@ class StreamCore {
     NameBag dropped;   // the client let go of these itself: not reported as removed
     std::string error;
     Acceptance acceptance;  // what the client took
-    size_t claimed = 0;     // bytes of what the client said to have when it opened
+    // What the client said to have when it opened, and its bytes, where nobody else has it. It is forgotten
+    // once the client was told something.
+    std::weak_ptr<const ResourceSet> claims;
+    size_t claimed = 0;
 
     bool Subscribed() const { return wildcard || !names.empty(); }
     bool Asks(std::string_view name) const { return wildcard || names.Contains(name); }

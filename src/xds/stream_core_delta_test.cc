@@ -65,6 +65,22 @@ TEST_F(Delta, InitialVersionsOfWhatOthersHaveAreTheirs) {
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
 
+TEST_F(Delta, InitialVersionsCostMemoryUntilTheClientIsToldSomething) {
+  const size_t before = s.core().Holds().own;
+  s.Say(kC, {}, "", {}, {{"gone", s.VersionOf(kC, "b")}, {"a", s.VersionOf(kC, "b")}});
+  EXPECT_GT(s.core().Holds().own, before + 100) << "made of the client's words";
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b -gone"));
+  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_EQ(s.core().Holds().own, before);
+}
+
+TEST_F(Delta, InitialVersionsOfOthersCostNoMemory) {
+  const ResourceSetPtr others = ResourceSet::Of({s.mesh[kE]["a"], s.mesh[kE]["b"]});
+  const size_t before = s.core().Holds().own;
+  s.Say(kE, {}, "", {}, {{"b", s.VersionOf(kE, "b")}, {"a", s.VersionOf(kE, "a")}});
+  EXPECT_EQ(s.core().Holds().own, before);
+}
+
 TEST_F(Delta, UnknownNamesAreAnsweredAsRemoved) {
   s.Say(kR, {"r", "none"});
   EXPECT_THAT(s.Sent(), ElementsAre("RDS r -none"));
