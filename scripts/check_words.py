@@ -4,8 +4,8 @@
   check_words.py ROOT
 
 No two rows of docs/glossary.md share a word, and each word occurs in src/. No two public types of src/ share a name: a type is
-public if a header declares it at the top of a namespace. A row of *_questions.h has its answer's name on purpose. scripts/words_known.txt lists names that two types share today; a name
-there with one type is an error, so that the list only shrinks.
+public if a header declares it at the top of a namespace. A row of *_questions.h has its answer's name on purpose.
+scripts/words_known.txt lists names that two types share today; a name there with one type is an error, so that the list only shrinks.
 """
 
 import collections
