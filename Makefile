@@ -8,6 +8,7 @@
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
+#   make bench-injection [RATE=300]   how long injected pods wait for the webhook
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
 #   make beyond [ONLY=dual46] [SHOW=20]             the cases as other proxies, with other settings and variables
@@ -16,6 +17,9 @@
 #   make random-calls [AREA=...] [SEED=1]           does it decide as fairlead simulate does, on random calls
 #   make validation                                 verdicts on objects, kind by kind, against Istio's
 #   make status                                     statuses of Gateway API objects against Istio's
+#   make iptables [CASES=DIR] [SHOW=3]              namespaces that `fairlead agent iptables` leaves behind, against istio-iptables'; root
+#   make injection [CASES=DIR] [ONLY=NAME] [SHOW=5] injected pods against Istio's
+#   make bootstrap [CASES=DIR] [SHOW=3]             Envoy's bootstrap and arguments against pilot-agent's; needs root
 #   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
 #   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
 #   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
@@ -38,6 +42,8 @@ SOAK ?= release
 SECONDS ?= 1800
 PREFIX ?= /usr/local
 CASES ?= $(firstword $(wildcard ../shared/conformance) tests/conformance)
+INJECTION_CASES = $(if $(filter file,$(origin CASES)),$(firstword $(wildcard ../shared/injection/cases) tests/injection/cases),$(CASES))
+BOOTSTRAP_CASES := $(if $(filter command line environment,$(origin CASES)),$(CASES),$(firstword $(wildcard ../shared/bootstrap/cases) tests/bootstrap/cases))
 STATUS_CASES := $(firstword $(wildcard ../shared/status/cases) tests/status/cases)
 DEPS := $(or $(FAIRLEAD_DEPS),$(CURDIR)/.deps)
 SERVER := build/fairlead discovery --configDir {config} --meshConfig {mesh} --networksConfig {networks} \
@@ -48,7 +54,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -66,8 +72,9 @@ build/%/build.ninja: CMakePresets.json | setup
 	@touch $@
 
 build: build/release/build.ninja
-	ninja -C build/release -j$(JOBS) fairlead
+	ninja -C build/release -j$(JOBS) fairlead fairlead_templates
 	@ln -sfn release/bin/fairlead build/fairlead
+	@ln -sfn release/bin/fairlead-templates build/fairlead-templates
 
 install: build
 	DESTDIR=$(DESTDIR) sh packaging/install.sh build/fairlead $(PREFIX)
@@ -96,7 +103,7 @@ cluster-conformance: build tools setup-cluster
 
 cluster-status: build setup-cluster
 	rm -rf build/cluster-status
-	python3 -B tests/cluster/cluster_conformance.py --cases $(STATUS_CASES) --statuses build/cluster-status --server '$(CLUSTER_SERVER)'
+	FAIRLEAD_ENABLE_UDP_ROUTES=false python3 -B tests/cluster/cluster_conformance.py --cases $(STATUS_CASES) --statuses build/cluster-status --server '$(CLUSTER_SERVER)'
 	python3 -B tools/status.py --cases $(STATUS_CASES) --show $(or $(filter-out 0,$(SHOW)),5) \
 	  --status 'cat build/cluster-status/{case}/status.json'
 
@@ -132,13 +139,14 @@ bench-scale: build tools build/tools/replay
 	python3 -B bench/scale/scale.py --fairlead build/fairlead --tools build/tools --work build/scale \
 	  --json build/scale.json $(if $(ONLY),--only $(ONLY))
 
-tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload certload) | setup
+tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload certload injectload) | setup
 
 build/tools/xdsdump: $(wildcard tools/xdsdump/*)
 build/tools/xdsload: $(wildcard tools/xdsload/*)
 build/tools/meshgen: $(wildcard tools/meshgen/*)
 build/tools/certload: $(wildcard tools/certload/*)
-build/tools/xdsdump build/tools/xdsload build/tools/meshgen build/tools/certload: build/tools/%: | setup
+build/tools/injectload: $(wildcard tools/injectload/*)
+build/tools/xdsdump build/tools/xdsload build/tools/meshgen build/tools/certload build/tools/injectload: build/tools/%: | setup
 	@mkdir -p build/tools
 	cd tools/$* && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ .
 build/tools/meshload: tools/meshgen/meshload/main.go tools/meshgen/go.mod | setup
@@ -176,6 +184,21 @@ status: build
 	python3 -B tools/status.py --cases $(STATUS_CASES) \
 	  --known tests/status/known-failures.txt --show $(or $(filter-out 0,$(SHOW)),5) \
 	  --status 'build/fairlead status -o json -f {config} --meshConfig {mesh}'
+
+iptables: build
+	@python3 -B tools/iptables.py --cases $(if $(filter-out file,$(origin CASES)),$(CASES),$(firstword $(wildcard ../shared/iptables/cases) tests/iptables/cases)) \
+	  --command 'build/fairlead agent iptables' --show $(SHOW)
+# 300 pods a second for ten seconds, of which 99 in 100 must be answered within 20 ms.
+bench-injection: build tools
+	python3 -B bench/injection.py --fairlead build/fairlead --load build/tools/injectload $(if $(RATE),--rate $(RATE))
+
+injection: build
+	python3 -B tools/injection.py --cases $(INJECTION_CASES) $(if $(ONLY),--only '$(ONLY)') --diff $(or $(filter-out 0,$(SHOW)),5) \
+	  --inject 'build/fairlead inject --case {dir} -o json'
+
+bootstrap: build
+	python3 -B tools/bootstrap.py --cases $(BOOTSTRAP_CASES) --known tests/bootstrap/known-differences.txt \
+	  --show $(or $(filter-out 0,$(SHOW)),5) --command '$(CURDIR)/build/fairlead agent {role}'
 
 # Its programs are built of the Go modules that tests/gatewayapi/go.sum pins.
 gateway-api-conformance: build

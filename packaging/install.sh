@@ -6,6 +6,9 @@ binary=$1 prefix=${2:-/usr/local} root=${DESTDIR:-}
 here=$(dirname "$0")
 install -D -m 755 "$binary" "$root$prefix/bin/fairlead"
 strip --strip-unneeded "$root$prefix/bin/fairlead"
+# Runs the templates of injection; whoever injects nothing needs it not.
+[ ! -e "$(dirname "$binary")/fairlead-templates" ] ||
+  install -D -m 755 "$(dirname "$binary")/fairlead-templates" "$root$prefix/bin/fairlead-templates"
 install -d "$root$prefix/share/man/man1"
 python3 "$here/manual.py" "$binary" | gzip -9n >"$root$prefix/share/man/man1/fairlead.1.gz"
 install -D -m 644 "$here/fairlead.bash-completion" "$root$prefix/share/bash-completion/completions/fairlead"

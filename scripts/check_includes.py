@@ -18,12 +18,14 @@ ALLOWED = {
     "proto": "base",
     "config": "base proto",
     "kube": "config fetch",
-    "source": "config kube",
+    "source": "config kube http2",
     "model": "base config",
+    "injection": "model source",
     "registry": "model config",
     "mesh": "cache model config",
     "state": "registry mesh",
     "gateway_api": "state",
+    "controllers": "gateway_api source",
     "ingress": "state",
     "gen": "cache mesh model proto",
     "cache": "base",
@@ -33,26 +35,32 @@ ALLOWED = {
     "fetch": "base",
     "jwks": "fetch mesh",
     "push": "gen cache mesh source state xds",
-    "ca": "fetch kube config model xds rpc",
-    "debug": "push mesh registry source xds rpc",
+    "ca": "fetch kube config model xds server",
+    "debug": "push mesh registry source xds server",
     "wasm": "fetch proto",
-    "agent": "kube source xds ca rpc wasm",
-    "transport": "base",
-    "rpc": "base proto transport",
-    "transports": "debug push rpc source xds",
+    "agent": "kube source xds ca server wasm",
+    "redirect": "base",
+    "cni": "kube redirect",
+    "http2": "base",
+    "server": "base proto http2",
+    "webhook": "injection server validate",
+    "serving": "debug push server source xds",
     "app": "*",
 }
 
 # Of the sub-folders of a folder.
 INSIDE = {
     "config": {
-        "cel": "",
-        "schema": "cel",
-        "check": "cel schema",
+        "read": "",
+        "cel": "read",
+        "schema": "cel read",
+        "check": "cel read schema",
     },
     "gen": {
-        "naming": "",
-        "policy": "naming",
+        "resource": "",
+        "naming": "resource",
+        "hosts": "resource",
+        "policy": "hosts naming",
         "patch": "naming",
         "extension": "naming patch",
         "endpoint": "naming policy",
@@ -68,12 +76,24 @@ INSIDE = {
         "object": "naming",
         "grpc": "cluster endpoint naming policy route security",
     },
+    "mesh": {
+        "index": "",
+        "view": "index",
+    },
+    "push": {
+        "stream": "",
+        "publish": "stream",
+    },
     "gateway_api": {
         "conversion": "",
         "status": "conversion",
     },
     "simulate": {
         "command": "",
+    },
+    "agent": {
+        "bootstrap": "",
+        "status": "",
     },
 }
 
@@ -102,7 +122,7 @@ def reachable(allowed):
 
 
 def sub_folder(path):
-    """"check" of config/check/names.h; none of config/yaml.h."""
+    """"check" of config/check/names.h; none of config/read/yaml.h."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 else None
 

@@ -6,7 +6,7 @@
 Flags are those of `discovery --help`, variables those of `environment`, metrics those of a running server that a client
 has polled and rejected something from, on loopback. A variable that changes what proxies are sent has a case or a test.
 """
-import glob, json, os, re, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import glob, http.server, json, os, re, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
 
 FLAG = re.compile(r"`(-[-\w]+)`")
 METRIC = re.compile(r"`([a-z]\w*)(?:\{[\w,]+\})?`")
@@ -136,24 +136,44 @@ def get(url, body=None):
         return 0, ""
 
 
+class EmptyConsul(http.server.BaseHTTPRequestHandler):
+    """A platform without objects, as far as the source of Consul asks."""
+
+    def do_GET(self):
+        if "index=" in self.path:
+            time.sleep(60)
+        body = b"{}" if self.path.startswith("/v1/catalog/") else b"[]"
+        self.send_response(200)
+        self.send_header("X-Consul-Index", "1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 def exposition_of(fairlead):
-    """The metrics of a server after one proxy asked for each type by REST, and rejected it."""
-    http, monitoring, grpc = free_port(), free_port(), free_port()
+    """The metrics of a server with a platform after one proxy asked for each type by REST, and rejected it."""
+    platform = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EmptyConsul)
+    platform.daemon_threads = True
+    threading.Thread(target=platform.serve_forever, daemon=True).start()
+    web, monitoring, grpc = free_port(), free_port(), free_port()
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "mesh.yaml"), "w", encoding="utf-8") as f:
             f.write(MESH)
         server = subprocess.Popen(
-            [fairlead, "discovery", "--configDir", folder, "--meshConfig=", "--networksConfig=",
+            [fairlead, "discovery", "--configDir", folder, f"--configSource=consul://127.0.0.1:{platform.server_port}", "--meshConfig=", "--networksConfig=",
              f"--grpcAddr=127.0.0.1:{grpc}", "--secureGRPCAddr=127.0.0.1:0", "--httpsAddr=", "--httpAddr",
-             f"127.0.0.1:{http}", f"--monitoringAddr=127.0.0.1:{monitoring}", "--stateDir",
+             f"127.0.0.1:{web}", f"--monitoringAddr=127.0.0.1:{monitoring}", "--stateDir",
              os.path.join(folder, "state")], stdout=subprocess.DEVNULL,
             env=os.environ | {"FAIRLEAD_CA_DIR": os.path.join(folder, "ca")})
         try:
-            while server.poll() is None and get(f"http://127.0.0.1:{http}/ready")[0] != 200:
+            while server.poll() is None and get(f"http://127.0.0.1:{web}/ready")[0] != 200:
                 time.sleep(0.02)
             for kind, names in ("clusters", []), ("endpoints", ["c"]), ("listeners", []), ("routes", ["80"]):
                 request = {"node": {"id": NODE}, "resourceNames": names, "errorDetail": {"code": 13, "message": "no"}}
-                get(f"http://127.0.0.1:{http}/v3/discovery:{kind}", json.dumps(request).encode())
+                get(f"http://127.0.0.1:{web}/v3/discovery:{kind}", json.dumps(request).encode())
             return get(f"http://127.0.0.1:{monitoring}/metrics")[1]
         finally:
             server.terminate()

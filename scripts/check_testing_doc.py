@@ -42,6 +42,7 @@ def entries(root):
             with open(path, encoding="utf-8") as f:
                 text += f.read()
     names = set(re.findall(r"NAME (\w+)", text)) | set(re.findall(r"(?:fairlead|cluster)_test\((\w+)", text))
+    names |= {f"source_{name}" for name in re.findall(r"source_test\((\w+)", text)}
     names |= {f"fuzz_{name}" for name in re.findall(r"fairlead_fuzzer\((\w+)", text)}
     return names | {f"laws_{area}" for area in AREAS}
 

@@ -7,6 +7,7 @@
 #   scripts/setup.sh          what the build and its tests need
 #   scripts/setup.sh clang    clang, clang-tidy and the sanitizer runtimes
 #   scripts/setup.sh cluster  a Kubernetes for tests (docs/test-cluster.md): 13 minutes of CPU the first time
+#   scripts/setup.sh consul   an agent of Consul for the test source_consul: 6 minutes of CPU the first time
 #
 # FAIRLEAD_DEPS names another folder than .deps to fetch into.
 set -euo pipefail
@@ -94,6 +95,11 @@ signer() {
   (cd tests/certificates/signer && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go list -deps . >/dev/null)
 }
 
+# The modules of the program that runs the templates of injection.
+templates() {
+  (cd cmd/fairlead-templates && GOFLAGS=-mod=readonly GOTOOLCHAIN=local go list -deps -test ./... >/dev/null)
+}
+
 node_clients() {
   rm -rf "$deps/node.new"
   mkdir -p "$deps/node.new"
@@ -103,13 +109,14 @@ node_clients() {
   mv "$deps/node.new" "$deps/node"
 }
 
-# go_program MODULE PACKAGE NAME [LDFLAGS]: a program of the cluster, into $deps/cluster. Go's build cache keeps what a build
+# go_program MODULE PACKAGE NAME [LDFLAGS] [FOLDER]: a program of a Go module, into $deps/FOLDER (cluster). Go's build cache keeps what a build
 # that was broken off got done. The compiler takes a fifth less CPU when it collects its garbage less often.
 go_program() {
-  mkdir -p "$deps/cluster"
+  local folder="$deps/${5:-cluster}"
+  mkdir -p "$folder"
   (cd "$1" && CGO_ENABLED=0 GOGC=400 GOFLAGS="-mod=readonly -buildvcs=false" GOTOOLCHAIN=local \
-    go build -trimpath -ldflags="-s -w ${4:-}" -o "$deps/cluster/$3.new" "$2")
-  mv "$deps/cluster/$3.new" "$deps/cluster/$3"
+    go build -trimpath -ldflags="-s -w ${4:-}" -o "$folder/$3.new" "$2")
+  mv "$folder/$3.new" "$folder/$3"
 }
 
 # All of Kubernetes in one program. Its modules do not know their release, which clients ask for.
@@ -123,6 +130,7 @@ cluster_kube() {
   go_program tests/cluster/box ./cmd/kube kube "$flags"
 }
 cluster_dns() { go_program tests/cluster/coredns . coredns; }
+consul_agent() { go_program tests/sources/consul github.com/hashicorp/consul consul "" consul; }
 cluster_box() { go_program tests/cluster/box ./cmd/kubebox kubebox; }
 
 case "${1:-build}" in
@@ -137,6 +145,7 @@ case "${1:-build}" in
     step go-clients "tests/clients/go/go.mod tests/clients/go/go.sum tests/http2/peers/go.mod tests/http2/peers/go.sum \
       tests/e2e/authorizer/go.mod tests/e2e/authorizer/go.sum" go_clients
     step signer "tests/certificates/signer/go.mod tests/certificates/signer/go.sum" signer
+    step templates "cmd/fairlead-templates/go.mod cmd/fairlead-templates/go.sum" templates
     step node-clients "tests/clients/js/package.json tests/clients/js/package-lock.json" node_clients
     ;;
   clang) debian scripts/packages-clang.txt ;;
@@ -149,5 +158,11 @@ case "${1:-build}" in
     step cluster-dns "$(find tests/cluster/coredns -type f | sort)" cluster_dns
     step cluster-box "$(find tests/cluster/box -type f -not -name '*_test.go' | sort)" cluster_box
     ;;
-  *) echo "usage: scripts/setup.sh [build|clang|cluster]" >&2; exit 2 ;;
+  consul)
+    mkdir -p "$deps"
+    exec 9>"$deps/.lock-consul"
+    flock 9
+    step consul "tests/sources/consul/go.mod tests/sources/consul/go.sum" consul_agent
+    ;;
+  *) echo "usage: scripts/setup.sh [build|clang|cluster|consul]" >&2; exit 2 ;;
 esac

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 class InternalErrorTest(unittest.TestCase):
     def test_what_shadow_mode_logs(self):
-        self.assertRegex((ROOT / "src/mesh/view.cc").read_text(), soak.INTERNAL_ERROR)
+        self.assertRegex((ROOT / "src/mesh/view/view.cc").read_text(), soak.INTERNAL_ERROR)
 
     def test_what_sanitizers_print(self):
         for line in ("==1==ERROR: AddressSanitizer: heap-use-after-free", "WARNING: ThreadSanitizer: data race (pid=1)",

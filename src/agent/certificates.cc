@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "agent/bootstrap.h"
+#include "agent/bootstrap/node.h"
 #include "agent/ca_client.h"
 #include "base/files.h"
 #include "base/json.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "agent/bootstrap.h"
+#include "agent/bootstrap/bootstrap.h"
 #include "agent/file_secrets.h"
 #include "agent/options.h"
 #include "agent/sds_server.h"

@@ -31,14 +31,15 @@ absl::Status Failure(std::string_view what) {
 }  // namespace
 
 // A descriptor's flags are shared with whoever else has it, so that it is opened anew to be written to
-// without a wait. Another user's pipe cannot be: it is written to in parts that a pipe with room takes at once.
+// without a wait. Another user's pipe cannot be: it is written to in parts that a pipe with room takes at
+// once.
 OutputTarget::OutputTarget(int descriptor) : descriptor_(descriptor) {
   struct stat found {};
   if (fstat(descriptor, &found) != 0) return;
   is_socket_ = S_ISSOCK(found.st_mode);
   if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode)) return;
   const std::string path = StrCat("/proc/self/fd/", descriptor);
-  file_ = transport::File(open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  file_ = http2::File(open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   in_parts_ = file_.get() < 0;
 }
 
@@ -57,8 +58,8 @@ absl::StatusOr<std::optional<size_t>> OutputTarget::Write(const char* bytes, siz
 absl::Status OutputCopy::Open() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return Failure("no pipe for Envoy's output");
-  read_end_ = transport::File(ends[0]);
-  write_end_ = transport::File(ends[1]);
+  read_end_ = http2::File(ends[0]);
+  write_end_ = http2::File(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   // For an Envoy that a wrapper gives another user: it opens /dev/stdout anew.
   fchmod(ends[1], 0622);
@@ -149,7 +150,7 @@ absl::Status EnvoyOutput::Start() {
   for (OutputCopy& copy : copies_) {
     if (absl::Status status = copy.Open(); !status.ok()) return status;
   }
-  wake_ = transport::File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  wake_ = http2::File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (wake_.get() < 0) return Failure("eventfd");
   auto thread = StartThread([this] { Run(); });
   if (thread.ok()) thread_ = *std::move(thread);

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
-#include "transport/socket.h"
+#include "http2/socket.h"
 
 namespace fairlead::agent {
 
@@ -30,7 +30,7 @@ class OutputTarget {
 
  private:
   const int descriptor_;
-  transport::File file_;  // the same opened again, not to block; none where it cannot be
+  http2::File file_;  // the same opened again, not to block; none where it cannot be
   bool is_socket_ = false, in_parts_ = false;
 };
 
@@ -69,7 +69,7 @@ class OutputCopy {
 
   const OutputTarget target_;
   const Limits limits_;
-  transport::File read_end_, write_end_;
+  http2::File read_end_, write_end_;
   std::string kept_;
   size_t at_ = 0;             // of kept_: what is before is written
   Clock::time_point taken_;   // when the target took some last, or nothing waited
@@ -99,7 +99,7 @@ class EnvoyOutput {
   void Wait(Clock::time_point until);
 
   std::array<OutputCopy, 2> copies_;
-  transport::File wake_;
+  http2::File wake_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "base/errno_text.h"
+#include "base/process_start.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -42,12 +43,7 @@ absl::Status ErrnoStatus(std::string_view what) {
   return absl::UnavailableError(StrCat(what, ": ", ErrnoText(errno)));
 }
 
-bool AllIpv6(const Options& options) {
-  return !options.addresses.empty() &&
-         std::all_of(options.addresses.begin(), options.addresses.end(),
-                     [](const std::string& address) { return address.find(':') != std::string::npos; });
-}
-
+// A list for exec, which ends with null.
 // The body that chunks make together; none where their end is missing. Source: RFC 9112, section 7.1
 std::optional<std::string> JoinChunks(std::string_view chunks) {
   std::string body;
@@ -82,39 +78,15 @@ void BecomeChild(pid_t parent, int out, int error) {
 
 }  // namespace
 
-std::vector<std::string> EnvoyCommand(const Options& options, const std::string& bootstrap_file) {
-  std::vector<std::string> command = {
-      options.binary,
-      "-c",
-      bootstrap_file,
-      "--drain-time-s",
-      StrCat(options.drain_duration.count() / 1000),
-      "--drain-strategy",
-      "immediate",
-      "--local-address-ip-version",
-      AllIpv6(options) ? "v6" : "v4",
-      "--log-level",
-      options.log_level,
-  };
-  const auto add = [&command](std::string flag, std::string value) {
-    command.push_back(std::move(flag));
-    command.push_back(std::move(value));
-  };
-  if (!options.component_log_level.empty()) add("--component-log-level", options.component_log_level);
-  if (options.concurrency > 0) add("--concurrency", StrCat(options.concurrency));
-  if (options.base_id >= 0) {
-    add("--base-id", StrCat(options.base_id));
-  } else {
-    command.emplace_back("--use-dynamic-base-id");
-  }
-  return command;
-}
-
-absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int out, int error) {
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+absl::StatusOr<pid_t> StartProcess(const ChildCommand& command, int out, int error) {
+  // Made before the fork, behind which no memory can be had.
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : command.variables) settings.push_back(StrCat(name, "=", value));
+  std::vector<std::string> texts = command.words;
+  std::vector<char*> words = PointersTo(texts), variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) variables.push_back(*entry);
+  for (std::string& one : settings) variables.push_back(one.data());
+  variables.push_back(nullptr);
   // The child tells through this pipe why it could not become the command; a successful exec closes it.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus("pipe");
@@ -123,7 +95,7 @@ absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int 
   const pid_t child = fork();
   if (child == 0) {
     BecomeChild(parent, out, error);
-    execvp(words[0], words.data());
+    execvpe(words[0], words.data(), variables.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t written = write(ends[1], &reason, sizeof reason);
     _exit(127);
@@ -133,7 +105,7 @@ absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int 
   int reason = 0;
   if (read(read_end.get(), &reason, sizeof reason) == sizeof reason) {
     errno = reason;
-    return ErrnoStatus(command[0]);
+    return ErrnoStatus(command.words[0]);
   }
   return child;
 }
@@ -147,16 +119,22 @@ milliseconds Backoff::Next(milliseconds ran) {
 }
 
 absl::StatusOr<std::string> Admin::Request(const std::string& method, const std::string& path) const {
-  Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor fd(socket(ipv6_ ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (fd.get() < 0) return ErrnoStatus("socket");
   const timeval limit{2, 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port_));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(static_cast<uint16_t>(port_));
+  v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = v4.sin_port;
+  v6.sin6_addr = in6addr_loopback;
+  const auto* address =
+      ipv6_ ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
+  if (connect(fd.get(), address, ipv6_ ? sizeof v6 : sizeof v4) != 0) {
     return ErrnoStatus(StrCat("Envoy's administration port ", port_));
   }
   // Envoy refuses HTTP/1.0 (426); the answer ends where the connection does, as is asked for.
@@ -190,15 +168,19 @@ bool DrainProgress::Done(const absl::StatusOr<int>& active) {
   return ++failures_ >= kMostFailures;
 }
 
-absl::StatusOr<int> Admin::ActiveConnections(int prometheus_port) const {
+absl::StatusOr<int> Admin::ActiveConnections(const std::vector<int>& own_ports) const {
   const auto text = Get("/stats?usedonly&filter=downstream_cx_active$");
   if (!text.ok()) return text.status();
-  const std::string own = StrCat("_", prometheus_port, ".");
+  const auto is_own = [&own_ports](const std::string& line) {
+    return line.starts_with("listener.admin.") || line.starts_with("listener.envoy_internal_") ||
+           line.find(".worker_") != std::string::npos ||
+           std::any_of(own_ports.begin(), own_ports.end(),
+                       [&line](int port) { return line.find(StrCat("_", port, ".")) != std::string::npos; });
+  };
   int total = 0;
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("listener.") || line.starts_with("listener.admin.")) continue;
-    if (line.find(".worker_") != std::string::npos || line.find(own) != std::string::npos) continue;
+    if (!line.starts_with("listener.") || is_own(line)) continue;
     const size_t colon = line.rfind(": ");
     if (colon != std::string::npos) total += std::atoi(line.c_str() + colon + 2);
   }

@@ -5,20 +5,23 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "agent/options.h"
 
 namespace fairlead::agent {
 
-// Envoy's command line, the program's name first. Source: Envoy's "Command line options".
-std::vector<std::string> EnvoyCommand(const Options& options, const std::string& bootstrap_file);
+// A program to be run: its command line, the program's name first, and variables besides the agent's own.
+struct ChildCommand {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> variables;
+};
 
 // Starts a command as a child in its own process group; gives its process id. `out` and `error` become its
 // standard output and error, -1: the caller's. It gets SIGTERM where the calling thread ends before it.
-absl::StatusOr<pid_t> StartProcess(const std::vector<std::string>& command, int out = -1, int error = -1);
+absl::StatusOr<pid_t> StartProcess(const ChildCommand& command, int out = -1, int error = -1);
 
 // The wait before the next start of an Envoy that died. It doubles from 200 ms to 10 s, and starts over after
 // a minute of life. Pure.
@@ -30,19 +33,21 @@ class Backoff {
   std::chrono::milliseconds next_{200};
 };
 
-// Envoy's administration interface on the loopback address.
+// Envoy's administration interface on a loopback address. Thread-safe.
 class Admin {
  public:
-  explicit Admin(int port) : port_(port) {}
+  explicit Admin(int port, bool ipv6 = false) : port_(port), ipv6_(ipv6) {}
   // The body of an answer with status 200.
   absl::StatusOr<std::string> Post(const std::string& path) const { return Request("POST", path); }
   absl::StatusOr<std::string> Get(const std::string& path) const { return Request("GET", path); }
-  // Downstream connections of all listeners but the ones of the bootstrap's own (administration, Prometheus).
-  absl::StatusOr<int> ActiveConnections(int prometheus_port) const;
+  // Downstream connections of all listeners but Envoy's internal ones, the administration's, and those of the
+  // bootstrap, which are at `own_ports`.
+  absl::StatusOr<int> ActiveConnections(const std::vector<int>& own_ports) const;
 
  private:
   absl::StatusOr<std::string> Request(const std::string& method, const std::string& path) const;
   int port_;
+  bool ipv6_;
 };
 
 // Decides when a draining Envoy may be ended: without an open connection, or after five failures of its

@@ -11,8 +11,8 @@ namespace {
 LogScope status_log("status");
 
 constexpr std::chrono::milliseconds kFresh{100};
-constexpr rpc::HttpServerOptions kLimits{
-    .max_requests = 16, .max_connections = 64, .threads = 2, .request_patience = std::chrono::seconds(2)};
+constexpr server::HttpServerOptions kLimits{
+    .max_requests = 64, .max_connections = 256, .threads = 8, .request_patience = std::chrono::seconds(2)};
 
 // Envoy is live, too, where its first listeners or clusters were refused: of each kind some must have been
 // taken.
@@ -32,26 +32,25 @@ Health::Health(Readiness::Get get, std::string discovery, Readiness::Reasons rea
 
 Health::~Health() { Stop(); }
 
-void Health::Serve(const std::vector<int>& ports) {
-  for (const int port : ports) {
-    if (port == 0) continue;
-    auto server = std::make_unique<rpc::HttpServer>(kLimits);
-    server->Get("/healthz/ready", [this](const rpc::HttpRequest&) {
-      const absl::Status status = Check();
-      return status.ok() ? rpc::HttpResponse{200, "ready\n"}
-                         : rpc::HttpResponse{503, StrCat(FromAbsl(status.message()), "\n")};
-    });
-    if (const absl::Status status = server->Start(StrCat(":", port)); !status.ok()) {
-      status_log.Warn("no probes: {}", std::string(status.message()));
-      continue;
-    }
-    servers_.push_back(std::move(server));
+void Health::Serve(int port, const std::function<void(server::HttpServer*)>& add) {
+  if (port == 0) return;
+  auto server = std::make_unique<server::HttpServer>(kLimits);
+  server->Get("/healthz/ready", [this](const server::HttpRequest&) {
+    const absl::Status status = Check();
+    return status.ok() ? server::HttpResponse{200, "ready\n"}
+                       : server::HttpResponse{503, StrCat(FromAbsl(status.message()), "\n")};
+  });
+  add(server.get());
+  if (const absl::Status status = server->Start(StrCat(":", port)); !status.ok()) {
+    status_log.Warn("no probes: {}", std::string(status.message()));
+    return;
   }
+  server_ = std::move(server);
 }
 
 void Health::Stop() {
-  for (const auto& server : servers_) server->Stop();
-  servers_.clear();
+  if (server_ != nullptr) server_->Stop();
+  server_ = nullptr;
 }
 
 // One probe asks; others that come meanwhile get its answer.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "agent/bootstrap.h"
+#include "agent/bootstrap/workload_addresses.h"
 
 namespace fairlead::agent {
 namespace {
@@ -48,7 +48,8 @@ fetch::BlockedAddresses BlockedSources(const ModuleSources& sources) {
     planes.push_back({std::move(host), port});
   }
   blocked.BlockEndpoints([ports = sources.own_ports, planes](const IpAddress& address, int port) {
-    if (std::find(ports.begin(), ports.end(), port) != ports.end() && fetch::IsOwnAddress(address)) return true;
+    if (std::find(ports.begin(), ports.end(), port) != ports.end() && fetch::IsOwnAddress(address))
+      return true;
     return std::any_of(planes.begin(), planes.end(),
                        [&](const Place& plane) { return IsOf(plane, address, port); });
   });

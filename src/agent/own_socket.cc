@@ -7,16 +7,16 @@
 
 namespace fairlead::agent {
 
-absl::StatusOr<std::unique_ptr<rpc::GrpcServer>> ServeOnOwnSocket(const std::string& path,
-                                                                  std::vector<rpc::GrpcMethod> methods) {
+absl::StatusOr<std::unique_ptr<server::GrpcServer>> ServeOnOwnSocket(
+    const std::string& path, std::vector<server::GrpcMethod> methods) {
   if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
     if (absl::Status status = CreatePrivateFolder(path.substr(0, slash)); !status.ok()) return status;
   }
   if (absl::Status status = RemoveFile(path); !status.ok()) return status;
-  rpc::GrpcServerOptions options;
+  server::GrpcServerOptions options;
   options.addresses = {StrCat("unix:", path)};
   options.methods = std::move(methods);
-  auto server = std::make_unique<rpc::GrpcServer>(std::move(options));
+  auto server = std::make_unique<server::GrpcServer>(std::move(options));
   const mode_t before = umask(0177);
   const absl::Status status = server->Start();
   umask(before);

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "rpc/grpc_server.h"
+#include "server/grpc_server.h"
 
 namespace fairlead::agent {
 
 // A server on a unix socket that is for this user alone from its first moment. Makes the socket's folder, and
 // takes the place of a socket that is there. Unavailable where it cannot listen.
-absl::StatusOr<std::unique_ptr<rpc::GrpcServer>> ServeOnOwnSocket(const std::string& path,
-                                                                  std::vector<rpc::GrpcMethod> methods);
+absl::StatusOr<std::unique_ptr<server::GrpcServer>> ServeOnOwnSocket(const std::string& path,
+                                                                     std::vector<server::GrpcMethod> methods);
 
 // The streams of a server that are open, for changes to reach. Thread-safe.
 template <typename Stream>

@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "agent/bootstrap.h"
+#include "agent/bootstrap/workload_addresses.h"
 #include "base/strings.h"
 #include "ca/secret_file.h"
 

@@ -52,9 +52,13 @@ struct RelayStream::Answer {
   discovery::DeltaDiscoveryResponse delta;
 };
 
-RelayStream::RelayStream(std::shared_ptr<rpc::ServerStream> stream, bool delta, Opener opener,
-                         wasm::Rewriter* rewriter)
-    : stream_(std::move(stream)), delta_(delta), opener_(std::move(opener)), rewriter_(rewriter) {}
+RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
+                         wasm::Rewriter* rewriter, Progress progress)
+    : stream_(std::move(stream)),
+      delta_(delta),
+      opener_(std::move(opener)),
+      rewriter_(rewriter),
+      progress_(std::move(progress)) {}
 
 void RelayStream::Open() {
   std::lock_guard lock(mutex_);
@@ -120,6 +124,7 @@ void RelayStream::NoteExtensions(std::string_view request) {
 }
 
 void RelayStream::OnReply(std::string message) {
+  progress_(absl::OkStatus());
   std::lock_guard lock(mutex_);
   if (over_) return;
   if (FieldOf(message, kTypeOfResponse) == kExtensionType) {
@@ -138,7 +143,7 @@ void RelayStream::Pump() {
   sending_bytes_ = to_proxy_.front().came;
   const auto message = std::make_shared<const std::string>(std::move(to_proxy_.front().bytes));
   to_proxy_.pop_front();
-  stream_->Send({rpc::Slice{message, *message}});
+  stream_->Send({server::Slice{message, *message}});
 }
 
 void RelayStream::OnSent(bool /*ok*/) {
@@ -205,6 +210,7 @@ void RelayStream::OnEnd(const absl::Status& status) {
     if (std::exchange(over_, true)) return;
     ended = std::move(call_);
   }
+  if (!status.ok()) progress_(status);
   if (!status.ok()) relay_log.Warn("the control plane's stream ended: {}", WithWayOut(status.ToString()));
   stream_->Close(status);
 }

@@ -11,20 +11,24 @@
 #include "absl/status/status.h"
 #include "agent/upstream.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
-#include "rpc/grpc_server.h"
+#include "server/grpc_server.h"
 #include "wasm/rewrite.h"
 
 namespace fairlead::agent {
 
 // One stream of the proxy and the one that it goes on by. Thread-safe.
-class RelayStream : public rpc::StreamHandler, public std::enable_shared_from_this<RelayStream> {
+class RelayStream : public server::StreamHandler, public std::enable_shared_from_this<RelayStream> {
  public:
   // Begins the control plane's end; null where what it needs is not there yet: Open is then called again. An
   // error ends the stream.
   using Opener =
       std::function<absl::StatusOr<std::unique_ptr<UpstreamCall>>(std::shared_ptr<UpstreamHandler>)>;
 
-  RelayStream(std::shared_ptr<rpc::ServerStream> stream, bool delta, Opener opener, wasm::Rewriter* rewriter);
+  // OK with each answer of the control plane, else how its stream ended; must not block.
+  using Progress = std::function<void(const absl::Status&)>;
+
+  RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
+              wasm::Rewriter* rewriter, Progress progress);
   void Open();
 
   void OnMessage(std::string_view bytes) override;
@@ -51,10 +55,11 @@ class RelayStream : public rpc::StreamHandler, public std::enable_shared_from_th
   void RewriteNext();
   void Refuse(const Answer& answer, const absl::Status& why);
 
-  const std::shared_ptr<rpc::ServerStream> stream_;
+  const std::shared_ptr<server::ServerStream> stream_;
   const bool delta_;
   const Opener opener_;
   wasm::Rewriter* const rewriter_;
+  const Progress progress_;
 
   std::mutex mutex_;
   // All are guarded by mutex_.

@@ -8,19 +8,25 @@
 #include <tuple>
 
 #include "absl/status/statusor.h"
-#include "agent/bootstrap.h"
+#include "agent/bootstrap/bootstrap.h"
+#include "agent/bootstrap/clusters.h"
+#include "agent/bootstrap/envoy_program.h"
+#include "agent/bootstrap/grpc_bootstrap.h"
+#include "agent/bootstrap/json_parts.h"
+#include "agent/bootstrap/workload_addresses.h"
 #include "agent/certificates.h"
 #include "agent/envoy_output.h"
 #include "agent/envoy_process.h"
-#include "agent/grpc_bootstrap.h"
 #include "agent/health.h"
 #include "agent/notice.h"
 #include "agent/options.h"
+#include "agent/status/status_pages.h"
 #include "agent/supervisor.h"
 #include "agent/xds_relay.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "ca/secret_file.h"
 #include "proto/library_log.h"
 
 namespace fairlead::agent {
@@ -28,13 +34,41 @@ namespace {
 
 std::string Message(const absl::Status& status) { return std::string(FromAbsl(status.message())); }
 
+// The bootstrap's file, or the one that the ProxyConfig names in its place.
 absl::StatusOr<std::string> WriteBootstrap(const Options& options) {
+  if (!options.custom_config_file.empty()) return options.custom_config_file;
+  if (absl::Status status = CheckBootstrap(options); !status.ok()) return status;
   if (absl::Status status = CreatePrivateFolder(options.config_folder); !status.ok()) return status;
-  const std::string file = StrCat(options.config_folder, "/envoy-rev.json");
+  const std::string token =
+      JsonString(MemberAt(options.proxy_config, {"tracing", "lightstep"}), "accessToken");
+  if (!token.empty()) {
+    if (absl::Status status = WritePrivateFile(LightstepTokenFile(options), token); !status.ok())
+      return status;
+  }
+  const std::string file = BootstrapFile(options);
   // It may name files of keys, and whoever may write it decides what Envoy runs.
   absl::Status status = WritePrivateFile(file, JsonText(BuildBootstrap(options), 2) + "\n");
   if (!status.ok()) return status;
   return file;
+}
+
+// What Envoy is to lay over its bootstrap; "" where there is nothing of use.
+std::string Override(const Options& options) {
+  if (options.bootstrap_override.empty()) return "";
+  const auto text = ca::ReadSecretFile(options.bootstrap_override);
+  const auto json = text.ok() ? OverrideJson(*text, options.host_ip) : text.status();
+  if (json.ok()) return *json;
+  Say(StrCat("warning: ISTIO_BOOTSTRAP_OVERRIDE: ", options.bootstrap_override, ": ", Message(json.status()),
+             "; the bootstrap is as it is without"));
+  return "";
+}
+
+// A socket of another name than the agent's is another agent's, and must be there.
+absl::Status CheckSocket(const Options& options) {
+  if (options.socket_name == Options().socket_name || HasForeignCertificates(options))
+    return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat("WORKLOAD_IDENTITY_SOCKET_FILE: nobody serves ", options.secret_socket));
 }
 
 // Where Envoy's configuration comes through the agent. Certificates that somebody else gives to Envoy are not
@@ -57,7 +91,7 @@ XdsRelay::Options RelayOptions(const Options& options) {
   XdsRelay::Options relay;
   relay.socket = options.relay_socket;
   std::tie(relay.upstream.host, relay.upstream.port) = SplitAddress(options.discovery_address);
-  relay.upstream.tls = options.tls;
+  relay.upstream.tls = options.tls && !options.plaintext_discovery;
   relay.upstream.server_name = options.server_name;
   relay.upstream.crl_file = options.crl_file;
   relay.modules = options.modules;
@@ -90,23 +124,39 @@ void KeepStandardFiles() {
 int RunProxy(Options options) {
   // The control plane warns of what needs some.
   if (!HasCertificates(options)) options.metadata["FAIRLEAD_CERTIFICATES"] = "none";
+  if (const absl::Status status = CheckSocket(options); !status.ok()) return Failed(status);
   options.relay_socket = RelaySocket(options);
   const auto file = WriteBootstrap(options);
   if (!file.ok()) return Failed(file.status());
   EnvoyOutput output(STDOUT_FILENO, STDERR_FILENO);
   if (const absl::Status status = output.Start(); !status.ok()) return Failed(status);
   Certificates certificates(options);
-  const Readiness::Reasons reasons = [&certificates] { return certificates.Difficulties(); };
-  Health health([admin = Admin(options.admin_port)](const std::string& path) { return admin.Get(path); },
-                options.discovery_address, reasons);
-  if (const absl::Status status = certificates.Start(); !status.ok()) return Failed(status);
   std::optional<XdsRelay> relay;
+  const Readiness::Reasons reasons = [&certificates, &relay] {
+    std::vector<std::string> all = certificates.Difficulties();
+    // Without certificates there is no stream to it either.
+    const std::string why = relay && all.empty() ? relay->Difficulty() : "";
+    if (!why.empty()) all.push_back(why);
+    return all;
+  };
+  const Admin admin(options.admin_port, AllIpv6(options.addresses));
+  Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
+                reasons);
+  if (const absl::Status status = certificates.Start(); !status.ok()) return Failed(status);
   if (!options.relay_socket.empty()) {
     relay.emplace(RelayOptions(options), certificates.store());
     if (const absl::Status status = relay->Start(); !status.ok()) return Failed(status);
   }
-  health.Serve({options.status_port, options.envoy_status_port});
-  return Supervisor(options, output, &health, reasons).Run(EnvoyCommand(options, *file));
+  Supervisor supervisor(options, output, &health, reasons);
+  const auto pages = StatusPages::Make(
+      options, {[&supervisor] { supervisor.Quit(); }, [&supervisor] { return supervisor.Drain(); }});
+  if (!pages.ok()) return Failed(pages.status());
+  health.Serve(options.status_port,
+               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
+  const int status =
+      supervisor.Run({EnvoyCommand(options, *file, Override(options)), EnvoyVariables(options)});
+  health.Stop();  // whose pages call the supervisor
+  return status;
 }
 
 }  // namespace
@@ -131,6 +181,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
     return 2;
   }
   for (const std::string& remark : options->remarks) Say(StrCat("warning: ", remark));
+  if (DiscoversPeers(*options)) options->istio_extensions = MayHaveIstioExtensions(EnvoyProgram(*options));
   if (!print) return RunProxy(*std::move(options));
   const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
   std::printf("%s\n", JsonText(bootstrap, 2).c_str());

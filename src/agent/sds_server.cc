@@ -24,9 +24,9 @@ std::string NextNoncePrefix() {
 }
 
 // One stream of the proxy, which mostly asks for one secret on each.
-class SdsStream : public rpc::StreamHandler {
+class SdsStream : public server::StreamHandler {
  public:
-  SdsStream(std::shared_ptr<rpc::ServerStream> stream, Framing framing, SecretStore* store)
+  SdsStream(std::shared_ptr<server::ServerStream> stream, Framing framing, SecretStore* store)
       : stream_(std::move(stream)),
         store_(store),
         core_(framing, xds::MaskOf(TypeId::kSecret), NextNoncePrefix()) {}
@@ -66,8 +66,9 @@ class SdsStream : public rpc::StreamHandler {
     const std::string_view url = xds::InfoOf(TypeId::kSecret).url;
     if (request->type_url.empty()) request->type_url = url;
     if (request->type_url != url) return End(absl::InvalidArgumentError("this is a service of secrets"));
-    const xds::Verdict verdict = core_.OnRequest(*request);
-    if (verdict.kind == xds::Verdict::kTooMuch) return End(absl::ResourceExhaustedError(verdict.excess));
+    const xds::RequestVerdict verdict = core_.OnRequest(*request);
+    if (verdict.kind == xds::RequestVerdict::kTooMuch)
+      return End(absl::ResourceExhaustedError(verdict.excess));
     const auto names = core_.Status(TypeId::kSecret).names;
     Hold({names->names().begin(), names->names().end()});
     return true;
@@ -114,14 +115,14 @@ class SdsStream : public rpc::StreamHandler {
     if (!missing->empty()) return;
     const auto response = core_.Offer(wanted->type, xds::ResourceSet::Of(std::move(resources)));
     if (!response) return;
-    std::vector<rpc::Slice> slices;
+    std::vector<server::Slice> slices;
     for (xds::Piece& piece : xds::Encode(core_.framing(), *response))
       slices.push_back({std::move(piece.owner), piece.bytes});
     sending_ = true;
     stream_->Send(std::move(slices));
   }
 
-  const std::shared_ptr<rpc::ServerStream> stream_;
+  const std::shared_ptr<server::ServerStream> stream_;
   SecretStore* const store_;
   std::mutex mutex_;
   xds::StreamCore core_;
@@ -136,16 +137,16 @@ class SdsServer::Streams {
  public:
   explicit Streams(SecretStore* store) : store_(store) {}
 
-  rpc::GrpcMethod Method(std::string_view name, Framing framing, const std::shared_ptr<Streams>& self) {
-    return {
-        StrCat(kService, name),
-        [self, framing](std::shared_ptr<rpc::ServerStream> stream) -> std::shared_ptr<rpc::StreamHandler> {
-          rpc::ServerStream& to_read = *stream;
-          auto handler = std::make_shared<SdsStream>(std::move(stream), framing, self->store_);
-          self->open_.Add(handler);
-          to_read.Read();
-          return handler;
-        }};
+  server::GrpcMethod Method(std::string_view name, Framing framing, const std::shared_ptr<Streams>& self) {
+    return {StrCat(kService, name),
+            [self, framing](
+                std::shared_ptr<server::ServerStream> stream) -> std::shared_ptr<server::StreamHandler> {
+              server::ServerStream& to_read = *stream;
+              auto handler = std::make_shared<SdsStream>(std::move(stream), framing, self->store_);
+              self->open_.Add(handler);
+              to_read.Read();
+              return handler;
+            }};
   }
   void OnChange() {
     for (const auto& stream : open_.All()) stream->OnChange();

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "agent/secret_store.h"
-#include "rpc/grpc_server.h"
+#include "server/grpc_server.h"
 
 namespace fairlead::agent {
 
@@ -26,7 +26,7 @@ class SdsServer {
   class Streams;
   const std::string socket_;
   const std::shared_ptr<Streams> streams_;
-  std::unique_ptr<rpc::GrpcServer> server_;
+  std::unique_ptr<server::GrpcServer> server_;
 };
 
 }  // namespace fairlead::agent

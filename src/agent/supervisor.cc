@@ -2,10 +2,12 @@
 
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "agent/bootstrap/workload_addresses.h"
 #include "agent/notice.h"
 #include "base/clock.h"
 #include "base/strings.h"
@@ -47,9 +49,9 @@ Supervisor::Supervisor(const Options& options, const EnvoyOutput& output, Health
       output_(output),
       health_(health),
       reasons_(std::move(reasons)),
-      admin_(options.admin_port) {}
+      admin_(options.admin_port, AllIpv6(options.addresses)) {}
 
-int Supervisor::Run(const std::vector<std::string>& command) {
+int Supervisor::Run(const ChildCommand& command) {
   Backoff backoff;
   for (;;) {
     const auto started = StartProcess(command, output_.out(), output_.error());
@@ -128,17 +130,29 @@ bool Supervisor::StopAskedWithin(milliseconds limit) {
   }
 }
 
-int Supervisor::Stop(pid_t child) {
-  health_->Set(Health::kStops);
-  Say("stopping: Envoy drains its listeners");
+void Supervisor::Quit() {
+  drained_ = true;
+  kill(getpid(), SIGTERM);
+}
+
+absl::Status Supervisor::Drain() {
+  drained_ = true;
   const std::string which =
       options_.type == "sidecar" ? "?inboundonly&graceful&skip_exit" : "?graceful&skip_exit";
-  if (const auto drained = admin_.Post("/drain_listeners" + which); !drained.ok()) {
-    Say(StrCat("listeners cannot be drained: ", Message(drained.status())));
-  }
-  const bool ended = options_.exit_on_zero_active_connections
-                         ? WaitForConnections(child)
-                         : EndedWithin(child, options_.termination_drain_duration);
+  return admin_.Post("/drain_listeners" + which).status();
+}
+
+int Supervisor::Stop(pid_t child) {
+  const bool drained = drained_;
+  health_->Set(Health::kStops);
+  Say(drained ? "stopping: Envoy has drained, or need not" : "stopping: Envoy drains its listeners");
+  if (const absl::Status status = drained ? absl::OkStatus() : Drain(); !status.ok())
+    Say(StrCat("listeners cannot be drained: ", Message(status)));
+  bool ended = false;
+  if (!drained)
+    ended = options_.exit_on_zero_active_connections
+                ? WaitForConnections(child)
+                : EndedWithin(child, options_.termination_drain_duration);
   if (ended) return 0;
   kill(child, SIGTERM);
   constexpr milliseconds kLastWait{5'000};
@@ -152,7 +166,9 @@ int Supervisor::Stop(pid_t child) {
 bool Supervisor::WaitForConnections(pid_t child) {
   if (EndedWithin(child, options_.minimum_drain_duration)) return true;
   for (DrainProgress progress;;) {
-    const auto active = admin_.ActiveConnections(options_.prometheus_port);
+    const auto active =
+        admin_.ActiveConnections({options_.prometheus_port, options_.envoy_status_port,
+                                  options_.secure_metrics_port, options_.secure_merged_metrics_port});
     if (progress.Done(active)) return false;
     Say(active.ok() ? StrCat(*active, " connections are open") : Message(active.status()));
     if (EndedWithin(child, milliseconds(1'000))) return true;

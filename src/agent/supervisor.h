@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -28,7 +29,11 @@ class Supervisor {
   // All pointers must outlive it. REQUIRES: BlockSignals().
   Supervisor(const Options& options, const EnvoyOutput& output, Health* health, Readiness::Reasons reasons);
   // Starts Envoy, anew each time that it ends, until a stop is asked for; the process's exit status.
-  int Run(const std::vector<std::string>& command);
+  int Run(const ChildCommand& command);
+  // What other threads may ask for: the end of Envoy and the agent without draining; and draining now, so
+  // that a later end needs none. Thread-safe.
+  void Quit();
+  absl::Status Drain();
 
  private:
   using milliseconds = std::chrono::milliseconds;
@@ -52,9 +57,10 @@ class Supervisor {
   Health* const health_;
   const Readiness::Reasons reasons_;
   const Admin admin_;
-  pid_t running_ = 0;         // 0: none
-  bool said_hangup_ = false;  // that SIGHUP does nothing
-  std::optional<int> ended_;  // wait status of the last Envoy
+  pid_t running_ = 0;                 // 0: none
+  bool said_hangup_ = false;          // that SIGHUP does nothing
+  std::atomic<bool> drained_{false};  // or need not be
+  std::optional<int> ended_;          // wait status of the last Envoy
 };
 
 }  // namespace fairlead::agent

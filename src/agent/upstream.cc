@@ -8,11 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "agent/upstream_connection.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/secret_file.h"
-#include "transport/client_call.h"
+#include "http2/client_call.h"
+#include "http2/client_connection.h"
 
 namespace fairlead::agent {
 namespace {
@@ -31,7 +31,7 @@ struct UpstreamCall::State {
   void Wake() const;
   void Send(std::string_view message, bool is_last);
 
-  const transport::File wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  const http2::File wake{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::shared_ptr<UpstreamHandler> handler;  // null: cancelled or over; guarded by mutex
   std::vector<std::string> to_send;          // guarded by mutex
@@ -41,9 +41,9 @@ struct UpstreamCall::State {
 
  private:
   std::shared_ptr<UpstreamHandler> Handler();
-  absl::Status Serve(UpstreamConnection* connection, transport::ClientCall* call);
-  bool TakeOrders(transport::ClientCall* call);
-  absl::Status Write(UpstreamConnection* connection, transport::ClientCall* call);
+  absl::Status Serve(http2::ClientConnection* connection, http2::ClientCall* call);
+  bool TakeOrders(http2::ClientCall* call);
+  absl::Status Write(http2::ClientConnection* connection, http2::ClientCall* call);
 
   bool sending_ = false;  // of the thread: OnTaken is still to be said
 };
@@ -51,13 +51,13 @@ struct UpstreamCall::State {
 namespace {
 
 absl::StatusOr<std::shared_ptr<ssl_ctx_st>> TlsOf(const UpstreamOptions& options, const Proofs& proofs) {
-  transport::ClientTlsMaterial material{proofs.own.chain, proofs.own.key, proofs.roots, ""};
+  http2::ClientTlsMaterial material{proofs.own.chain, proofs.own.key, proofs.roots, ""};
   if (access(options.crl_file.c_str(), R_OK) == 0) {
     auto crl = ca::ReadSecretFile(options.crl_file);
     if (!crl.ok()) return crl.status();
     material.server_crl = *std::move(crl);
   }
-  return transport::MakeClientTls(material);
+  return http2::MakeClientTls(material);
 }
 
 }  // namespace
@@ -83,13 +83,14 @@ std::shared_ptr<UpstreamHandler> UpstreamCall::State::Handler() {
 
 void UpstreamCall::State::Run(const UpstreamOptions& options, const std::string& path, Proofs proofs) {
   const std::string& name = options.server_name.empty() ? options.host : options.server_name;
-  UpstreamConnection::Place place{options.host,
-                                  options.port,
-                                  name,
-                                  nullptr,
-                                  wake.get(),
-                                  [this] { return Handler() == nullptr; },
-                                  Clock::now() + kConnectTime};
+  http2::ClientConnection::Place place{options.host,
+                                       options.port,
+                                       name,
+                                       nullptr,
+                                       wake.get(),
+                                       [this] { return Handler() == nullptr; },
+                                       Clock::now() + kConnectTime,
+                                       options.local_address};
   absl::Status status;
   if (options.tls) {
     auto tls = TlsOf(options, proofs);
@@ -97,15 +98,15 @@ void UpstreamCall::State::Run(const UpstreamOptions& options, const std::string&
     if (tls.ok()) place.tls = *std::move(tls);
   }
   if (status.ok()) {
-    const auto connection = UpstreamConnection::Open(place);
-    transport::ClientCallOptions call_options;
+    const auto connection = http2::ClientConnection::Open(place);
+    http2::ClientCallOptions call_options;
     call_options.authority =
         StrCat(name.find(':') == std::string::npos ? name : StrCat("[", name, "]"), ":", options.port);
     call_options.path = path;
     call_options.tls = options.tls;
     call_options.metadata = std::move(proofs.metadata);
     call_options.max_message_size = kMostMessage;
-    transport::ClientCall call(std::move(call_options), [this](std::string message) {
+    http2::ClientCall call(std::move(call_options), [this](std::string message) {
       if (const auto to_tell = Handler()) to_tell->OnReply(std::move(message));
     });
     status = connection.ok() ? Serve(connection->get(), &call) : connection.status();
@@ -120,7 +121,7 @@ void UpstreamCall::State::Run(const UpstreamOptions& options, const std::string&
 }
 
 // Until the call ends or is cancelled.
-absl::Status UpstreamCall::State::Serve(UpstreamConnection* connection, transport::ClientCall* call) {
+absl::Status UpstreamCall::State::Serve(http2::ClientConnection* connection, http2::ClientCall* call) {
   while (TakeOrders(call)) {
     const absl::Status written = Write(connection, call);
     if (call->ended()) return call->status();
@@ -135,7 +136,7 @@ absl::Status UpstreamCall::State::Serve(UpstreamConnection* connection, transpor
 }
 
 // False: cancelled.
-bool UpstreamCall::State::TakeOrders(transport::ClientCall* call) {
+bool UpstreamCall::State::TakeOrders(http2::ClientCall* call) {
   std::vector<std::string> messages;
   size_t bytes = 0;
   bool ends = false;
@@ -153,7 +154,7 @@ bool UpstreamCall::State::TakeOrders(transport::ClientCall* call) {
   return true;
 }
 
-absl::Status UpstreamCall::State::Write(UpstreamConnection* connection, transport::ClientCall* call) {
+absl::Status UpstreamCall::State::Write(http2::ClientConnection* connection, http2::ClientCall* call) {
   absl::Status status;
   std::string plain;
   do {

@@ -21,9 +21,10 @@ namespace fairlead::agent {
 struct UpstreamOptions {
   std::string host;  // a name, or an address without brackets
   int port = 0;
-  bool tls = false;         // else plaintext
-  std::string server_name;  // whom its certificate must name; "": the host
-  std::string crl_file;     // revocation lists; need not be there
+  bool tls = false;                // else plaintext
+  std::string server_name;         // whom its certificate must name; "": the host
+  std::string crl_file;            // revocation lists; need not be there
+  std::string local_address = {};  // that connections come from; "": any
 };
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;  // names in lower case

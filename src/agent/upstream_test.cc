@@ -11,8 +11,8 @@
 
 #include "base/certificates_fake.h"
 #include "base/strings.h"
-#include "transport/server.h"
-#include "transport/socket.h"
+#include "http2/server.h"
+#include "http2/socket.h"
 
 // Calls over sockets, with TLS.
 namespace fairlead::agent {
@@ -23,13 +23,11 @@ using testing::HasSubstr;
 constexpr char kWho[] = "/test.v1.Test/Who";
 
 // Says whom the client's certificate names, and what it hears.
-class Who : public transport::StreamHandler {
+class Who : public http2::StreamHandler {
  public:
-  explicit Who(std::shared_ptr<transport::ServerStream> stream) : stream_(std::move(stream)) {
-    stream_->Read();
-  }
+  explicit Who(std::shared_ptr<http2::ServerStream> stream) : stream_(std::move(stream)) { stream_->Read(); }
   void OnMessage(std::string_view bytes) override {
-    const transport::TlsPeer* tls = stream_->tls();
+    const http2::TlsPeer* tls = stream_->tls();
     Say(StrCat(tls != nullptr && tls->verified ? tls->subject : "nobody", ": ", bytes));
   }
   void OnSent(bool ok) override {
@@ -42,7 +40,7 @@ class Who : public transport::StreamHandler {
     auto owner = std::make_shared<const std::string>(std::move(text));
     stream_->Send({{owner, *owner}});
   }
-  const std::shared_ptr<transport::ServerStream> stream_;
+  const std::shared_ptr<http2::ServerStream> stream_;
 };
 
 class Heard : public UpstreamHandler {
@@ -89,23 +87,23 @@ class UpstreamTest : public testing::Test {
  protected:
   UpstreamTest() {
     const Issued shown = authority_.Issue("server", "spiffe://x,DNS:istiod.test,IP:127.0.0.1");
-    auto credentials = *transport::TlsCredentials::Make({});
+    auto credentials = *http2::TlsCredentials::Make({});
     EXPECT_TRUE(credentials
                     ->Replace({.certificate_chain = shown.certificate,
                                .private_key = shown.key,
                                .client_roots = authority_.certificate()})
                     .ok());
-    transport::ServerOptions options;
-    options.methods.push_back({kWho, [](std::shared_ptr<transport::ServerStream> stream) {
+    http2::ServerOptions options;
+    options.methods.push_back({kWho, [](std::shared_ptr<http2::ServerStream> stream) {
                                  return std::make_shared<Who>(std::move(stream));
                                }});
-    transport::Listener listener;
+    http2::Listener listener;
     listener.name = "127.0.0.1:0";
     listener.host = "127.0.0.1";
     listener.credentials = credentials;
     options.listeners.push_back(std::move(listener));
     options.loops = 1;
-    server_ = std::make_unique<transport::Server>(std::move(options));
+    server_ = std::make_unique<http2::Server>(std::move(options));
     EXPECT_TRUE(server_->Start().ok());
   }
   UpstreamOptions Place(const std::string& name = "") const {
@@ -125,7 +123,7 @@ class UpstreamTest : public testing::Test {
   }
 
   AuthorityFake authority_, other_;
-  std::unique_ptr<transport::Server> server_;
+  std::unique_ptr<http2::Server> server_;
 };
 
 TEST_F(UpstreamTest, EachEndShowsItsCertificate) {
@@ -160,9 +158,9 @@ TEST_F(UpstreamTest, EachAddressOfANameIsTried) {
 
 TEST_F(UpstreamTest, WhatIsCancelledOrStoppedSaysNoMore) {
   // Nobody answers: the handshake goes on until it is cancelled.
-  transport::Listener listener;
+  http2::Listener listener;
   listener.name = listener.host = "127.0.0.1";
-  const auto listening = *transport::Listen(listener);
+  const auto listening = *http2::Listen(listener);
   UpstreamOptions options = Place();
   options.port = listening.port;
   Upstream upstream(options);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "http2/socket.h"
 #include "source/file/inotify.h"
-#include "transport/socket.h"
 
 namespace fairlead::agent {
 
@@ -44,7 +44,7 @@ class WatchedFiles {
 
  private:
   source::Inotify inotify_;
-  const transport::File wake_;
+  const http2::File wake_;
   bool complete_ = false;  // every folder is watched
   bool any_ = false;       // files
 };

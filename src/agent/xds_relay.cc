@@ -5,6 +5,7 @@
 
 #include "agent/own_socket.h"
 #include "agent/relay_stream.h"
+#include "agent/way_out.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -20,18 +21,18 @@ class XdsRelay::Streams {
   Streams(bool tls, SecretStore* store, Upstream* upstream, wasm::Rewriter* rewriter)
       : tls_(tls), store_(store), upstream_(upstream), rewriter_(rewriter) {}
 
-  rpc::GrpcMethod Method(std::string_view name, bool delta, const std::shared_ptr<Streams>& self) {
+  server::GrpcMethod Method(std::string_view name, bool delta, const std::shared_ptr<Streams>& self) {
     const std::string path = StrCat(kService, name);
     return {path,
             [self, delta,
-             path](std::shared_ptr<rpc::ServerStream> stream) -> std::shared_ptr<rpc::StreamHandler> {
-              rpc::ServerStream& to_read = *stream;
+             path](std::shared_ptr<server::ServerStream> stream) -> std::shared_ptr<server::StreamHandler> {
+              server::ServerStream& to_read = *stream;
               auto handler = std::make_shared<RelayStream>(
                   std::move(stream), delta,
                   [self, path](std::shared_ptr<UpstreamHandler> control_plane) {
                     return self->Open(path, std::move(control_plane));
                   },
-                  self->rewriter_);
+                  self->rewriter_, [self](const absl::Status& status) { self->Note(status); });
               self->open_.Add(handler);
               handler->Open();
               to_read.Read();
@@ -40,6 +41,15 @@ class XdsRelay::Streams {
   }
   void OnChange() {
     for (const auto& stream : open_.All()) stream->Open();
+  }
+  // What became of a stream to the control plane: it answers, or how it ended.
+  void Note(const absl::Status& status) {
+    std::lock_guard lock(mutex_);
+    difficulty_ = status.ok() ? "" : WithWayOut(status.ToString());
+  }
+  std::string difficulty() {
+    std::lock_guard lock(mutex_);
+    return difficulty_;
   }
   void Stop() {
     open_.Clear();
@@ -67,7 +77,8 @@ class XdsRelay::Streams {
   Upstream* const upstream_;
   wasm::Rewriter* const rewriter_;
   std::mutex mutex_;
-  bool stopped_ = false;  // guarded by mutex_
+  bool stopped_ = false;    // guarded by mutex_
+  std::string difficulty_;  // guarded by mutex_
   OpenStreams<RelayStream> open_;
 };
 
@@ -89,6 +100,13 @@ absl::Status XdsRelay::Start() {
                                   streams_->Method("DeltaAggregatedResources", /*delta=*/true, streams_)});
   if (server.ok()) server_ = std::move(*server);
   return server.status();
+}
+
+std::string XdsRelay::Difficulty() const {
+  const std::string why = streams_->difficulty();
+  if (why.empty()) return "";
+  return StrCat("no configuration from the control plane at ", options_.upstream.host, ":",
+                options_.upstream.port, ": ", why);
 }
 
 void XdsRelay::Stop() {

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "agent/secret_store.h"
 #include "agent/upstream.h"
-#include "rpc/grpc_server.h"
+#include "server/grpc_server.h"
 #include "wasm/module_cache.h"
 #include "wasm/rewrite.h"
 
@@ -34,6 +34,8 @@ class XdsRelay {
   // Makes the socket's folder; Unavailable where it cannot listen.
   absl::Status Start();
   void Stop();
+  // Why the control plane does not answer; "" where it does, or was not asked yet. Thread-safe.
+  std::string Difficulty() const;
 
  private:
   class Streams;
@@ -42,7 +44,7 @@ class XdsRelay {
   wasm::Rewriter rewriter_;
   Upstream upstream_;
   const std::shared_ptr<Streams> streams_;
-  std::unique_ptr<rpc::GrpcServer> server_;
+  std::unique_ptr<server::GrpcServer> server_;
 };
 
 }  // namespace fairlead::agent

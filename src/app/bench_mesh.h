@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "config/store.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
@@ -104,7 +104,7 @@ inline model::ProxyPtr BenchProxy(int ns, int number) {
   proxy->domain = StrCat("ns-", ns, ".svc.cluster.local");
   proxy->ip_addresses = {StrCat("10.200.", number / 250, ".", number % 250 + 1)};
   proxy->supports_ipv4 = true;
-  proxy->cls = model::ClassOf(*proxy);
+  proxy->proxy_class = model::ClassOf(*proxy);
   return proxy;
 }
 

@@ -65,23 +65,23 @@ ca::AuthorityOptions AuthorityOptionsOf(const Environment& environment) {
 
 }  // namespace
 
-Certificates::Certificates(const DiscoveryOptions& options, Sources sources)
+ServingCertificates::ServingCertificates(const DiscoveryOptions& options, Sources sources)
     : options_(options),
       sources_(std::move(sources)),
       authority_(AuthorityOptionsOf(options.environment)),
       pods_(sources_.snapshot),
       signing_("certificates", ThreadsOf(options.environment), kNicenessOfSigning) {}
 
-Certificates::~Certificates() { Stop(); }
+ServingCertificates::~ServingCertificates() { Stop(); }
 
-std::vector<std::string> Certificates::TrustDomains() const {
+std::vector<std::string> ServingCertificates::TrustDomains() const {
   const auto& mesh = *sources_.snapshot()->settings->mesh;
   std::vector<std::string> domains = {mesh.trust_domain().empty() ? "cluster.local" : mesh.trust_domain()};
   domains.insert(domains.end(), mesh.trust_domain_aliases().begin(), mesh.trust_domain_aliases().end());
   return domains;
 }
 
-absl::Status Certificates::Start() {
+absl::Status ServingCertificates::Start() {
   if (options_.environment.ca_server) {
     const bool elsewhere = !options_.environment.signer_url.empty();
     absl::Status status = elsewhere ? StartRegistration() : StartAuthority();
@@ -95,7 +95,7 @@ absl::Status Certificates::Start() {
   return StartListenerCertificate();
 }
 
-absl::Status Certificates::StartAuthority() {
+absl::Status ServingCertificates::StartAuthority() {
   const Environment& environment = options_.environment;
   ca::KeeperOptions options;
   options.plugged_in = environment.root_ca_dir;
@@ -106,6 +106,13 @@ absl::Status Certificates::StartAuthority() {
   options.self_signed.rsa_bits = environment.root_rsa_bits;
   options.self_signed.grace_percent = environment.root_grace_percent;
   options.root_check = Seconds(environment.root_check_interval);
+  if (sources_.ask != nullptr && environment.ca_dir.empty()) {
+    options.secret.ask = sources_.ask;
+    options.secret.ns = options_.ns;
+    options.secret.use_cacerts = environment.root_in_cacerts;
+    options.secret.revocations = environment.revocations;
+    options.secret.self_signed = options.self_signed;
+  }
   if (sources_.roots != nullptr)
     authority_.Follow([this](const ca::BundlePtr& bundle) { sources_.roots(bundle->roots); });
   if (const std::string file = RootFile(options_); !file.empty())
@@ -114,7 +121,7 @@ absl::Status Certificates::StartAuthority() {
   return keeper_->Start();
 }
 
-absl::Status Certificates::StartRegistration() {
+absl::Status ServingCertificates::StartRegistration() {
   const Environment& environment = options_.environment;
   ca::ExternalSignerOptions options;
   options.url = environment.signer_url;
@@ -131,7 +138,7 @@ absl::Status Certificates::StartRegistration() {
 }
 
 // In istiod's order: certificates, tokens, forwarded certificates.
-absl::Status Certificates::AddAuthenticators() {
+absl::Status ServingCertificates::AddAuthenticators() {
   const Environment& environment = options_.environment;
   const ca::TrustDomains domains = [this] { return TrustDomains(); };
   authenticators_.Add(ca::NewCertificateAuthenticator(domains));
@@ -172,7 +179,7 @@ absl::Status Certificates::AddAuthenticators() {
   return absl::OkStatus();
 }
 
-absl::Status Certificates::StartListenerCertificate() {
+absl::Status ServingCertificates::StartListenerCertificate() {
   const bool own = !options_.tls_cert_file.empty() || !options_.tls_key_file.empty();
   if (own && (options_.tls_cert_file.empty() || options_.tls_key_file.empty()))
     return absl::InvalidArgumentError("--tlsCertFile and --tlsKeyFile go together");
@@ -180,10 +187,14 @@ absl::Status Certificates::StartListenerCertificate() {
     return absl::FailedPreconditionError(
         "without an authority here (ENABLE_CA_SERVER, FAIRLEAD_SIGNER_URL) the TLS listener needs "
         "--tlsCertFile");
-  auto credentials = rpc::TlsCredentials::Make(
+  auto credentials = server::TlsCredentials::Make(
       {.min_version = options_.tls_min_version, .cipher_suites = options_.tls_cipher_suites});
   if (!credentials.ok()) return credentials.status();
   credentials_ = *std::move(credentials);
+  auto of_webhooks = server::TlsCredentials::Make(
+      {.min_version = options_.tls_min_version, .cipher_suites = options_.tls_cipher_suites, .http1 = true});
+  if (!of_webhooks.ok()) return of_webhooks.status();
+  webhook_credentials_ = *std::move(of_webhooks);
   ca::ListenerCertificateOptions options;
   options.names = ListenerNames(options_);
   options.lifetime = Seconds(options_.environment.default_certificate_lifetime);
@@ -194,13 +205,22 @@ absl::Status Certificates::StartListenerCertificate() {
   if (external_ != nullptr)
     options.roots_files.push_back(StrCat(options_.environment.root_ca_dir, "/root-cert.pem"));
   shown_ = std::make_unique<ca::ListenerCertificate>(
-      std::move(options), &authority_, [credentials = credentials_](const transport::TlsMaterial& material) {
-        return credentials->Replace(material);
+      std::move(options), &authority_,
+      [credentials = credentials_, of_webhooks = webhook_credentials_](const http2::TlsMaterial& material) {
+        absl::Status status = credentials->Replace(material);
+        if (!status.ok()) return status;
+        http2::TlsMaterial anonymous = material;
+        anonymous.client_roots = anonymous.client_crl = "";
+        return of_webhooks->Replace(anonymous);
       });
   return shown_->Start();
 }
 
-void Certificates::Stop() {
+void ServingCertificates::OnSecretChanged() {
+  if (keeper_ != nullptr) keeper_->OnSecretChanged();
+}
+
+void ServingCertificates::Stop() {
   if (shown_ != nullptr) shown_->Stop();
   if (own_keys_ != nullptr) own_keys_->Stop();
   if (token_keys_ != nullptr) token_keys_->Stop();
@@ -208,8 +228,8 @@ void Certificates::Stop() {
   signing_.Stop();
 }
 
-std::vector<rpc::GrpcMethod> Certificates::Methods() {
-  std::vector<rpc::GrpcMethod> methods;
+std::vector<server::GrpcMethod> ServingCertificates::Methods() {
+  std::vector<server::GrpcMethod> methods;
   if (keeper_ == nullptr && external_ == nullptr) return methods;
   ca::Turns::Limits limits;
   limits.most_of_one = static_cast<size_t>(options_.environment.certificate_queue);
@@ -217,7 +237,8 @@ std::vector<rpc::GrpcMethod> Certificates::Methods() {
   return methods;
 }
 
-absl::StatusOr<std::vector<std::string>> Certificates::Prove(const rpc::ServerStream& stream) const {
+absl::StatusOr<std::vector<std::string>> ServingCertificates::Prove(
+    const server::ServerStream& stream) const {
   if (stream.tls() == nullptr) return std::vector<std::string>();
   auto caller = authenticators_.Authenticate(ca::CredentialsOf(stream));
   if (caller.ok()) return std::move(caller->identities);

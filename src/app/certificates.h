@@ -19,35 +19,42 @@
 #include "ca/keeper.h"
 #include "ca/listener_certificate.h"
 #include "ca/token_key_source.h"
-#include "mesh/snapshot.h"
-#include "rpc/grpc_server.h"
+#include "kube/api_request.h"
+#include "mesh/index/snapshot.h"
+#include "server/grpc_server.h"
 
 namespace fairlead::app {
 
 // All about certificates of `fairlead discovery`: the authority, who callers are, and what the TLS listener
 // shows.
-class Certificates {
+class ServingCertificates {
  public:
   struct Sources {
     std::function<mesh::SnapshotPtr()> snapshot;  // the newest; never null once Start was called
     // Hears of the authority's roots, whenever they change; null: nobody wants to.
     std::function<void(const ca::Certificates&)> roots;
+    // One request to the API server whose Secrets have the authority; blocks. Null: a folder has it.
+    std::function<kube::ApiAnswer(kube::ApiRequest)> ask = nullptr;
   };
   // `options` must outlive it.
-  Certificates(const DiscoveryOptions& options, Sources sources);
-  ~Certificates();  // as Stop()
+  ServingCertificates(const DiscoveryOptions& options, Sources sources);
+  ~ServingCertificates();  // as Stop()
 
   // Fails where keys or files cannot be used. To be called after the first snapshot.
   absl::Status Start();
   void Stop();
+  // A Secret of the authority's may have changed. Does not block.
+  void OnSecretChanged();
 
   // Of the TLS listener; valid after Start.
-  const std::shared_ptr<rpc::TlsCredentials>& credentials() const { return credentials_; }
+  const std::shared_ptr<server::TlsCredentials>& credentials() const { return credentials_; }
+  // Of webhooks, whose clients show no certificate; valid after Start.
+  const std::shared_ptr<server::TlsCredentials>& webhook_credentials() const { return webhook_credentials_; }
   // CreateCertificate, unless there is no authority (ENABLE_CA_SERVER).
-  std::vector<rpc::GrpcMethod> Methods();
+  std::vector<server::GrpcMethod> Methods();
   // The identities that a call has proven: none where it came in plaintext. Unauthenticated where it came
   // over TLS and has proven none.
-  absl::StatusOr<std::vector<std::string>> Prove(const rpc::ServerStream& stream) const;
+  absl::StatusOr<std::vector<std::string>> Prove(const server::ServerStream& stream) const;
 
  private:
   absl::Status StartAuthority();
@@ -67,7 +74,7 @@ class Certificates {
   NodePods pods_;
   std::unique_ptr<ca::CertificateService> service_;
   Executor signing_;
-  std::shared_ptr<rpc::TlsCredentials> credentials_;
+  std::shared_ptr<server::TlsCredentials> credentials_, webhook_credentials_;
   std::unique_ptr<ca::ListenerCertificate> shown_;
 };
 

@@ -10,8 +10,8 @@
 #include "app/bench_mesh.h"
 #include "app/derivations.h"
 #include "gen/generator.h"
-#include "mesh/proxy_scope.h"
-#include "push/part_cache.h"
+#include "mesh/view/proxy_scope.h"
+#include "push/stream/part_cache.h"
 #include "state/mesh.h"
 
 // What one change of a large mesh costs: 100 namespaces, each with a Sidecar that imports itself only, 10,000

@@ -9,13 +9,13 @@
 
 #include "app/derivations.h"
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "envoy/config/endpoint/v3/endpoint.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "model/mesh_config.h"
-#include "push/control_loop.h"
-#include "push/generators.h"
+#include "push/publish/control_loop.h"
 #include "push/push_fakes.h"
+#include "push/stream/generators.h"
 #include "source/source.h"
 
 // A mesh of two clusters: a source each, and what proxies of both are sent.

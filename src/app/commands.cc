@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/run.h"
+#include "app/agent_commands.h"
 #include "app/cluster_access.h"
 #include "app/discovery_options.h"
 #include "app/discovery_server.h"
@@ -20,6 +20,7 @@
 #include "app/istiod_variables.h"
 #include "app/mesh_folder.h"
 #include "app/status_command.h"
+#include "app/store_command.h"
 #include "app/token_command.h"
 #include "app/version.h"
 #include "base/closest_name.h"
@@ -29,9 +30,11 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "cni/run.h"
 #include "fetch/web_request.h"
+#include "injection/inject_command.h"
 #include "proto/library_log.h"
-#include "rpc/grpc_server.h"
+#include "server/grpc_server.h"
 #include "simulate/command/simulate_command.h"
 #include "validate/validate_command.h"
 
@@ -150,9 +153,9 @@ int RunDiscovery(const Arguments& arguments) {
   }
   const auto idle = CheckExtras(command);
   if (!idle.ok()) return WrongCall(idle.status());
-  if (options.config_dir.empty() && !ReadsCluster(options))
-    return WrongCall(
-        absl::InvalidArgumentError("there is no source: --configDir or --kubeconfig is required"));
+  if (options.config_dir.empty() && options.config_sources.empty() && !ReadsCluster(options))
+    return WrongCall(absl::InvalidArgumentError(
+        "there is no source: --configDir, --configSource or --kubeconfig is required"));
   if (const auto names = ListFolder(options.config_dir); !options.config_dir.empty() && !names.ok())
     return Fail(names.status());
   if (absl::Status status = SetUpLog(options); !status.ok()) return WrongCall(status);
@@ -224,9 +227,15 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"agent", agent::RunAgent, "run Envoy beside a workload, or print its bootstrap"},
+    {"agent", RunAgentCommand,
+     "run Envoy beside a workload, or print its bootstrap; also iptables, request and wait"},
+    {"apply", RunApply, "check objects and write them into etcd"},
+    {"cni", cni::RunCni, "redirect the traffic of pods from their node, as a CNI plugin"},
+    {"delete", RunDelete, "delete objects of etcd"},
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
+    {"get", RunGet, "print objects of etcd"},
+    {"inject", injection::RunInject, "add sidecars to the workloads of a file"},
     {"simulate", RunSimulate, "tell the destination of a request, and the objects behind it"},
     {"status", RunStatus, "print the status of Gateway API objects, as Istio would write it"},
     {"token", RunToken, "print a token as an agent's proof of identity, for small fleets"},
@@ -239,6 +248,14 @@ int Usage(std::ostream& out, int status) {
   for (const Command& command : kCommands)
     out << "  " << command.name << std::string(14 - command.name.size(), ' ') << command.meaning << "\n";
   return status;
+}
+
+// The command of a call that names none: images call pilot-agent, and container runtimes call a plugin by
+// whatever name it was installed under, without a word.
+std::string_view UnsaidCommand(int argc, char** argv) {
+  const std::string_view path = argc > 0 ? argv[0] : "";
+  if (path.substr(path.rfind('/') + 1) == "pilot-agent") return "agent";
+  return argc == 1 && std::getenv("CNI_COMMAND") != nullptr ? "cni" : "";
 }
 
 int Unknown(const std::string& name) {
@@ -256,12 +273,17 @@ int Unknown(const std::string& name) {
 int RunCommand(int argc, char** argv) {
   Arguments arguments(argv + std::min(argc, 2), argv + argc);
   std::string name = argc > 1 ? argv[1] : "";
+  if (const std::string_view meant = UnsaidCommand(argc, argv); !meant.empty()) {
+    name = meant;
+    arguments.assign(argv + 1, argv + argc);
+  }
   if (name == "--version" || name == "-v") name = "version";
   const bool help = name == "--help" || name == "-h" || name == "help";
   if (help && arguments.empty()) return Usage(std::cout, 0);
   if (help) {
     name = arguments.front();
-    arguments = {"--help"};
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
   }
   for (const Command& command : kCommands) {
     if (command.name == name) return command.run(arguments);

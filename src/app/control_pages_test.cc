@@ -1,4 +1,4 @@
-#include "transports/control_pages.h"
+#include "serving/control_pages.h"
 
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 // The log of a running process, asked and told over HTTP.
-namespace fairlead::transports {
+namespace fairlead::serving {
 namespace {
 
 LogScope test_log("control-test");
@@ -23,7 +23,7 @@ class ControlPagesTest : public testing::Test {
   }
   httplib::Client Client() { return httplib::Client("127.0.0.1", server_.port()); }
 
-  rpc::HttpServer server_;
+  server::HttpServer server_;
 };
 
 TEST_F(ControlPagesTest, AScopesLevelIsShownAndSet) {
@@ -57,4 +57,4 @@ TEST_F(ControlPagesTest, WhatIsWrongIsSaid) {
 }
 
 }  // namespace
-}  // namespace fairlead::transports
+}  // namespace fairlead::serving

@@ -10,12 +10,12 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "debug/findings.h"
-#include "rpc/reflection.h"
-#include "transports/control_pages.h"
-#include "transports/http_pages.h"
-#include "transports/inspection.h"
-#include "transports/rest.h"
-#include "transports/xds_methods.h"
+#include "server/reflection.h"
+#include "serving/control_pages.h"
+#include "serving/http_pages.h"
+#include "serving/inspection.h"
+#include "serving/rest.h"
+#include "serving/xds_methods.h"
 
 // What the server listens for, and what is served there.
 namespace fairlead::app {
@@ -39,14 +39,14 @@ std::chrono::milliseconds TimeOf(const std::string& text) { return Milliseconds(
 }  // namespace
 
 nlohmann::ordered_json DiscoveryServer::TransportConnections() const {
-  const rpc::GrpcServer* server = nullptr;
+  const server::GrpcServer* server = nullptr;
   {
     std::lock_guard lock(mutex_);
     server = grpc_.get();
   }
   if (server == nullptr) return nullptr;
   auto list = nlohmann::ordered_json::array();
-  for (const transport::ConnectionInfo& one : server->Connections()) {
+  for (const http2::ConnectionInfo& one : server->Connections()) {
     list.push_back({{"listener", one.listener},
                     {"peer", one.peer},
                     {"names", one.names},
@@ -60,9 +60,9 @@ nlohmann::ordered_json DiscoveryServer::TransportConnections() const {
   return list;
 }
 
-transport::FileShares DiscoveryServer::Shares() const {
-  return transport::ShareFiles(transport::RaiseFileLimit(),
-                               options_.environment.http_connections + kSilentConnections);
+http2::FileShares DiscoveryServer::Shares() const {
+  return http2::ShareFiles(http2::RaiseFileLimit(),
+                           options_.environment.http_connections + kSilentConnections);
 }
 
 // Some of the listener's files are for connections that have not asked yet.
@@ -71,20 +71,20 @@ size_t DiscoveryServer::HttpRequests() const {
                   std::max(kFewestRequests, file_shares_.http * 3 / 4));
 }
 
-rpc::HttpServerOptions DiscoveryServer::HttpOptions() const {
+server::HttpServerOptions DiscoveryServer::HttpOptions() const {
   return {.max_requests = HttpRequests(), .max_connections = file_shares_.http};
 }
 
-rpc::HttpServerOptions DiscoveryServer::MonitoringOptions() const {
+server::HttpServerOptions DiscoveryServer::MonitoringOptions() const {
   return {.max_requests = kMonitoringRequests, .max_connections = file_shares_.monitoring};
 }
 
-rpc::HttpServerOptions DiscoveryServer::ControlOptions() const {
+server::HttpServerOptions DiscoveryServer::ControlOptions() const {
   return {.max_requests = kControlRequests, .max_connections = file_shares_.control, .threads = 1};
 }
 
 absl::Status DiscoveryServer::StartHttp() {
-  transports::AddReadyPage(
+  serving::AddReadyPage(
       [this]() -> std::optional<std::vector<std::string>> {
         if (serving_) return std::nullopt;
         std::vector<std::string> awaited = loop_->Unsynced();
@@ -95,12 +95,12 @@ absl::Status DiscoveryServer::StartHttp() {
         return awaited;
       },
       &http_);
-  transports::AddRestPaths(pusher_.get(), &debug_sources_, HttpRequests(), &http_);
+  serving::AddRestPaths(pusher_.get(), &debug_sources_, HttpRequests(), &http_);
   if (options_.environment.debug_on_http) {
-    transports::AddDebugPaths(&debug_sources_, &http_);
-    transports::AddDebugPaths(&debug_sources_, &monitoring_);
+    serving::AddDebugPaths(&debug_sources_, &http_);
+    serving::AddDebugPaths(&debug_sources_, &monitoring_);
   }
-  transports::AddMonitoringPages(
+  serving::AddMonitoringPages(
       "fairlead", std::string(kVersion), start_, [this] { debug::UpdateFindingMetrics(debug_sources_); },
       &monitoring_);
   for (const auto& [address, server] :
@@ -115,20 +115,20 @@ absl::Status DiscoveryServer::StartHttp() {
 // As in istiod, a port that cannot be had is no reason to end.
 void DiscoveryServer::StartControl() {
   if (options_.ctrlz_port == 0) return;
-  transports::AddControlPages(&control_);
+  serving::AddControlPages(&control_);
   const std::string host = options_.ctrlz_address == "*" ? "" : options_.ctrlz_address;
   const absl::Status status = control_.Start(StrCat(host, ":", options_.ctrlz_port));
   if (!status.ok()) listen_log.Warn("no ControlZ: {}", FromAbsl(status.message()));
 }
 
-rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
-  rpc::GrpcServerOptions options;
+server::GrpcServerOptions DiscoveryServer::GrpcOptions() {
+  server::GrpcServerOptions options;
   if (!options_.grpc_addr.empty()) options.addresses = {options_.grpc_addr};
-  transports::Prove prove;
-  if (certificates_ != nullptr) {
+  serving::Prove prove;
+  if (certificates_ != nullptr && !options_.secure_grpc_addr.empty()) {
     options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
     options.methods = certificates_->Methods();
-    prove = [certificates = certificates_.get()](const rpc::ServerStream& stream) {
+    prove = [certificates = certificates_.get()](const server::ServerStream& stream) {
       return certificates->Prove(stream);
     };
   }
@@ -144,13 +144,12 @@ rpc::GrpcServerOptions DiscoveryServer::GrpcOptions() {
   options.first_message_timeout = Milliseconds(options_.environment.first_message_timeout);
   options.max_connections = file_shares_.streams;
   options.max_connections_per_address = static_cast<size_t>(options_.environment.max_connections_per_address);
-  for (auto& method : transports::XdsMethods(pusher_.get(), prove))
+  for (auto& method : serving::XdsMethods(pusher_.get(), prove)) options.methods.push_back(std::move(method));
+  for (auto& method : serving::ClientStatusMethods(&debug_sources_, &inspections_))
     options.methods.push_back(std::move(method));
-  for (auto& method : transports::ClientStatusMethods(&debug_sources_, &inspections_))
+  for (auto& method : server::ReflectionMethods(options.methods, &inspections_))
     options.methods.push_back(std::move(method));
-  for (auto& method : rpc::ReflectionMethods(options.methods, &inspections_))
-    options.methods.push_back(std::move(method));
-  options.refuse = transports::RefuseMethod;
+  options.refuse = serving::RefuseMethod;
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "app/platform_sources.h"
 #include "base/closest_name.h"
 #include "base/duration.h"
 #include "base/strings.h"
@@ -32,8 +33,6 @@ struct IdleFlag {
 constexpr IdleFlag kIdleFlags[] = {
     {"--clusterAliases", true},
     {"--clusterRegistriesNamespace", true},
-    {"--kubernetesApiBurst", true},
-    {"--kubernetesApiQPS", true},
     {"--log_rotate", true},
     {"--log_rotate_max_age", true},
     {"--log_rotate_max_backups", true},
@@ -109,6 +108,13 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
                       "Folder of the mesh's manifests, with sub-folders; watched");
   command
       ->add_option(
+          "--configSource", o->config_sources,
+          "URL of another platform with objects or services (consul://HOST:8500?…); several with commas; "
+          "may be repeated; docs/sources has the options")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(WhyNoPlatformSource, ""));
+  command
+      ->add_option(
           "--meshConfig", o->mesh_config,
           "File of the MeshConfig; watched. The default file may be absent; a file given by flag must exist")
       ->each([o](const std::string&) { o->given_files.emplace_back("--meshConfig"); })
@@ -126,6 +132,14 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
                       "File that says how to reach the API server (kubeconfig) whose objects are the mesh; "
                       "with --configDir, too: "
                       "the folder's objects come first. Without both, that of the pod's own cluster");
+  command
+      ->add_option("--kubernetesApiQPS", o->api_rate,
+                   "Requests a second to the API server, watches and Leases aside; 0: no limit")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--kubernetesApiBurst", o->api_burst, "Of those at once, after a quiet time")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->add_option("--domain", o->domain, "DNS domain suffix")->capture_default_str();
   command->add_option("--clusterID", o->cluster_id, "ID of the cluster that this instance resides in")
       ->capture_default_str();
@@ -186,6 +200,11 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
   command->add_option("--httpAddr", o->http_addr, "HTTP: /ready and /debug; empty: off")
       ->capture_default_str();
   command->add_option("--httpsAddr", o->https_addr, "Injection and validation webhooks; empty: off")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--injectionDirectory", o->injection_directory,
+          "Folder with the injector's files config and values; watched. Without them its ConfigMap counts")
       ->capture_default_str();
   command->add_option("--monitoringAddr", o->monitoring_addr, "HTTP: /metrics and /version; empty: off")
       ->capture_default_str();

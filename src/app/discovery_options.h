@@ -22,12 +22,15 @@ struct DiscoveryOptions {
   Environment environment;
 
   std::string config_dir;
+  std::vector<std::string> config_sources;  // URLs of platforms, several in one with ","; checked
   std::string mesh_config = "./etc/istio/config/mesh";
   std::string networks_config = "./etc/istio/config/meshNetworks";
   // Flags of files that were given: the file must be there.
   std::vector<std::string> given_files;
   std::vector<std::string> registries = {"Kubernetes"};
   std::string kubeconfig;
+  double api_rate = 80;  // requests a second to the API server, watches and Leases aside; 0: no limit
+  int api_burst = 160;   // of those at once
   std::string domain = "cluster.local";
   std::string cluster_id;  // default: the environment's
   std::string ns;          // default: the environment's
@@ -49,6 +52,7 @@ struct DiscoveryOptions {
   std::string secure_grpc_addr = ":15012";
   std::string http_addr = ":8080";
   std::string https_addr = ":15017";
+  std::string injection_directory = "./var/lib/istio/inject";
   std::string monitoring_addr = ":15014";
 
   std::string keepalive_interval = "30s";

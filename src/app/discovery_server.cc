@@ -25,8 +25,8 @@
 #include "debug/findings.h"
 #include "debug/inspector.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
-#include "push/generators.h"
-#include "rpc/address.h"
+#include "push/stream/generators.h"
+#include "server/address.h"
 
 namespace fairlead::app {
 namespace {
@@ -64,9 +64,6 @@ void LogRemarks(const DiscoveryOptions& options) {
     app_log.Warn(
         "JWKS_RESOLVER_INSECURE_SKIP_VERIFY: keys of tokens are taken from servers that prove nothing");
   }
-  if (!options.https_addr.empty()) {
-    app_log.Info("no webhooks on {}: this version has no certificates yet", options.https_addr);
-  }
 }
 
 }  // namespace
@@ -78,7 +75,7 @@ DiscoveryServer::~DiscoveryServer() { Stop(); }
 // Objects of all namespaces are shown to those who may see every proxy.
 push::ObjectTypes DiscoveryServer::MakeObjectTypes() const {
   push::ObjectTypes types = push::MakeObjectTypes();
-  types.authorize = [this](const push::Peer& peer, const std::optional<model::PeerIdentity>& identity) {
+  types.authorize = [this](const push::StreamPeer& peer, const std::optional<model::PeerIdentity>& identity) {
     if (!options_.environment.authorize_objects) return absl::OkStatus();
     return debug::MayReadObjects(peer.address, identity, pusher_->Snapshot()->settings->root_namespace);
   };
@@ -155,7 +152,7 @@ absl::Status DiscoveryServer::CheckAddresses() const {
   for (const std::string* address :
        {&options_.grpc_addr, &options_.secure_grpc_addr, &options_.http_addr, &options_.monitoring_addr}) {
     if (address->empty() || address->starts_with("unix:")) continue;
-    if (absl::Status status = rpc::ParseAddress(*address).status(); !status.ok()) return status;
+    if (absl::Status status = server::ParseAddress(*address).status(); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -164,10 +161,12 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   if (absl::Status status = CheckGivenFiles(options_); !status.ok()) return status;
   LogRemarks(options_);
+  webhooks_ = std::make_unique<Webhooks>(options_);
   MakePusher();
   MakeLoop();
   MakeStatuses();
   if (absl::Status status = StartStatusFiles(); !status.ok()) return status;
+  if (absl::Status status = MakeClusterWrites(); !status.ok()) return status;
   StartWatches();
   MakeKeyFetcher();
   MakeTrustBundle();
@@ -175,9 +174,10 @@ absl::Status DiscoveryServer::Start() {
   if (!kept.ok()) return kept.status();
   kept_ = *std::move(kept);
   if (absl::Status status = MakeSources(); !status.ok()) return status;
+  if (absl::Status status = AddPlatformSources(); !status.ok()) return status;
   if (!options_.xds_out_dir.empty()) {
-    files_ = std::make_unique<transports::FileOutput>(
-        transports::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
+    files_ = std::make_unique<serving::FileOutput>(
+        serving::FileOutput::Options{options_.xds_out_dir, options_.xds_out_nodes}, pusher_.get());
     if (absl::Status status = files_->Start(); !status.ok()) return status;
   }
   // All sinks exist before anything runs: nothing is published until the last source has synced, and /ready
@@ -245,9 +245,11 @@ void DiscoveryServer::AddObservers() {
   loop_->AddObserver([this](const push::Publication& now) { pusher_->Publish(now.snapshot, now.reasons); });
   loop_->AddObserver([this](const push::Publication& now) { status_board_->OnPublished(now.mesh); });
   loop_->AddObserver([this](const push::Publication& now) { reference_watch_.OnPublished(now); });
+  loop_->AddObserver([this](const push::Publication& now) { webhooks_->OnPublished(now); });
+  loop_->AddObserver([this](const push::Publication& now) { TellSecrets(now.changes); });
   loop_->AddObserver([this](const push::Publication& /*now*/) {
     if (files_ != nullptr) files_->OnPublished();
-    if (status_files_ != nullptr) status_files_->OnPublished();
+    OnStatuses();
     rejection_watch_.OnPublished();
   });
   loop_->AddPlaceObserver([this] {
@@ -260,15 +262,30 @@ void DiscoveryServer::AddObservers() {
   });
 }
 
-// Where --secureGRPCAddr asks for them; they need the mesh's trust domain.
+// Where --secureGRPCAddr or webhooks ask for them; they need the mesh's trust domain.
 absl::Status DiscoveryServer::StartCertificates() {
-  if (options_.secure_grpc_addr.empty()) return absl::OkStatus();
-  Certificates::Sources sources;
+  if (options_.secure_grpc_addr.empty() && !webhooks_->wanted()) return absl::OkStatus();
+  ServingCertificates::Sources sources;
   sources.snapshot = [this] { return pusher_->Snapshot(); };
-  if (trust_bundle_ != nullptr)
-    sources.roots = [this](const ca::Certificates& roots) { trust_bundle_->SetRoots(roots); };
-  certificates_ = std::make_unique<Certificates>(options_, std::move(sources));
+  sources.roots = [this](const ca::Certificates& roots) {
+    if (trust_bundle_ != nullptr) trust_bundle_->SetRoots(roots);
+    if (cluster_writes_ != nullptr) cluster_writes_->SetRoots(ca::CertificatePems(roots));
+  };
+  if (cluster_writes_ != nullptr)
+    sources.ask = [this](kube::ApiRequest request) { return cluster_writes_->Ask(std::move(request)); };
+  certificates_ = std::make_unique<ServingCertificates>(options_, std::move(sources));
   return certificates_->Start();
+}
+
+void DiscoveryServer::OpenWebhooks() {
+  if (certificates_ == nullptr) return;
+  std::lock_guard lock(mutex_);
+  webhooks_->Open(certificates_->webhook_credentials());
+}
+
+int DiscoveryServer::webhook_port() const {
+  std::lock_guard lock(mutex_);
+  return webhooks_ == nullptr ? 0 : webhooks_->port();
 }
 
 // "loaded 9 files, 10 objects, 1 error", once.
@@ -295,11 +312,12 @@ void DiscoveryServer::OpenGrpc() {
     if (grpc_tried_) return;
   }
   absl::Status status = StartCertificates();
-  std::unique_ptr<rpc::GrpcServer> server;
-  rpc::GrpcServerOptions options;
+  if (status.ok()) OpenWebhooks();
+  std::unique_ptr<server::GrpcServer> server;
+  server::GrpcServerOptions options;
   if (status.ok()) options = GrpcOptions();
   if (status.ok() && (!options.addresses.empty() || !options.secure_addresses.empty())) {
-    server = std::make_unique<rpc::GrpcServer>(std::move(options));
+    server = std::make_unique<server::GrpcServer>(std::move(options));
     status = server->Start();
   }
   {
@@ -345,6 +363,7 @@ void DiscoveryServer::Stop() {
     grpc_tried_ = true;  // or never will be
   }
   opened_.notify_all();
+  if (cluster_writes_ != nullptr) cluster_writes_->Stop();
   if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
@@ -357,6 +376,7 @@ void DiscoveryServer::Stop() {
   if (status_files_ != nullptr) status_files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
+  if (webhooks_ != nullptr) webhooks_->Stop();
   if (certificates_ != nullptr) certificates_->Stop();
   inspections_.Stop();
   http_.Stop();

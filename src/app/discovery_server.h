@@ -6,30 +6,37 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "app/certificates.h"
+#include "app/cluster_writes.h"
 #include "app/discovery_options.h"
 #include "app/reference_watch.h"
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "app/start_check.h"
+#include "app/webhooks.h"
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
 #include "debug/pages.h"
 #include "fetch/client.h"
 #include "gateway_api/status/status_board.h"
 #include "gateway_api/status/status_files.h"
+#include "http2/file_shares.h"
 #include "jwks/fetcher.h"
-#include "push/control_loop.h"
-#include "push/pusher.h"
-#include "rpc/grpc_server.h"
-#include "rpc/http_server.h"
+#include "push/publish/control_loop.h"
+#include "push/stream/pusher.h"
+#include "server/grpc_server.h"
+#include "server/http_server.h"
+#include "serving/file_output.h"
 #include "source/file/last_good.h"
 #include "source/source.h"
-#include "transport/file_shares.h"
-#include "transports/file_output.h"
+
+namespace fairlead::source {
+class RemoteClusters;
+}
 
 namespace fairlead::app {
 
@@ -53,13 +60,14 @@ class DiscoveryServer {
   int http_port() const { return http_.port(); }
   int monitoring_port() const { return monitoring_.port(); }
   int control_port() const { return control_.port(); }
+  int webhook_port() const;  // 0 before it is open
 
  private:
-  transport::FileShares Shares() const;
+  http2::FileShares Shares() const;
   size_t HttpRequests() const;
-  rpc::HttpServerOptions HttpOptions() const;
-  rpc::HttpServerOptions MonitoringOptions() const;
-  rpc::HttpServerOptions ControlOptions() const;
+  server::HttpServerOptions HttpOptions() const;
+  server::HttpServerOptions MonitoringOptions() const;
+  server::HttpServerOptions ControlOptions() const;
   void MakePusher();
   push::ObjectTypes MakeObjectTypes() const;
   void MakeLoop();
@@ -68,8 +76,13 @@ class DiscoveryServer {
   absl::Status StartStatusFiles();
   void StartWatches();
   absl::Status MakeSources();
+  absl::Status AddPlatformSources();
   void MakeFileSource();
   absl::Status MakeClusterSource();
+  absl::Status MakeClusterWrites();
+  void OnStatuses();
+  void TellSecrets(std::span<const config::ObjectChange> changes);
+  absl::Status MakeRemoteClusters();
   source::Sink* WithConfigMap(const source::Source& source, source::Sink* next);
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
@@ -78,8 +91,9 @@ class DiscoveryServer {
   absl::Status StartHttp();
   void StartControl();
   void AddObservers();
-  rpc::GrpcServerOptions GrpcOptions();
+  server::GrpcServerOptions GrpcOptions();
   absl::Status StartCertificates();
+  void OpenWebhooks();
   void OpenGrpc();
   void LogLoaded() const;
   void MakeKeyFetcher();
@@ -94,11 +108,12 @@ class DiscoveryServer {
   RejectionWatch rejection_watch_;
   ReferenceWatch reference_watch_;
   std::unique_ptr<push::Pusher> pusher_;
-  std::unique_ptr<transports::FileOutput> files_;  // null without --xdsOutDir
-  std::unique_ptr<Certificates> certificates_;     // null without --secureGRPCAddr; made before grpc_
+  std::unique_ptr<serving::FileOutput> files_;         // null without --xdsOutDir
+  std::unique_ptr<ServingCertificates> certificates_;  // null without --secureGRPCAddr; made before grpc_
+  std::unique_ptr<Webhooks> webhooks_;
   std::unique_ptr<gateway_api::StatusBoard> status_board_;
   std::unique_ptr<gateway_api::StatusFiles> status_files_;  // null without --statusDir
-  std::unique_ptr<rpc::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
+  std::unique_ptr<server::GrpcServer> grpc_;  // set under mutex_, once, while grpc_tried_ is false
   std::unique_ptr<push::ControlLoop> loop_;
   std::unique_ptr<jwks::Fetcher> keys_;
   std::unique_ptr<ca::TrustBundle> trust_bundle_;  // null without ISTIO_MULTIROOT_MESH
@@ -106,10 +121,13 @@ class DiscoveryServer {
   std::unique_ptr<SettingsFiles> settings_;
   std::vector<std::unique_ptr<StartCheck>> start_checks_;
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
-  std::unique_ptr<fetch::Client> api_client_;  // null without a cluster
+  std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
+  std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
   std::vector<std::unique_ptr<source::Source>> sources_;
-  const transport::FileShares file_shares_ = Shares();
-  rpc::HttpServer http_{HttpOptions()}, monitoring_{MonitoringOptions()}, control_{ControlOptions()};
+  const source::Source* cluster_source_ = nullptr;           // of sources_; null without a cluster
+  const source::RemoteClusters* remote_clusters_ = nullptr;  // likewise
+  const http2::FileShares file_shares_ = Shares();
+  server::HttpServer http_{HttpOptions()}, monitoring_{MonitoringOptions()}, control_{ControlOptions()};
 
   std::atomic<bool> serving_{false};
   mutable std::mutex mutex_;

@@ -12,7 +12,7 @@
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
 #include "istio/networking/nds/v1/nds.pb.h"
-#include "push/push_metrics.h"
+#include "push/stream/push_metrics.h"
 
 // The whole server in this process: a folder of manifests in, gRPC over loopback out.
 namespace fairlead::app {

@@ -1,3 +1,4 @@
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -5,16 +6,42 @@
 #include "app/discovery_server.h"
 #include "app/ignored_objects.h"
 #include "app/mesh_config_map.h"
+#include "app/platform_sources.h"
 #include "source/cluster/cluster_source.h"
+#include "source/cluster/remote_clusters.h"
 #include "source/file/file_source.h"
 
 // Where objects come from.
 namespace fairlead::app {
+namespace {
+
+// What is not read of other clusters.
+std::set<config::Kind> IgnoredOfOthers(const Environment& environment) {
+  std::set<config::Kind> kinds;
+  for (const config::KindInfo& info : config::AllKinds()) {
+    const bool secrets = info.kind == config::Kind::kSecret && environment.remote_credentials;
+    if (!config::CountsFromEveryCluster(info.kind) && !secrets) kinds.insert(info.kind);
+  }
+  return kinds;
+}
+
+}  // namespace
 
 // Files first, then the cluster: of an object that both have the files' counts.
 absl::Status DiscoveryServer::MakeSources() {
   if (!options_.config_dir.empty()) MakeFileSource();
-  return ReadsCluster(options_) ? MakeClusterSource() : absl::OkStatus();
+  if (!ReadsCluster(options_)) return absl::OkStatus();
+  if (absl::Status status = MakeClusterSource(); !status.ok()) return status;
+  return MakeRemoteClusters();
+}
+
+// After the files, before the cluster.
+absl::Status DiscoveryServer::AddPlatformSources() {
+  auto platforms = MakePlatformSources(options_);
+  if (!platforms.ok()) return platforms.status();
+  auto at = sources_.begin() + (options_.config_dir.empty() ? 0 : 1);
+  for (auto& platform : *platforms) at = std::next(sources_.insert(at, std::move(platform)));
+  return absl::OkStatus();
 }
 
 void DiscoveryServer::MakeFileSource() {
@@ -34,24 +61,48 @@ absl::Status DiscoveryServer::MakeClusterSource() {
   source::ClusterSource::Options cluster;
   cluster.access = *std::move(access);
   cluster.only_namespace = environment.only_namespace;
+  cluster.revision = environment.revision;
   cluster.ignored = IgnoredBy(environment).kinds;
   if (environment.features.inference_pools) cluster.acted_on = {config::Kind::kInferencePool};
   cluster.deny_lost = options_.on_invalid_policy == "deny";
   cluster.loop.seed = std::random_device()();
-  api_client_ = std::make_unique<fetch::Client>();
   sources_.push_back(std::make_unique<source::ClusterSource>(std::move(cluster), api_client_.get()));
+  cluster_source_ = sources_.back().get();
   return absl::OkStatus();
 }
 
-// Of a cluster the ConfigMap `istio` has the mesh's settings where no files have them.
+absl::Status DiscoveryServer::MakeRemoteClusters() {
+  absl::StatusOr<kube::ServerAccess> access = RemoteSecretAccessOf(options_);
+  if (!access.ok()) return access.status();
+  const Environment& environment = options_.environment;
+  source::RemoteClusters::Options remote;
+  remote.access = *std::move(access);
+  remote.ns = options_.ns;
+  remote.rules.own_cluster = options_.cluster_id;
+  remote.rules.most_clusters = static_cast<size_t>(environment.remote_clusters);
+  remote.accepted = environment.kubeconfig_options;
+  remote.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(environment.remote_cluster_timeout);
+  remote.clusters.only_namespace = environment.only_namespace;
+  remote.clusters.ignored = IgnoredOfOthers(environment);
+  remote.clusters.watch_definitions = false;  // all of these kinds are Kubernetes' own
+  remote.clusters.loop.seed = remote.loop.seed = std::random_device()();
+  auto clusters = std::make_unique<source::RemoteClusters>(std::move(remote), api_client_.get());
+  remote_clusters_ = clusters.get();
+  debug_sources_.other_clusters = [this] { return remote_clusters_->States(); };
+  sources_.push_back(std::move(clusters));
+  return absl::OkStatus();
+}
+
+// Of a cluster a ConfigMap has the mesh's settings where no files have them.
 source::Sink* DiscoveryServer::WithConfigMap(const source::Source& source, source::Sink* next) {
-  if (api_client_ == nullptr || &source != sources_.back().get()) return next;
+  if (&source != cluster_source_) return next;
   MeshConfigMap::Texts texts;
   texts.mesh = [this](const std::string& where, const std::string& text) { settings_->SetMesh(where, text); };
   texts.networks = [this](const std::string& where, const std::string& text) {
     settings_->SetNetworks(where, text);
   };
-  object_filters_.push_back(std::make_unique<MeshConfigMap>(options_.ns, "istio", std::move(texts), next));
+  object_filters_.push_back(std::make_unique<MeshConfigMap>(
+      options_.ns, MeshConfigMapName(options_.environment.revision), std::move(texts), next));
   return object_filters_.back().get();
 }
 

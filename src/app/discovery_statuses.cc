@@ -1,8 +1,11 @@
+#include "app/cluster_access.h"
 #include "app/discovery_server.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "ca/root_secret.h"
+#include "controllers/metrics.h"
 #include "gateway_api/status/proxy_verdicts.h"
-#include "push/rejection_report.h"
+#include "push/stream/rejection_report.h"
 
 // What the server says about objects: statuses, and what proxies make of them.
 namespace fairlead::app {
@@ -39,6 +42,45 @@ absl::Status DiscoveryServer::StartStatusFiles() {
   return status_files_->Start();
 }
 
+// What is read from an API server is written to it.
+absl::Status DiscoveryServer::MakeClusterWrites() {
+  controllers::Metrics();
+  controllers::LeaderGauge(controllers::kIngressLock);
+  if (!ReadsCluster(options_)) return absl::OkStatus();
+  api_client_ = std::make_unique<fetch::Client>();
+  if (!options_.environment.cluster_writes) return absl::OkStatus();
+  absl::StatusOr<kube::ServerAccess> access = ClusterAccessOf(options_);
+  if (!access.ok()) return access.status();
+  ClusterWrites::Sources sources;
+  sources.statuses = [this] { return status_board_->Current(); };
+  sources.verdicts = Conditions();
+  sources.view = [this]() -> controllers::RootWriter::View {
+    const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
+    return {loop_->Objects().written(), snapshot == nullptr ? nullptr : snapshot->settings->mesh};
+  };
+  cluster_writes_ =
+      std::make_unique<ClusterWrites>(options_, *std::move(access), api_client_.get(), std::move(sources));
+  return absl::OkStatus();
+}
+
+// The authority may be in one of them.
+void DiscoveryServer::TellSecrets(std::span<const config::ObjectChange> changes) {
+  if (cluster_writes_ == nullptr || certificates_ == nullptr) return;
+  for (const config::ObjectChange& change : changes) {
+    const config::ObjectKey& key = change.key;
+    if (key.kind != config::Kind::kSecret || !key.cluster.empty() || std::string_view(key.ns) != options_.ns)
+      continue;
+    if (std::string_view(key.name) == ca::kOwnSecret || std::string_view(key.name) == ca::kPluggedInSecret)
+      return certificates_->OnSecretChanged();
+  }
+}
+
+// They may have changed.
+void DiscoveryServer::OnStatuses() {
+  if (status_files_ != nullptr) status_files_->OnPublished();
+  if (cluster_writes_ != nullptr) cluster_writes_->OnPublished();
+}
+
 // They tell diagnostics alone.
 void DiscoveryServer::StartWatches() {
   const auto sink = [this](const char* name) {
@@ -49,7 +91,7 @@ void DiscoveryServer::StartWatches() {
   const auto objects = [this] { return loop_->Objects(); };
   rejection_watch_.Start({objects, sink("proxies"), [this] {
                             status_board_->SetVerdicts(rejection_watch_.Diagnostics());
-                            if (status_files_ != nullptr) status_files_->OnPublished();
+                            OnStatuses();
                           }});
   reference_watch_.Start({objects, options_.domain, sink("references")});
 }

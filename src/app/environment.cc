@@ -101,6 +101,12 @@ bool SetWatchedNamespace(std::string_view text, Environment* environment) {
 // Read elsewhere.
 bool IsText(std::string_view /*text*/, Environment* /*environment*/) { return true; }
 
+bool SetNativeSidecars(std::string_view text, Environment* environment) {
+  const auto native = injection::ParseNativeSidecars(text);
+  environment->native_sidecars = native.value_or(injection::NativeSidecars::kAuto);
+  return native.has_value();
+}
+
 bool SetIngressNamespace(std::string_view text, Environment* environment) {
   environment->ingress_namespace = std::string(text);
   return !text.empty();
@@ -109,6 +115,13 @@ bool SetIngressNamespace(std::string_view text, Environment* environment) {
 bool SetPlaintextIdentity(std::string_view text, Environment* environment) {
   environment->plaintext_identity = text == "node";
   return text == "node" || text.empty();
+}
+
+bool SetKubeconfigOptions(std::string_view text, Environment* environment) {
+  for (const std::string_view option : Split(text, ',')) {
+    if (!Trim(option).empty()) environment->kubeconfig_options.emplace(Trim(option));
+  }
+  return true;
 }
 
 bool SetBlockedKeyServers(std::string_view text, Environment* environment) {
@@ -131,6 +144,7 @@ bool SetCompliance(std::string_view text, Environment* environment) {
                                   [text](const auto& policy) { return policy.first == text; });
   if (found == std::end(kPolicies)) return false;
   environment->compliance = found->second;
+  environment->compliance_policy = std::string(text);
   return true;
 }
 
@@ -204,13 +218,65 @@ const std::vector<Row>& Rows() {
       {{"CLUSTER_ID", "Kubernetes", "The default of --clusterID."}, SetText<&Environment::cluster_id>},
       {{"POD_NAMESPACE", "istio-system", "The default of --namespace."},
        SetText<&Environment::pod_namespace>},
+      {{"REVISION", "",
+        "Revision of this control plane: injected pods name it, and the injector's ConfigMap is "
+        "istio-sidecar-injector-REVISION."},
+       SetText<&Environment::revision>},
+      {{"PLATFORM", "",
+        "Platform of the cluster; \"openshift\": sidecars get users from the ranges of their namespace."},
+       SetText<&Environment::platform>},
+      {{"ENABLE_NATIVE_SIDECARS", "auto",
+        "Whether sidecars are init containers that go on: true, false, or auto: if every node runs "
+        "Kubernetes "
+        "1.33 or later."},
+       SetNativeSidecars},
       {{"KUBERNETES_SERVICE_HOST", "",
         "The address of the API server of the pod's own cluster, which is read where there is neither "
         "--configDir nor --kubeconfig; Kubernetes sets it."},
        SetText<&Environment::kubernetes_host>},
       {{"KUBERNETES_SERVICE_PORT", "443", "Its port; Kubernetes sets it."},
        SetText<&Environment::kubernetes_port>},
-      {{"POD_NAME", "", "The name of this instance, for introspection."}, SetText<&Environment::pod_name>},
+      {{"EXTERNAL_ISTIOD", "false",
+        "Whether this process resides in another cluster than the mesh's own, which --kubeconfig names."},
+       SetBool<&Environment::external_control_plane>},
+      {{"LOCAL_CLUSTER_SECRET_WATCHER", "false",
+        "With EXTERNAL_ISTIOD, whether Secrets with kubeconfigs of other clusters are in the cluster of the "
+        "pod; otherwise in the mesh's own."},
+       SetBool<&Environment::local_secrets>},
+      {{"PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS", "",
+        "Credentials, with commas, that kubeconfigs of other clusters may use besides tokens and written-out "
+        "certificates: clientCertificate, clientKey, tokenFile, exec."},
+       SetKubeconfigOptions},
+      {{"PILOT_REMOTE_CLUSTER_TIMEOUT", "30s", "Longest wait at the start for another cluster; 0: for ever."},
+       SetDuration<&Environment::remote_cluster_timeout>},
+      {{"FAIRLEAD_REMOTE_CLUSTERS", "100", "Most other clusters."}, SetSize<&Environment::remote_clusters>},
+      {{"PILOT_ENABLE_REMOTE_CREDENTIALS_CONTROLLER", "true",
+        "Whether Secrets of other clusters are read, for the gateways there."},
+       SetBool<&Environment::remote_credentials>},
+      {{"POD_NAME", "", "The name of this instance, for introspection and in the Leases that it holds."},
+       SetText<&Environment::pod_name>},
+      {{"FAIRLEAD_CLUSTER_WRITES", "true",
+        "Whether anything is written to the API server that objects are read from: statuses, root "
+        "certificates, "
+        "the authority's own secret, Leases."},
+       SetBool<&Environment::cluster_writes>},
+      {{"ENABLE_LEADER_ELECTION", "true",
+        "Whether one of several replicas writes to the API server, chosen by Leases. False: this is the only "
+        "one."},
+       SetBool<&Environment::leader_election>},
+      {{"PILOT_ENABLE_GATEWAY_API_STATUS", "true",
+        "Whether statuses of Gateway API objects are written to the API server."},
+       SetBool<&Environment::gateway_statuses>},
+      {{"PILOT_CA_CERT_CONFIGMAP", "istio-ca-root-cert",
+        "The name of the ConfigMap with the root certificate in each namespace of the cluster."},
+       SetText<&Environment::root_config_map>},
+      {{"ENABLE_CLUSTER_TRUST_BUNDLE_API", "false",
+        "Whether a ClusterTrustBundle has the root certificate, in place of the ConfigMaps."},
+       SetBool<&Environment::trust_bundles>},
+      {{"USE_CACERTS_FOR_SELF_SIGNED_CA", "false",
+        "Whether a root of our own goes into the Secret cacerts of the cluster, in place of "
+        "istio-ca-secret."},
+       SetBool<&Environment::root_in_cacerts>},
       {{"FAIRLEAD_HTTP_CONNECTIONS", "512",
         "Requests at a time for --httpAddr, at least 8; REST polls may take seven eighths of them. 512 more "
         "connections may be silent."},

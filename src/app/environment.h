@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/ip_address.h"
+#include "injection/surroundings.h"
 #include "model/compliance.h"
 #include "model/features.h"
 #include "model/settings.h"
@@ -42,9 +44,22 @@ struct Environment {
   bool authorize_objects = true;
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
+  // Of injection.
+  std::string revision, platform, compliance_policy;
+  injection::NativeSidecars native_sidecars = injection::NativeSidecars::kAuto;
   std::string pod_name;
   std::string kubernetes_host,
       kubernetes_port = "443";  // of the cluster that this process is a pod of; "": of none
+  // Of the cluster's API server: what is written there.
+  bool cluster_writes = true, leader_election = true, gateway_statuses = true, trust_bundles = false,
+       root_in_cacerts = false;
+  std::string root_config_map = "istio-ca-root-cert";
+  bool external_control_plane = false;  // it resides in a cluster that is not the mesh's own
+  bool local_secrets = false;           // then kubeconfigs of other clusters are in the cluster of the pod
+  bool remote_credentials = true;       // whether Secrets of other clusters are read
+  std::set<std::string, std::less<>> kubeconfig_options;  // see kube::ParseUntrustedKubeconfig
+  std::chrono::nanoseconds remote_cluster_timeout = std::chrono::seconds(30);  // 0: none
+  int remote_clusters = 100;                                                   // at most
   bool plaintext_identity = false;
   // Certificates: the authority, its root, and who callers are.
   bool ca_server = true;

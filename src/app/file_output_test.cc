@@ -1,4 +1,4 @@
-#include "transports/file_output.h"
+#include "serving/file_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "app/server_fixture.h"
-#include "push/config_source.h"
+#include "push/stream/config_source.h"
+#include "serving/node_list.h"
 #include "source/file/read_file.h"
-#include "transports/node_list.h"
 
 // The files of a running server, and what they are written from.
 namespace fairlead::app {
 namespace {
 
 using push::FileNameOf;
-using transports::ParseNodes;
+using serving::ParseNodes;
 
 using nlohmann::json;
 using testing::HasSubstr;

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 
 namespace fairlead::app {
 namespace {

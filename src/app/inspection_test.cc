@@ -1,4 +1,4 @@
-#include "transports/inspection.h"
+#include "serving/inspection.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

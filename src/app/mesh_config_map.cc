@@ -5,6 +5,10 @@
 
 namespace fairlead::app {
 
+std::string MeshConfigMapName(const std::string& revision) {
+  return revision.empty() || revision == "default" ? "istio" : StrCat("istio-", revision);
+}
+
 // The settings come before what is published with them.
 void MeshConfigMap::OnChanges(std::vector<config::ObjectChange> changes) {
   for (const config::ObjectChange& change : changes) {

@@ -40,6 +40,10 @@ class MeshConfigMap : public source::Sink {
   std::string mesh_, networks_;  // as last told
 };
 
+// The ConfigMap's name: "istio", of a revision with a name of its own "istio-REVISION". Source: Istio's
+// getMeshConfigMapName.
+std::string MeshConfigMapName(const std::string& revision);
+
 }  // namespace fairlead::app
 
 #endif  // FAIRLEAD_APP_MESH_CONFIG_MAP_H_

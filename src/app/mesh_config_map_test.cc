@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "source/file/source_fake.h"
 
 namespace fairlead::app {
@@ -52,6 +52,12 @@ TEST_F(MeshConfigMapTest, OthersSayNothingNorDoesWhatIsGone) {
   Send("istio", "{values: x}");
   map_.OnChanges({{{config::Kind::kConfigMap, "system", "istio"}, nullptr}});
   EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST(MeshConfigMapNameTest, ARevisionWithANameHasItsOwn) {
+  EXPECT_EQ(MeshConfigMapName(""), "istio");
+  EXPECT_EQ(MeshConfigMapName("default"), "istio");
+  EXPECT_EQ(MeshConfigMapName("canary"), "istio-canary");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ca/certificate_service.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::app {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/bench_mesh.h"
-#include "mesh/proxy_scope.h"
-#include "push/generators.h"
-#include "push/preview.h"
+#include "mesh/view/proxy_scope.h"
+#include "push/publish/preview.h"
+#include "push/stream/generators.h"
 #include "state/mesh.h"
 
 // What each of a thousand connected sidecars would be sent differently by one change of a mesh in which all

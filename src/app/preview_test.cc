@@ -1,4 +1,4 @@
-#include "push/preview.h"
+#include "push/publish/preview.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "model/mesh_config.h"
-#include "push/generators.h"
 #include "push/push_fakes.h"
+#include "push/stream/generators.h"
 #include "state/mesh.h"
 
 // What connected proxies would be sent if the mesh were another one.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <thread>
 
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 
 namespace fairlead::app {
 namespace {

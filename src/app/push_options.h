@@ -2,7 +2,7 @@
 #define FAIRLEAD_APP_PUSH_OPTIONS_H_
 
 #include "app/environment.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 namespace fairlead::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/after_quiet.h"
-#include "push/publication.h"
+#include "push/publish/publication.h"
 #include "source/source.h"
 #include "state/mesh_objects.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/metrics.h"
-#include "push/rejection_report.h"
+#include "push/stream/rejection_report.h"
 
 namespace fairlead::app {
 namespace {

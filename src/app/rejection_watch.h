@@ -9,7 +9,7 @@
 
 #include "base/after_quiet.h"
 #include "config/diagnostic.h"
-#include "push/rejections.h"
+#include "push/stream/rejections.h"
 #include "source/source.h"
 #include "state/mesh_objects.h"
 

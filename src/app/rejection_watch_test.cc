@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "model/mesh_config.h"
-#include "push/track.h"
+#include "push/stream/track.h"
 #include "state/mesh.h"
 
 namespace fairlead::app {

@@ -7,9 +7,9 @@
 #include "app/bench_mesh.h"
 #include "app/derivations.h"
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "gen/generator.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy_class.h"
 #include "state/mesh.h"
 #include "xds/referred_names.h"
@@ -59,7 +59,7 @@ model::ProxyPtr Sidecar(int index) {
   proxy->domain = "ns-0.svc.cluster.local";
   proxy->ip_addresses = {StrCat("10.200.", index / 250 % 250, ".", index % 250 + 1)};
   proxy->supports_ipv4 = true;
-  proxy->cls = model::ClassOf(*proxy);
+  proxy->proxy_class = model::ClassOf(*proxy);
   return proxy;
 }
 

@@ -8,7 +8,7 @@
 #include "base/errno_text.h"
 #include "base/strings.h"
 #include "config/lost_policy.h"
-#include "config/no_effect.h"
+#include "config/read/no_effect.h"
 
 namespace fairlead::app {
 

@@ -1,4 +1,4 @@
-#include "transports/xds_methods.h"
+#include "serving/xds_methods.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

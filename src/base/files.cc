@@ -119,6 +119,12 @@ absl::Status RemoveFile(const std::string& path) {
   return StatusOf(error, "remove", path);
 }
 
+std::string CleanPath(const std::string& path) {
+  std::string text = fs::path(path).lexically_normal();
+  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
 std::string AbsolutePath(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

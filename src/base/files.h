@@ -29,6 +29,8 @@ absl::Status WriteFileAtomically(const std::string& path, const std::string& tex
 absl::Status WritePrivateFile(const std::string& path, std::string_view text);
 // No error where there is no such file.
 absl::Status RemoveFile(const std::string& path);
+// "etc/proxy/a" for "./etc/proxy//a", as the shortest path to the same place. Looks at no file.
+std::string CleanPath(const std::string& path);
 // "/srv/out" for "out", "./out" and "../srv/out/"; the path itself where the current folder is not known.
 std::string AbsolutePath(const std::string& path);
 

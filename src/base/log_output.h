@@ -25,7 +25,7 @@ absl::Status SetLogOutput(const LogOutput& output);
 struct LogLine {
   LogLevel level;
   std::string_view scope;
-  std::string_view caller;  // "push/stream.cc:123"; "" where it is not named
+  std::string_view caller;  // "push/stream/stream.cc:123"; "" where it is not named
   std::string_view text;
 };
 void WriteLogLine(const LogLine& line);

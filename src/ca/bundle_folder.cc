@@ -88,19 +88,36 @@ absl::StatusOr<BundlePtr> SelfSignedFolder::Load(int64_t now) const {
   return own;
 }
 
-absl::StatusOr<BundlePtr> SelfSignedFolder::Make(int64_t now) const {
-  if (absl::Status status = MakePrivateFolder(options_.folder); !status.ok()) return status;
+absl::StatusOr<BundlePtr> MakeSelfSigned(const SelfSignedOptions& options, int64_t now) {
   const auto key =
-      options_.rsa_bits > 0 ? MakeKey(KeyType::kRsa, options_.rsa_bits) : MakeKey(KeyType::kEcdsaP256);
+      options.rsa_bits > 0 ? MakeKey(KeyType::kRsa, options.rsa_bits) : MakeKey(KeyType::kEcdsaP256);
   if (!key.ok()) return key.status();
   auto bundle = std::make_shared<Bundle>();
   bundle->key = *key;
   bundle->self_signed = true;
-  const auto root = MakeRoot(*key, options_.organization, now - kClockSkew, now + options_.lifetime.count());
+  const auto root = MakeRoot(*key, options.organization, now - kClockSkew, now + options.lifetime.count());
   if (!root.ok()) return root.status();
   bundle->certificate = *root;
   bundle->roots = {*root};
-  if (absl::Status status = Keep(*bundle, /*with_key=*/true); !status.ok()) return status;
+  return bundle;
+}
+
+absl::StatusOr<BundlePtr> RenewedRoot(const SelfSignedOptions& options, const Bundle& bundle, int64_t now) {
+  auto next = std::make_shared<Bundle>(bundle);
+  const auto root =
+      MakeRoot(bundle.key, options.organization, now - kClockSkew, now + options.lifetime.count());
+  if (!root.ok()) return root.status();
+  next->certificate = *root;
+  std::erase_if(next->roots, [now](const CertificatePtr& old) { return NotAfter(old) <= now; });
+  next->roots.insert(next->roots.begin(), *root);
+  return next;
+}
+
+absl::StatusOr<BundlePtr> SelfSignedFolder::Make(int64_t now) const {
+  if (absl::Status status = MakePrivateFolder(options_.folder); !status.ok()) return status;
+  absl::StatusOr<BundlePtr> bundle = MakeSelfSigned(options_, now);
+  if (!bundle.ok()) return bundle;
+  if (absl::Status status = Keep(**bundle, /*with_key=*/true); !status.ok()) return status;
   return bundle;
 }
 
@@ -118,14 +135,9 @@ bool SelfSignedFolder::Due(const Bundle& bundle, int64_t now) const {
 }
 
 absl::StatusOr<BundlePtr> SelfSignedFolder::Renew(const Bundle& bundle, int64_t now) const {
-  auto next = std::make_shared<Bundle>(bundle);
-  const auto root =
-      MakeRoot(bundle.key, options_.organization, now - kClockSkew, now + options_.lifetime.count());
-  if (!root.ok()) return root.status();
-  next->certificate = *root;
-  std::erase_if(next->roots, [now](const CertificatePtr& old) { return NotAfter(old) <= now; });
-  next->roots.insert(next->roots.begin(), *root);
-  if (absl::Status status = Keep(*next, /*with_key=*/false); !status.ok()) return status;
+  absl::StatusOr<BundlePtr> next = RenewedRoot(options_, bundle, now);
+  if (!next.ok()) return next;
+  if (absl::Status status = Keep(**next, /*with_key=*/false); !status.ok()) return status;
   return next;
 }
 

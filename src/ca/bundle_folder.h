@@ -28,6 +28,11 @@ struct SelfSignedOptions {
   int grace_percent = 20;  // of the lifetime before its end, in which a new root is made
 };
 
+// A root with a new key, and a new root for a key that is there, of which the old one stays among the roots
+// until its end. Nothing is kept. Source of the latter: Istio's SelfSignedCARootCertRotator.
+absl::StatusOr<BundlePtr> MakeSelfSigned(const SelfSignedOptions& options, int64_t now);
+absl::StatusOr<BundlePtr> RenewedRoot(const SelfSignedOptions& options, const Bundle& bundle, int64_t now);
+
 // A root with its key, made at the first request and kept: ca-cert.pem, ca-key.pem and root-cert.pem with the
 // roots to trust.
 class SelfSignedFolder {
@@ -41,8 +46,7 @@ class SelfSignedFolder {
   absl::StatusOr<BundlePtr> Load(int64_t now) const;
   // Whether so little is left of the root's lifetime at `now` that Renew is due.
   bool Due(const Bundle& bundle, int64_t now) const;
-  // A new root for the kept key. The old root stays among the roots until its end, so that workloads with
-  // either root trust certificates under either. Source: Istio's SelfSignedCARootCertRotator.
+  // RenewedRoot, kept: workloads with either root trust certificates under either.
   absl::StatusOr<BundlePtr> Renew(const Bundle& bundle, int64_t now) const;
 
  private:

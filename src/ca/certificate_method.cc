@@ -13,9 +13,9 @@ namespace {
 constexpr size_t kMostMessage = 128 << 10;
 
 // One call: a message, its answer, the end.
-class Call : public rpc::StreamHandler, public std::enable_shared_from_this<Call> {
+class Call : public server::StreamHandler, public std::enable_shared_from_this<Call> {
  public:
-  Call(std::shared_ptr<rpc::ServerStream> stream, const CertificateService* service,
+  Call(std::shared_ptr<server::ServerStream> stream, const CertificateService* service,
        std::shared_ptr<Turns> turns)
       : stream_(std::move(stream)),
         credentials_(CredentialsOf(*stream_)),
@@ -45,7 +45,7 @@ class Call : public rpc::StreamHandler, public std::enable_shared_from_this<Call
     stream_->Send({{owner, *owner}});
   }
 
-  const std::shared_ptr<rpc::ServerStream> stream_;
+  const std::shared_ptr<server::ServerStream> stream_;
   const Credentials credentials_;
   const bool secure_;
   const CertificateService* const service_;
@@ -54,10 +54,10 @@ class Call : public rpc::StreamHandler, public std::enable_shared_from_this<Call
 
 }  // namespace
 
-Credentials CredentialsOf(const rpc::ServerStream& stream) {
+Credentials CredentialsOf(const server::ServerStream& stream) {
   Credentials credentials;
   credentials.address = stream.peer();
-  if (const rpc::TlsPeer* peer = stream.tls(); peer != nullptr && peer->verified) {
+  if (const server::TlsPeer* peer = stream.tls(); peer != nullptr && peer->verified) {
     credentials.verified_certificate = true;
     credentials.certificate_uris = peer->uris;
   }
@@ -72,11 +72,11 @@ std::string WaitsAs(const Credentials& credentials) {
   return AddressWithoutPort(credentials.address);
 }
 
-rpc::GrpcMethod CertificateMethod(const CertificateService* service, std::shared_ptr<Turns> turns) {
+server::GrpcMethod CertificateMethod(const CertificateService* service, std::shared_ptr<Turns> turns) {
   return {std::string(kCreateCertificate),
           [service, turns = std::move(turns)](
-              std::shared_ptr<rpc::ServerStream> stream) -> std::shared_ptr<rpc::StreamHandler> {
-            rpc::ServerStream& to_read = *stream;
+              std::shared_ptr<server::ServerStream> stream) -> std::shared_ptr<server::StreamHandler> {
+            server::ServerStream& to_read = *stream;
             auto call = std::make_shared<Call>(std::move(stream), service, turns);
             to_read.Read();
             return call;

@@ -13,7 +13,7 @@
 #include "ca/issue.h"
 #include "ca/secret_file.h"
 #include "ca/signing_request.h"
-#include "rpc/http_server.h"
+#include "server/http_server.h"
 
 // Against a signer of the test's own; tests/certificates has CFSSL's.
 namespace fairlead::ca {
@@ -35,7 +35,7 @@ class ExternalSignerTest : public testing::Test {
     EXPECT_TRUE(MakePrivateFolder(folder_).ok());
     EXPECT_TRUE(WritePrivateFile(folder_ + "/root-cert.pem", CertificatePem(root_.certificate)).ok());
     EXPECT_TRUE(WritePrivateFile(folder_ + "/token", "secret\n").ok());
-    server_.Post("/sign", [this](const rpc::HttpRequest& request) {
+    server_.Post("/sign", [this](const server::HttpRequest& request) {
       asked_ = *ParseJson(request.body);
       headers_ = request.headers;
       return answer_();
@@ -68,8 +68,8 @@ class ExternalSignerTest : public testing::Test {
   }
   void Answer(const std::string& certificate) {
     answer_ = [certificate] {
-      return rpc::HttpResponse{200,
-                               JsonText(json{{"success", true}, {"result", {{"certificate", certificate}}}})};
+      return server::HttpResponse{
+          200, JsonText(json{{"success", true}, {"result", {{"certificate", certificate}}}})};
     };
   }
   std::string Refusal() {
@@ -83,10 +83,10 @@ class ExternalSignerTest : public testing::Test {
   const Root root_;
   const KeyPtr key_ = *MakeKey(KeyType::kEcdsaP256);
   const std::string csr_ = *MakeSigningRequest(key_, "spiffe://cluster.local/ns/istio-system/sa/istiod");
-  std::function<rpc::HttpResponse()> answer_;
+  std::function<server::HttpResponse()> answer_;
   json asked_;
   std::map<std::string, std::string> headers_;
-  rpc::HttpServer server_;
+  server::HttpServer server_;
 };
 
 TEST_F(ExternalSignerTest, TheSignerIsToldWhomACertificateIsFor) {
@@ -137,11 +137,11 @@ TEST_F(ExternalSignerTest, WhatLeadsToARootGoesAlong) {
 }
 
 TEST_F(ExternalSignerTest, ASignerThatRefusesOrIsAway) {
-  answer_ = [] { return rpc::HttpResponse{200, R"({"success":false,"errors":[{"message":"no"}]})"}; };
+  answer_ = [] { return server::HttpResponse{200, R"({"success":false,"errors":[{"message":"no"}]})"}; };
   EXPECT_THAT(Refusal(), HasSubstr("refuses"));
-  answer_ = [] { return rpc::HttpResponse{403, "no"}; };
+  answer_ = [] { return server::HttpResponse{403, "no"}; };
   EXPECT_THAT(Refusal(), HasSubstr("status 403"));
-  answer_ = [] { return rpc::HttpResponse{200, std::string(1 << 20, '[')}; };
+  answer_ = [] { return server::HttpResponse{200, std::string(1 << 20, '[')}; };
   EXPECT_EQ(Sign().error, Signed::Error::kUnavailable);
   server_.Stop();
   EXPECT_EQ(Sign().error, Signed::Error::kUnavailable);

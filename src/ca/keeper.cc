@@ -22,7 +22,10 @@ bool ShareARoot(const Bundle& a, const Bundle& b) {
 }  // namespace
 
 Keeper::Keeper(KeeperOptions options, Authority* authority)
-    : options_(std::move(options)), folder_(options_.self_signed), authority_(authority) {}
+    : options_(std::move(options)),
+      folder_(options_.self_signed),
+      secret_(options_.secret.ask ? std::make_unique<RootSecret>(options_.secret) : nullptr),
+      authority_(authority) {}
 
 Keeper::~Keeper() { Stop(); }
 
@@ -31,13 +34,15 @@ absl::Status Keeper::Start() {
   auto texts = ReadPluggedIn(options_.plugged_in, options_.revocations);
   if (!texts.ok()) return texts.status();
   const int64_t now = options_.now();
-  const bool is_new = !*texts && !folder_.HasRoot();
-  auto bundle = *texts ? ReadBundle(**texts, now) : folder_.Load(now);
+  const bool is_new = !*texts && secret_ == nullptr && !folder_.HasRoot();
+  auto bundle = *texts ? ReadBundle(**texts, now) : LoadOwn(now);
   if (!bundle.ok()) return bundle.status();
   if (*texts) texts_ = **std::move(texts);
-  pki_log.Info("signing with {}", (*bundle)->self_signed
-                                      ? StrCat("a root of our own, kept in ", options_.self_signed.folder)
-                                      : StrCat("the authority in ", options_.plugged_in));
+  const std::string place = UsesSecret() ? secret_->Place() : options_.self_signed.folder;
+  pki_log.Info("signing with {}",
+               (*bundle)->self_signed
+                   ? StrCat("a root of our own, kept in ", place)
+                   : StrCat("the authority in ", UsesSecret() ? place : options_.plugged_in));
   if (is_new) {
     pki_log.Warn(
         "the root is new: there was none in {} (FAIRLEAD_CA_DIR). What an earlier root of another folder "
@@ -53,6 +58,18 @@ absl::Status Keeper::Start() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<BundlePtr> Keeper::LoadOwn(int64_t now) {
+  return secret_ != nullptr ? secret_->Load(now) : folder_.Load(now);
+}
+
+void Keeper::OnSecretChanged() {
+  {
+    std::lock_guard lock(mutex_);
+    secret_changed_ = true;
+  }
+  stop_.notify_all();
+}
+
 void Keeper::Stop() {
   {
     std::lock_guard lock(mutex_);
@@ -64,8 +81,12 @@ void Keeper::Stop() {
 
 void Keeper::Run() {
   std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+  while (!stopping_) {
+    stop_.wait_for(lock, options_.poll, [this] { return stopping_ || secret_changed_; });
+    if (stopping_) return;
+    const bool secret_changed = std::exchange(secret_changed_, false);
     lock.unlock();
+    if (secret_changed && UsesSecret()) LookAtSecret();
     Look();
     lock.lock();
   }
@@ -74,11 +95,34 @@ void Keeper::Run() {
 void Keeper::Look() {
   const BundlePtr bundle = authority_->bundle();
   NoteExpiry(*bundle, options_.now());
-  if (!bundle->self_signed) return LookAtFiles();
+  if (!bundle->self_signed && !UsesSecret()) return LookAtFiles();
   const int64_t now = options_.now();
   if (options_.root_check.count() <= 0 || now - age_seen_ < options_.root_check.count()) return;
   age_seen_ = now;
+  if (UsesSecret()) LookAtSecret();
   LookAtAge();
+}
+
+// What another replica or an operator wrote there counts.
+void Keeper::LookAtSecret() {
+  const BundlePtr known = authority_->bundle();
+  absl::StatusOr<BundlePtr> next = secret_->Reload(*known, options_.now());
+  if (!next.ok()) {
+    const std::string why(next.status().message());
+    if (why != broken_) pki_log.Error("{}; the last good authority is kept", why);
+    broken_ = why;
+    return;
+  }
+  broken_.clear();
+  if (SameCertificate((*next)->certificate, known->certificate) &&
+      CertificatePems((*next)->roots) == CertificatePems(known->roots) && (*next)->crl == known->crl)
+    return;
+  if (!ShareARoot(**next, *known))
+    pki_log.Warn(
+        "{}: all roots are new: workloads trust each other only after all of them have new certificates",
+        secret_->Place());
+  authority_->Replace(*std::move(next));
+  pki_log.Info("{}: signing with the changed authority", secret_->Place());
 }
 
 void Keeper::LookAtFiles() {
@@ -111,7 +155,7 @@ void Keeper::LookAtAge() {
   const BundlePtr bundle = authority_->bundle();
   const int64_t now = options_.now();
   if (!bundle->self_signed || !folder_.Due(*bundle, now)) return;
-  auto next = folder_.Renew(*bundle, now);
+  auto next = UsesSecret() ? secret_->Renew(*bundle, now) : folder_.Renew(*bundle, now);
   if (!next.ok()) {
     pki_log.Error("the root cannot be renewed: {}", std::string(next.status().message()));
     return;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "ca/authority.h"
 #include "ca/bundle_folder.h"
+#include "ca/root_secret.h"
 
 namespace fairlead::ca {
 
@@ -17,6 +19,8 @@ struct KeeperOptions {
   std::string plugged_in;   // ROOT_CA_DIR; its files go before a root of our own
   bool revocations = true;  // PILOT_ENABLE_CA_CRL: whether a list of revoked certificates among them counts
   SelfSignedOptions self_signed;
+  // Where there is a cluster, its Secrets take the place of the folder of `self_signed`.
+  RootSecretOptions secret = {};
   std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files are looked at
   // How often the age of a root of our own is; zero: never (CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL).
   std::chrono::seconds root_check = std::chrono::hours(1);
@@ -32,6 +36,8 @@ class Keeper {
   // Fails as ReadPluggedIn, ReadBundle and SelfSignedFolder::Load do.
   absl::Status Start();
   void Stop();
+  // A Secret of the authority's may have changed: it is read again, soon. Thread-safe.
+  void OnSecretChanged();
   // One look at everything, as the thread takes it; for tests.
   void Look();
 
@@ -39,16 +45,21 @@ class Keeper {
   void Run();
   void LookAtFiles();
   void LookAtAge();
+  void LookAtSecret();
+  bool UsesSecret() const { return secret_ != nullptr && texts_ == BundleTexts(); }
+  absl::StatusOr<BundlePtr> LoadOwn(int64_t now);
 
   const KeeperOptions options_;
   const SelfSignedFolder folder_;
+  const std::unique_ptr<RootSecret> secret_;  // null: the folder counts
   Authority* const authority_;
   BundleTexts texts_;   // of the operator's files as they were last; of a root of our own empty
   std::string broken_;  // what was last logged of them
   int64_t age_seen_ = 0;
   std::mutex mutex_;
   std::condition_variable stop_;
-  bool stopping_ = false;  // guarded by mutex_
+  bool stopping_ = false;        // guarded by mutex_
+  bool secret_changed_ = false;  // likewise
   std::thread thread_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 LogScope tls_log("tls");
 
-bool Same(const transport::TlsMaterial& a, const transport::TlsMaterial& b) {
+bool Same(const http2::TlsMaterial& a, const http2::TlsMaterial& b) {
   return a.certificate_chain == b.certificate_chain && a.private_key == b.private_key &&
          a.client_roots == b.client_roots && a.client_crl == b.client_crl;
 }
@@ -67,7 +67,7 @@ absl::Status ListenerCertificate::Look() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
+absl::StatusOr<http2::TlsMaterial> ListenerCertificate::Make() {
   const BundlePtr bundle = authority_->bundle();
   const int64_t now = options_.now();
   auto made = authority_->MakeKeyAndChain(options_.names, options_.lifetime);
@@ -75,7 +75,7 @@ absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
   of_bundle_ = bundle;
   made_ = now;
   ends_ = made->not_after;
-  transport::TlsMaterial material;
+  http2::TlsMaterial material;
   material.certificate_chain = made->chain;
   material.private_key = made->key;
   material.client_roots = CertificatePems(bundle->roots);
@@ -83,8 +83,8 @@ absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Make() {
   return material;
 }
 
-absl::StatusOr<transport::TlsMaterial> ListenerCertificate::Read() const {
-  transport::TlsMaterial material;
+absl::StatusOr<http2::TlsMaterial> ListenerCertificate::Read() const {
+  http2::TlsMaterial material;
   for (const auto& [file, text] : {std::pair(&options_.chain_file, &material.certificate_chain),
                                    std::pair(&options_.key_file, &material.private_key)}) {
     auto read = ReadSecretFile(*file);

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ca/authority.h"
-#include "transport/tls.h"
+#include "http2/tls.h"
 
 namespace fairlead::ca {
 
@@ -33,7 +33,7 @@ struct ListenerCertificateOptions {
 // unusable certificate is logged, and the last good one stays.
 class ListenerCertificate {
  public:
-  using Take = std::function<absl::Status(const transport::TlsMaterial&)>;
+  using Take = std::function<absl::Status(const http2::TlsMaterial&)>;
 
   // `take` is given each new material, in Start on the caller's thread, later on others. All pointers must
   // outlive it.
@@ -47,17 +47,17 @@ class ListenerCertificate {
 
  private:
   void Run();
-  absl::StatusOr<transport::TlsMaterial> Make();
-  absl::StatusOr<transport::TlsMaterial> Read() const;
+  absl::StatusOr<http2::TlsMaterial> Make();
+  absl::StatusOr<http2::TlsMaterial> Read() const;
   bool Due() const;
 
   const ListenerCertificateOptions options_;
   Authority* const authority_;
   const Take take_;
-  BundlePtr of_bundle_;           // that the last material was made with
-  int64_t made_ = 0, ends_ = 0;   // of a certificate that the authority gave
-  transport::TlsMaterial shown_;  // last
-  std::string broken_;            // what was logged last
+  BundlePtr of_bundle_;          // that the last material was made with
+  int64_t made_ = 0, ends_ = 0;  // of a certificate that the authority gave
+  http2::TlsMaterial shown_;     // last
+  std::string broken_;           // what was logged last
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;  // guarded by mutex_

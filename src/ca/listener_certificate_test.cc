@@ -45,7 +45,7 @@ class ListenerCertificateTest : public testing::Test {
   int64_t now_ = kNow;
   bool refuses_ = false;
   Authority authority_{{.now = [this] { return now_; }}};
-  std::vector<transport::TlsMaterial> shown_;
+  std::vector<http2::TlsMaterial> shown_;
   std::unique_ptr<ListenerCertificate> certificate_;
 };
 

@@ -9,7 +9,7 @@
 #include "ca/authority.h"
 #include "ca/issue.h"
 #include "ca/openssl.h"
-#include "transport/tls.h"
+#include "http2/tls.h"
 
 // Revocation lists of the authority in the TLS listener's handshakes.
 namespace fairlead::ca {
@@ -45,7 +45,7 @@ std::string Revoked(const Bundle& bundle, const CertificatePtr& certificate) {
 }
 
 // Whether the listener lets a client with that certificate in.
-bool LetsIn(const transport::TlsCredentials& credentials, const KeyAndChain& client) {
+bool LetsIn(const http2::TlsCredentials& credentials, const KeyAndChain& client) {
   const std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_use_certificate(context.get(), ReadCertificates(client.chain)->front().get());
   SSL_CTX_use_PrivateKey(context.get(), ReadPrivateKey(client.key)->get());
@@ -75,8 +75,8 @@ TEST(RevocationTest, ARevokedCertificateEndsTheHandshake) {
       *authority.MakeKeyAndChain({"spiffe://cluster.local/ns/a/sa/b"}, std::chrono::seconds(60));
   const KeyAndChain good =
       *authority.MakeKeyAndChain({"spiffe://cluster.local/ns/a/sa/c"}, std::chrono::seconds(60));
-  const auto credentials = *transport::TlsCredentials::Make({});
-  transport::TlsMaterial material;
+  const auto credentials = *http2::TlsCredentials::Make({});
+  http2::TlsMaterial material;
   material.certificate_chain = listener.chain;
   material.private_key = listener.key;
   // Of the second root there is no list.

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "ca/openssl.h"
-#include "config/base64.h"
 #include "model/spiffe.h"
 
 namespace fairlead::ca {
@@ -91,7 +91,7 @@ bool Verifies(const TokenKey& key, const Algorithm& algorithm, std::string_view 
 }
 
 std::optional<json> Part(std::string_view text) {
-  const auto decoded = config::DecodeBase64(text);
+  const auto decoded = DecodeBase64(text);
   if (!decoded) return std::nullopt;
   auto value = ParseJson(*decoded);
   return value && value->is_object() ? value : std::nullopt;
@@ -207,7 +207,7 @@ absl::StatusOr<TokenClaims> VerifyToken(std::string_view token, const TokenKeys&
   const std::vector<std::string_view> parts = Split(token, '.');
   if (parts.size() != 3) return Refused("is no signed token");
   const auto header = Part(parts[0]);
-  const auto signature = config::DecodeBase64(parts[2]);
+  const auto signature = DecodeBase64(parts[2]);
   if (!header || !signature) return Refused("cannot be read");
   // An extension that must be understood is not.
   if (header->contains("crit")) return Refused("asks for an unknown extension");

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "ca/certificate.h"
 #include "ca/openssl.h"
 #include "ca/token.h"
-#include "config/base64.h"
 
 namespace fairlead::ca {
 namespace {
@@ -25,7 +25,7 @@ constexpr size_t kMostText = 1 << 20, kMostKeys = 256, kMostNumber = 1024;
 std::optional<std::string> Bytes(const json& key, const char* member) {
   const std::string text = JsonString(key, member);
   if (text.empty() || text.size() > 2 * kMostNumber) return std::nullopt;
-  return config::DecodeBase64(text);
+  return DecodeBase64(text);
 }
 
 OwnedNumber Number(const std::string& bytes) {

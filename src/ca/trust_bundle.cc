@@ -5,12 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/secret_file.h"
-#include "config/base64.h"
 
 namespace fairlead::ca {
 namespace {
@@ -46,7 +46,7 @@ absl::StatusOr<Certificates> ReadSpiffeBundle(std::string_view json) {
     const auto chain = key.find("x5c");
     if (chain == key.end() || !chain->is_array() || chain->size() != 1 || !chain->front().is_string())
       return Unreadable("a key of use x509-svid has not one certificate");
-    const auto der = config::DecodeBase64(chain->front().get<std::string>());  // RFC 7517, 4.7
+    const auto der = DecodeBase64(chain->front().get<std::string>());  // RFC 7517, 4.7
     if (!der) return Unreadable("a certificate is no base64");
     auto certificate = ReadCertificateDer(*der);
     if (!certificate.ok()) return certificate.status();

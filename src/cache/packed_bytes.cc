@@ -77,18 +77,18 @@ PackedBytes BytePacker::Pack(std::string_view kind, std::string_view bytes) {
 
 BytePacker::DictionaryPtr BytePacker::DictionaryFor(const Key& key, std::string_view bytes) {
   std::lock_guard lock(mutex_);
-  Sort& sort = sorts_[key];
-  if (sort.dictionary == nullptr) sort.dictionary = std::make_shared<const std::string>(bytes);
-  return sort.dictionary;
+  Group& group = groups_[key];
+  if (group.dictionary == nullptr) group.dictionary = std::make_shared<const std::string>(bytes);
+  return group.dictionary;
 }
 
 void BytePacker::Note(const Key& key, bool good, std::string_view bytes) {
   std::lock_guard lock(mutex_);
-  Sort& sort = sorts_[key];
-  sort.failures = good ? 0 : sort.failures + 1;
-  if (sort.failures < kFailuresToForget) return;
-  sort.dictionary = std::make_shared<const std::string>(bytes);
-  sort.failures = 0;
+  Group& group = groups_[key];
+  group.failures = good ? 0 : group.failures + 1;
+  if (group.failures < kFailuresToForget) return;
+  group.dictionary = std::make_shared<const std::string>(bytes);
+  group.failures = 0;
 }
 
 }  // namespace fairlead::cache

@@ -55,7 +55,7 @@ class BytePacker {
 
  private:
   using DictionaryPtr = std::shared_ptr<const std::string>;
-  struct Sort {
+  struct Group {
     DictionaryPtr dictionary;
     int failures = 0;  // packings in a row that saved less than half
   };
@@ -65,7 +65,7 @@ class BytePacker {
   void Note(const Key& key, bool good, std::string_view bytes);
 
   std::mutex mutex_;
-  absl::flat_hash_map<Key, Sort> sorts_;  // guarded by mutex_
+  absl::flat_hash_map<Key, Group> groups_;  // guarded by mutex_
 };
 
 }  // namespace fairlead::cache

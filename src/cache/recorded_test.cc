@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <string>
@@ -19,6 +20,9 @@ namespace {
 struct MadeIn {
   int world = 0;
   bool Hold(int other) const { return world == other; }
+  uint64_t client_questions() const { return 0; }
+  uint64_t client_answers() const { return 0; }
+  uint64_t ClientAnswersIn(int) const { return 0; }
 };
 using Text = std::shared_ptr<const std::string>;
 using Cache = RecordedCache<std::string, std::string, MadeIn>;
@@ -92,17 +96,23 @@ TEST_F(RecordedCacheTest, EqualValuesKeepNoEarlierWorlds) {
   EXPECT_EQ(cache_.size(), 0u);
 }
 
-TEST_F(RecordedCacheTest, WhatSomebodyHasIsKeptUpToAMost) {
+TEST_F(RecordedCacheTest, WhatSomebodyHasIsKept) {
   std::vector<Text> held;
-  for (int world = 0; world < 40; ++world) held.push_back(Get(world, std::to_string(world)));
+  for (int world = 0; world < 1000; ++world) held.push_back(Get(world, std::to_string(world)));
   LetTimePass();
   EXPECT_EQ(cache_.size(), held.size());
   EXPECT_EQ(Get(7, "never made"), held[7]);
-  for (int world = 100; world < 1000; ++world) held.push_back(Get(world, std::to_string(world)));
-  EXPECT_EQ(cache_.size(), 64u);
   held.clear();
   LetTimePass();
   EXPECT_EQ(cache_.size(), 0u);
+}
+
+TEST_F(RecordedCacheTest, OfWhatNobodyHasTheLatestFewAreKept) {
+  for (int world = 0; world < 100; ++world) Get(world, std::to_string(world));
+  EXPECT_LE(cache_.size(), 6u);
+  Get(99, "never made");
+  Get(98, "never made");
+  EXPECT_EQ(made_, 100);
 }
 
 TEST_F(RecordedCacheTest, TimeAndNumberForgetWhatIsNotAskedFor) {
@@ -172,6 +182,69 @@ TEST_F(RecordedCacheTest, InShadowADifferenceIsTold) {
   EXPECT_EQ(mismatches, 0);
   EXPECT_EQ(*in_shadow("b"), "b");
   EXPECT_EQ(mismatches, 1);
+}
+
+// A world with a client in it; what is made depends on the client's answer.
+struct ClientsWorld {
+  int client = 0;
+};
+struct MadeForClient {
+  int client = 0;
+  bool Hold(const ClientsWorld& world) const { return world.client == client; }
+  uint64_t client_questions() const { return 1; }
+  uint64_t client_answers() const { return static_cast<uint64_t>(client); }
+  uint64_t ClientAnswersIn(const ClientsWorld& world) const { return static_cast<uint64_t>(world.client); }
+};
+
+class ClientsTest : public testing::Test {
+ protected:
+  using Cache = RecordedCache<std::string, int, MadeForClient>;
+  template <typename Meanwhile>
+  std::shared_ptr<const int> Get(int client, Meanwhile meanwhile) {
+    const auto make = [&](const ClientsWorld& world, const auto&) -> Cache::Result {
+      ++made_;
+      meanwhile();
+      return {std::make_shared<const int>(world.client),
+              std::make_shared<const MadeForClient>(MadeForClient{world.client})};
+    };
+    return cache_.Get("key", ClientsWorld{client}, make).value;
+  }
+  std::shared_ptr<const int> Get(int client) {
+    return Get(client, [] {});
+  }
+
+  Cache cache_;
+  std::atomic<int> made_{0};
+};
+
+TEST_F(ClientsTest, NobodyWaitsForWhatIsMadeForAnotherClient) {
+  Get(1);  // from now on it is known what the client is asked
+  std::promise<void> making, made_meanwhile;
+  std::thread maker([&] {
+    Get(2, [&] {
+      making.set_value();
+      made_meanwhile.get_future().wait();
+    });
+  });
+  making.get_future().wait();
+  EXPECT_EQ(*Get(3), 3);
+  EXPECT_EQ(*Get(1), 1);
+  made_meanwhile.set_value();
+  maker.join();
+  EXPECT_EQ(made_, 3);
+}
+
+TEST_F(ClientsTest, ManyClientsAreServedFromWhatWasMadeOnce) {
+  std::vector<std::shared_ptr<const int>> held;
+  for (int round = 0; round < 3; ++round)
+    for (int client = 0; client < 300; ++client) held.push_back(Get(client));
+  EXPECT_EQ(made_, 300);
+  EXPECT_EQ(held[0], held[300]);
+}
+
+TEST_F(ClientsTest, ClientsThatCameAndWentLeaveALimitedNumber) {
+  for (int client = 0; client < 10'000; ++client) Get(client);
+  EXPECT_LE(cache_.size(), 130u);
 }
 
 // As the generators have them: one cache by what is asked for, below it one by what it is made from.

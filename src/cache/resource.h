@@ -30,21 +30,21 @@ struct Reference {
 };
 
 // A config object that a resource was made from.
-struct Origin {
+struct ResourceOrigin {
   Interned key;     // "VirtualService/default/reviews"
   Hash128 content;  // the hash of the version that was read (ConfigObject::content_hash)
 
   const std::string& str() const { return key.str(); }
-  friend bool operator==(const Origin&, const Origin&) = default;
-  friend bool operator==(const Origin& origin, const Interned& key) { return origin.key == key; }
-  friend bool operator<(const Origin& a, const Origin& b) {
+  friend bool operator==(const ResourceOrigin&, const ResourceOrigin&) = default;
+  friend bool operator==(const ResourceOrigin& origin, const Interned& key) { return origin.key == key; }
+  friend bool operator<(const ResourceOrigin& a, const ResourceOrigin& b) {
     return a.key != b.key ? a.key < b.key : a.content < b.content;
   }
 };
 
 // Sorted, unique. Of what many have in common, the services behind routes and listeners and the workloads
 // behind endpoints are left out.
-using Origins = std::vector<Origin>;
+using Origins = std::vector<ResourceOrigin>;
 
 // One xDS resource, encoded once and shared by every stream that is sent it. Immutable.
 struct Resource {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
-#include "config/no_effect.h"
+#include "config/read/manifests.h"
+#include "config/read/no_effect.h"
 
 // For tests of checks: objects as users write them, findings as "severity path (code)", sorted.
 namespace fairlead::config {

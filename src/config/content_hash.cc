@@ -100,8 +100,8 @@ ContentHash& ContentHash::Add(const ContainerPortSpec& port) {
 }
 
 ContentHash& ContentHash::Add(const NodeSpec& spec) {
-  const auto& [addresses] = spec;
-  return AddAll(addresses);
+  const auto& [addresses, kubelet_version] = spec;
+  return AddAll(addresses, kubelet_version);
 }
 
 ContentHash& ContentHash::Add(const NodeAddress& address) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 
 namespace fairlead::config {
 namespace {

@@ -110,6 +110,7 @@ struct NodeAddress {
 
 struct NodeSpec {
   std::vector<NodeAddress> addresses;  // status.addresses
+  std::string kubelet_version;         // status.nodeInfo.kubeletVersion
 };
 
 struct NamespaceSpec {};       // only the metadata matters

@@ -6,8 +6,8 @@
 #include "base/closest_name.h"
 #include "base/hash.h"
 #include "base/strings.h"
-#include "config/manifests.h"
 #include "config/quoting.h"
+#include "config/read/manifests.h"
 #include "config/report.h"
 #include "config/tree_builder.h"
 

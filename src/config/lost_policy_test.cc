@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
 
 // Policies that cannot be read: which texts are about one, and whom its denial is for.
@@ -56,14 +56,17 @@ TEST(LostPolicyTest, GoodOnesAndOthersAreNot) {
     EXPECT_THAT(LostIn(Policy("security.istio.io/v1", version)), IsEmpty()) << version;
     EXPECT_THAT(LostIn(StrCat(Policy("security.istio.io/v1", version), "x: [")), IsEmpty()) << version;
   }
-  EXPECT_THAT(LostIn(Policy("namespace: a", "namespace: a, annotations: {istio.io/dry-run: 'true'}") + "x: 1\n"),
-              IsEmpty());
+  EXPECT_THAT(
+      LostIn(Policy("namespace: a", "namespace: a, annotations: {istio.io/dry-run: 'true'}") + "x: 1\n"),
+      IsEmpty());
 }
 
 TEST(LostPolicyTest, MistakesLeaveTheSelector) {
   for (const std::string& text :
-       {Policy("rules:", "rulez:"), Policy("DENY", "deny"), Policy("AuthorizationPolicy", "AuthorisationPolicy"),
-        Policy("AuthorizationPolicy", "authorizationpolicy"), Policy("security.istio.io/v1", "security.istio.io/v2"),
+       {Policy("rules:", "rulez:"), Policy("DENY", "deny"),
+        Policy("AuthorizationPolicy", "AuthorisationPolicy"),
+        Policy("AuthorizationPolicy", "authorizationpolicy"),
+        Policy("security.istio.io/v1", "security.istio.io/v2"),
         Policy("security.istio.io", "security.istio.oi"), Policy("security.istio.io", "secruity.istio.io"),
         Policy("kind: AuthorizationPolicy\n", ""), Policy("apiVersion: security.istio.io/v1\n", "foo: bar\n"),
         Policy("security.istio.io/v1", "v1")})
@@ -80,7 +83,8 @@ TEST(LostPolicyTest, MistakesLeaveTheSelector) {
 TEST(LostPolicyTest, ASelectorThatCannotBeReadIsTheWholeNamespace) {
   EXPECT_THAT(LostIn(Policy("{app: web}", "[app, web]")), ElementsAre("a/p:1"));
   EXPECT_THAT(LostIn(Policy("matchLabels", "matchLabelz")), ElementsAre("a/p:1"));
-  EXPECT_THAT(LostIn(Policy("metadata: {name: p, namespace: a}", "metadata: []")), ElementsAre("default/:1 app=web"));
+  EXPECT_THAT(LostIn(Policy("metadata: {name: p, namespace: a}", "metadata: []")),
+              ElementsAre("default/:1 app=web"));
 }
 
 TEST(LostPolicyTest, TextThatIsNoYaml) {

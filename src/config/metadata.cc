@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "base/time_text.h"
 #include "config/endpoints.h"
-#include "config/kubernetes_schema.h"
-#include "config/time_text.h"
+#include "config/read/kubernetes_schema.h"
 
 namespace fairlead::config {
 namespace {

@@ -5,12 +5,12 @@
 #include "config/check/check.h"
 #include "config/content_hash.h"
 #include "config/endpoints.h"
-#include "config/kubernetes_reader.h"
-#include "config/kubernetes_schema.h"
-#include "config/manifests.h"
 #include "config/metadata.h"
-#include "config/proto_kinds.h"
-#include "config/proto_reader.h"
+#include "config/read/kubernetes_reader.h"
+#include "config/read/kubernetes_schema.h"
+#include "config/read/manifests.h"
+#include "config/read/proto_kinds.h"
+#include "config/read/proto_reader.h"
 #include "config/schema/crd_schema.h"
 
 namespace fairlead::config {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 
 // That messages tell no Secret, however it is written down.
 namespace fairlead::config {
@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kLine[] = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
-constexpr char kHead[] = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: a}\ntype: kubernetes.io/tls\n";
+constexpr char kHead[] =
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: a}\ntype: kubernetes.io/tls\n";
 
 std::string Said(std::string_view text) {
   std::string said;
@@ -42,7 +43,8 @@ TEST(QuotingTest, NoFormOfASecretIsTold) {
            StrCat("apiVersion: v1\nkind: Secret\nmetadata: {name: ", kLine, "}\n"),
            StrCat("apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: ", kLine, "}\n"),
            StrCat("apiVersion: v1\nkind: Secret\nmetadata: {labels: [", kLine, "]}\n"),
-           StrCat("apiVersion: v1\nkind: Secret\nmetadata: {name: s, ", kLine, ": x, generation: ", kLine, "}\n"),
+           StrCat("apiVersion: v1\nkind: Secret\nmetadata: {name: s, ", kLine, ": x, generation: ", kLine,
+                  "}\n"),
            StrCat("apiVersion: v1\nkind: ", kLine, "\nmetadata: {name: s}\n"),
            StrCat("apiVersion: ", kLine, "\nkind: Secret\nmetadata: {name: s}\n"),
            StrCat("apiVersion: v1\nkind: SecretList\nitems: [{", kLine, ": x, ", kLine, ": y}]\n"),

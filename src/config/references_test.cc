@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 
 namespace fairlead::config {
 namespace {

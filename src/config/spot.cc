@@ -2,7 +2,7 @@
 
 #include "base/strings.h"
 #include "config/field_path.h"
-#include "config/proto_reader.h"
+#include "config/read/proto_reader.h"
 
 namespace fairlead::config {
 namespace {

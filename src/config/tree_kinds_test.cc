@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "config/schema/crd_schema.h"
 #include "config/tree.h"
 

@@ -2,7 +2,7 @@
 #define FAIRLEAD_DEBUG_CLIENT_CONFIG_H_
 
 #include "envoy/service/status/v3/csds.pb.h"
-#include "push/stream_report.h"
+#include "push/stream/stream_report.h"
 
 // A stream as the client status discovery service tells of it. Pure.
 namespace fairlead::debug {

@@ -4,7 +4,7 @@
 #include "debug/page_json.h"
 #include "debug/redaction.h"
 #include "debug/tables.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 // What one proxy was sent, in the shape of Envoy's own /config_dump, so that the two can be compared. Unlike
 // istiod, nothing is generated anew for it: these are the resources that the stream has sent.

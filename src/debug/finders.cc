@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
-#include "mesh/destination_rule_index.h"
+#include "mesh/index/destination_rule_index.h"
 #include "model/protocol.h"
 
 namespace fairlead::debug {

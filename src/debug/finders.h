@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 
 // What is odd in a part of the mesh. Pure functions.
 namespace fairlead::debug {

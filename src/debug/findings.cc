@@ -7,7 +7,7 @@
 #include "base/label_values.h"
 #include "base/metrics.h"
 #include "base/strings.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 namespace fairlead::debug {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "debug/finders.h"
 #include "debug/pages.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 
 namespace fairlead::debug {
 

@@ -79,7 +79,7 @@ Resources Inspect(const Sources& sources, const Inspection& inspection) {
 }
 
 absl::StatusOr<envoy::service::status::v3::ClientStatusResponse> ClientStatus(
-    const Sources& sources, const push::Peer& peer,
+    const Sources& sources, const push::StreamPeer& peer,
     const envoy::service::status::v3::ClientStatusRequest& request) {
   std::optional<model::PeerIdentity> identity;
   for (const std::string& text : peer.identities) {

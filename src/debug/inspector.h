@@ -3,7 +3,7 @@
 
 #include "debug/pages.h"
 #include "envoy/service/status/v3/csds.pb.h"
-#include "push/inspection.h"
+#include "push/stream/inspection.h"
 
 // Introspection over gRPC: istio's debug types on xDS streams, and the client status discovery service.
 // Thread-safe; the sources must outlive it.
@@ -17,7 +17,7 @@ absl::StatusOr<std::vector<xds::PlainResource>> Inspect(const Sources& sources,
 
 // Answers a client status request; `peer` is the caller's address, or its identity where it has one.
 absl::StatusOr<envoy::service::status::v3::ClientStatusResponse> ClientStatus(
-    const Sources& sources, const push::Peer& peer,
+    const Sources& sources, const push::StreamPeer& peer,
     const envoy::service::status::v3::ClientStatusRequest& request);
 
 }  // namespace fairlead::debug

@@ -4,7 +4,7 @@
 #include "debug/tables.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "model/protocol.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 // The mesh as it is served: services, endpoints, objects, settings.
 namespace fairlead::debug {
@@ -49,7 +49,7 @@ std::string ClusterId(const model::Service& service, const std::string& own) {
 // Of all clusters that have the service.
 Json ClusterVipsJson(const model::Service& service, const std::string& own_cluster) {
   Json out = {{ClusterId(service, own_cluster), service.cluster_vips}};
-  for (const model::ServicePtr& one : service.elsewhere)
+  for (const model::ServicePtr& one : service.in_other_clusters)
     out[ClusterId(*one, own_cluster)] = one->cluster_vips;
   return out;
 }

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/strings.h"
+#include "config/read/tree_json.h"
 #include "config/tree.h"
-#include "config/tree_json.h"
 
 namespace fairlead::debug {
 namespace {

@@ -48,7 +48,7 @@ const std::vector<PageInfo>& Pages() {
       {"ambientz", "Not in this version: workloads of ztunnels", AmbientPage},
       {"authorizationz", "AuthorizationPolicies by namespace", AuthorizationPage},
       {"cachez", "Resources that proxies were sent, by type; ?sizes for their bytes", CachePage},
-      {"clusterz", "The cluster that is served", ClustersPage},
+      {"clusterz", "The clusters that are read, and whether they have synced", ClustersPage},
       {"config_dump", "What the proxy of ?proxyID= was sent, as Envoy's own config dump", ConfigDumpPage},
       {"configz", "Istio's and the Gateway API's objects, with file and line", ConfigPage},
       {"connections", "Connected proxies", ConnectionsPage},

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "config/object.h"
-#include "push/diagnostic_log.h"
-#include "push/pusher.h"
-#include "push/rejections.h"
+#include "push/publish/diagnostic_log.h"
+#include "push/stream/pusher.h"
+#include "push/stream/rejections.h"
+#include "source/cluster/remote_clusters.h"
 
 // Introspection: what this process knows and what it has told whom, as JSON in istiod's shapes (Istio:
 // pilot/pkg/xds/debug.go), so that istioctl and scripts read it. A page is a function of its sources and a
@@ -45,6 +46,8 @@ struct Sources {
   const push::Rejections* rejections = nullptr;
   // The connections of the gRPC listeners, as a list; null before they listen.
   std::function<nlohmann::ordered_json()> transport;
+  // The clusters beside the own one; null: there are none.
+  std::function<std::vector<source::RemoteClusters::State>()> other_clusters;
   // Sends everything again to all proxies; returns at once.
   std::function<void()> push_all;
 };

@@ -3,8 +3,8 @@
 #include "debug/object_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
-#include "mesh/policy_index.h"
-#include "push/pusher.h"
+#include "mesh/index/policy_index.h"
+#include "push/stream/pusher.h"
 
 // Policies, networks, and what is wrong.
 namespace fairlead::debug {
@@ -127,14 +127,18 @@ Page NetworksPage(const Sources& sources, const Query& query) {
   return snapshot == nullptr ? NothingYet() : JsonPage(NetworksJson(*snapshot), query);
 }
 
-// There is one: that of the manifests.
+// The own one first.
 Page ClustersPage(const Sources& sources, const Query& query) {
   const mesh::SnapshotPtr snapshot = sources.pusher->Snapshot();
   const std::string status = snapshot == nullptr ? "syncing" : "synced";
-  Json cluster = {{"id", snapshot == nullptr ? "" : snapshot->settings->cluster_id},
-                  {"secretName", ""},
-                  {"syncStatus", status}};
-  return JsonPage(Json::array({std::move(cluster)}), query);
+  Json clusters = Json::array({{{"id", snapshot == nullptr ? "" : snapshot->settings->cluster_id},
+                                {"secretName", ""},
+                                {"syncStatus", status}}});
+  if (sources.other_clusters != nullptr) {
+    for (const source::RemoteClusters::State& one : sources.other_clusters())
+      clusters.push_back({{"id", one.id}, {"secretName", one.secret}, {"syncStatus", one.status}});
+  }
+  return JsonPage(std::move(clusters), query);
 }
 
 Page InjectPage(const Sources&, const Query&) {

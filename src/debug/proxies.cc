@@ -6,7 +6,7 @@
 #include "debug/tables.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "model/protocol.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 // Connected proxies as the mesh sees them: what they serve and what they may see.
 namespace fairlead::debug {
@@ -111,7 +111,7 @@ Page OriginsPage(const Sources& sources, const Query& query) {
     for (const xds::ResourceListPtr& list : sent->parts()) {
       for (const xds::ResourcePtr& resource : list->resources()) {
         Json& origins = of_type[resource->name.str()] = Json::array();
-        for (const cache::Origin& origin : resource->origins) origins.push_back(origin.str());
+        for (const cache::ResourceOrigin& origin : resource->origins) origins.push_back(origin.str());
       }
     }
   }

@@ -1,10 +1,10 @@
-#include "push/rejections.h"
+#include "push/stream/rejections.h"
 
 #include "base/strings.h"
 #include "debug/object_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
-#include "push/rejection_report.h"
+#include "push/stream/rejection_report.h"
 
 // What connected proxies reject.
 namespace fairlead::debug {
@@ -25,7 +25,7 @@ std::string_view RunningText(RejectedResource::Running running) {
 }
 
 // {"kind","namespace","name","file","line"}; what is left out is not known.
-Json OriginJson(const Sources& sources, const cache::Origin& origin) {
+Json OriginJson(const Sources& sources, const cache::ResourceOrigin& origin) {
   const auto key = push::KeyOf(origin);
   if (!key) return {{"name", origin.str()}};
   const config::ConfigPtr object = sources.find_object(*key);
@@ -41,7 +41,7 @@ Json OriginJson(const Sources& sources, const cache::Origin& origin) {
 
 Json OriginsJson(const Sources& sources, const cache::Origins& origins) {
   Json out = Json::array();
-  for (const cache::Origin& origin : origins) out.push_back(OriginJson(sources, origin));
+  for (const cache::ResourceOrigin& origin : origins) out.push_back(OriginJson(sources, origin));
   return out;
 }
 

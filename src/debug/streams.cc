@@ -4,7 +4,7 @@
 #include "debug/object_json.h"
 #include "debug/page_json.h"
 #include "debug/tables.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 // Who is connected, and what of all that was sent has arrived.
 namespace fairlead::debug {

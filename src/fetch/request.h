@@ -64,6 +64,8 @@ struct Request {
   bool compressed = false;      // the answer may come packed by gzip
   bool own_connection = false;  // HTTP/1.1 over one that is shared with no other, and closed afterwards
   bool plaintext = false;       // an http URL may lead to another machine
+  // An IP address of this machine that connections come from; "": any. With own_connection alone.
+  std::string local_address = {};
   // Of these no address is connected to, nor asked over a connection that is there already. Null: none are.
   // Must outlive the exchange.
   const BlockedAddresses* blocked = nullptr;

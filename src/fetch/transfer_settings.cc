@@ -146,6 +146,8 @@ void Transfer::SetConnection() {
   Set(CURLOPT_FRESH_CONNECT, own_connection_ ? 1L : 0L);
   Set(CURLOPT_FORBID_REUSE, own_connection_ ? 1L : 0L);
   if (request_.proxy) Set(CURLOPT_PROXY, request_.proxy->c_str());
+  if (!request_.local_address.empty())
+    Set(CURLOPT_INTERFACE, StrCat("host!", request_.local_address).c_str());
   Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   const auto connect_ms = std::max<int64_t>(1, request_.connect_limit.count());
   Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_ms));  // NOLINT: libcurl's type

@@ -8,9 +8,9 @@
 #include "config/content_hash.h"
 #include "config/derived_object.h"
 #include "config/kubernetes_types.h"
-#include "config/tree_object.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/conversion/gateway_address.h"
-#include "mesh/policy_selection.h"
+#include "mesh/index/policy_selection.h"
 
 namespace fairlead::gateway_api {
 namespace {

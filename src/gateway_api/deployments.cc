@@ -9,11 +9,11 @@
 #include "base/sorted_map.h"
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
-#include "config/tree_object.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/conversion/gateway.h"
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/deployment_objects.h"
-#include "mesh/policy_selection.h"
+#include "mesh/index/policy_selection.h"
 
 namespace fairlead::gateway_api {
 namespace {
@@ -210,7 +210,7 @@ class Deployments final : public state::Derivation {
 
   static bool Describe(const ConfigPtr& gateway, Deployment* deployment, Work* work) {
     const NoLookups lookups;
-    World world(work->objects, lookups, "", work->features);
+    Lookups world(work->objects, lookups, "", work->features);
     deployment->gateway = gateway;
     deployment->gateway_class =
         FindGatewayClass(config::SpecOf(*gateway).Find("gatewayClassName").text(), world);

@@ -7,10 +7,10 @@
 
 #include "base/json.h"
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "gateway_api/derivation.h"
 #include "gateway_api/status/status_board.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/mesh_config.h"
 #include "model/proxy_class.h"
 #include "state/mesh.h"
@@ -227,7 +227,7 @@ TEST_F(GivenAddress, TheProxyThereIsTheGatewaysWhateverItCallsItself) {
   proxy->ns = proxy->metadata.ns = "shop";
   proxy->ip_addresses = {"10.0.0.9"};
   proxy->metadata.cluster_id = "Kubernetes";
-  proxy->cls = model::ClassOf(*proxy);
+  proxy->proxy_class = model::ClassOf(*proxy);
   const auto scope = mesh::ComputeProxyScope(*mesh_.snapshot(), proxy);
   EXPECT_EQ(scope->targets->size(), 2u) << "the listener's port and that of probes";
   EXPECT_EQ(LabelOr(scope->labels, "gateway.networking.k8s.io/gateway-name"), "edge");

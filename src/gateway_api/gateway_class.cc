@@ -21,7 +21,7 @@ const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Featu
   return name == features.gateway_class ? &kManaged : nullptr;
 }
 
-GatewayClass FindGatewayClass(std::string_view name, World& world) {
+GatewayClass FindGatewayClass(std::string_view name, Lookups& world) {
   GatewayClass found{std::string(name), nullptr};
   if (const config::ConfigPtr object = world.Find(config::Kind::kGatewayClass, "", name)) {
     const config::Node spec = object->Spec<config::Tree>().Find("spec");

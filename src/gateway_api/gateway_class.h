@@ -28,7 +28,7 @@ struct GatewayClass {
 };
 
 // The class of a Gateway, of an object or built in.
-GatewayClass FindGatewayClass(std::string_view name, World& world);
+GatewayClass FindGatewayClass(std::string_view name, Lookups& world);
 
 }  // namespace fairlead::gateway_api
 

@@ -61,7 +61,7 @@ void Translation::NotePool(const ObjectChange& change, Work* work) {
   const ObjectKey& key = change.key;
   if (key.kind == Kind::kInferencePool) {
     work->dirty_pools.insert(key);
-    MarkAskers({Question::About::kObject, key}, work);
+    MarkAskers({Lookup::About::kObject, key}, work);
   }
   if (key.kind != Kind::kPod && key.kind != Kind::kEndpointSlice) return;
   for (auto at = gateways_of_pool_.LowerBound({{Kind::kInferencePool, key.ns, ""}, ObjectKey{}});

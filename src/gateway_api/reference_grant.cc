@@ -34,7 +34,7 @@ bool Grants(Node spec, const GroupKind& from, std::string_view from_ns, const Gr
 }  // namespace
 
 bool IsGranted(Kind from, std::string_view from_ns, const GroupKind& to, std::string_view to_ns,
-               std::string_view to_name, World& world) {
+               std::string_view to_name, Lookups& world) {
   if (!MayBeGranted(to)) return false;
   const GroupKind from_kind = GroupKindOf(from);
   for (const config::ConfigPtr& grant : world.In(Kind::kReferenceGrant, to_ns)) {

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "config/store.h"
 #include "gateway_api/status/statuses.h"
 #include "gateway_api/translation.h"

@@ -88,7 +88,7 @@ void Translation::Note(const ObjectChange& change, Work* work) {
   if (IsConverted(key.kind)) work->dirty.insert(key);
   if (key.kind == Kind::kListenerSet) NoteSet(change, work);
   if (key.kind == Kind::kListenerSet || IsRoute(key.kind)) NoteNamespace(change, work);
-  using About = Question::About;
+  using About = Lookup::About;
   MarkAskers({About::kObject, key}, work);
   MarkAskers({About::kNamespace, {key.kind, key.ns, ""}}, work);
   MarkAskers({About::kKind, {key.kind, "", ""}}, work);
@@ -97,13 +97,13 @@ void Translation::Note(const ObjectChange& change, Work* work) {
 // The Gateways that the set named and names are to be looked at again.
 void Translation::NoteSet(const ObjectChange& change, Work* work) {
   if (const ObjectKey* before = gateway_of_set_.Find(change.key)) {
-    MarkAskers({Question::About::kSets, *before}, work);
+    MarkAskers({Lookup::About::kSets, *before}, work);
     sets_.Erase({*before, change.key});
   }
   gateway_of_set_.Erase(change.key);
   if (change.object == nullptr) return;
   const ObjectKey gateway = GatewayOfSet(*change.object);
-  MarkAskers({Question::About::kSets, gateway}, work);
+  MarkAskers({Lookup::About::kSets, gateway}, work);
   sets_.Set({gateway, change.key}, {});
   gateway_of_set_[change.key] = gateway;
 }
@@ -119,21 +119,21 @@ void Translation::NoteNamespace(const ObjectChange& change, Work* work) {
   } else {
     users_.Set({change.key.ns, change.key}, {});
   }
-  if (used() != before) MarkAskers({Question::About::kKind, {Kind::kNamespace, "", ""}}, work);
+  if (used() != before) MarkAskers({Lookup::About::kKind, {Kind::kNamespace, "", ""}}, work);
 }
 
-void Translation::MarkAskers(const Question& question, Work* work) {
+void Translation::MarkAskers(const Lookup& question, Work* work) {
   for (auto at = askers_.LowerBound({question, ObjectKey{}});
        at != askers_.end() && at->first.first == question; ++at)
     work->dirty.insert(at->first.second);
 }
 
-void Translation::SetQuestions(const ObjectKey& asker, std::vector<Question> questions) {
+void Translation::SetQuestions(const ObjectKey& asker, std::vector<Lookup> questions) {
   if (const auto* before = asked_.Find(asker)) {
     if (*before == questions) return;
-    for (const Question& question : *before) askers_.Erase({question, asker});
+    for (const Lookup& question : *before) askers_.Erase({question, asker});
   }
-  for (const Question& question : questions) askers_.Set({question, asker}, {});
+  for (const Lookup& question : questions) askers_.Set({question, asker}, {});
   if (questions.empty()) {
     asked_.Erase(asker);
   } else {
@@ -151,7 +151,7 @@ void Translation::ConvertGateways(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_, *features_);
+    Lookups world(work->objects, *this, domain_, *features_);
     gateways_.Set(key, std::make_shared<const GatewayConversion>(ConvertGateway(object, world)));
     SetQuestions(key, world.TakeQuestions());
   }
@@ -198,7 +198,7 @@ void Translation::SetParentsOf(const ObjectKey& owner, const ParentsPtr& list, W
   } else {
     parents_[owner] = list;
   }
-  MarkAskers({Question::About::kParents, owner}, work);
+  MarkAskers({Lookup::About::kParents, owner}, work);
 }
 
 void Translation::ConvertRoutes(Work* work) {
@@ -217,7 +217,7 @@ void Translation::ConvertRoutes(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_, *features_);
+    Lookups world(work->objects, *this, domain_, *features_);
     auto conversion = std::make_shared<const RouteConversion>(ConvertRoute(object, world));
     SetQuestions(key, world.TakeQuestions());
     for (size_t i = 0; i < conversion->pieces.size(); ++i) {
@@ -244,7 +244,7 @@ void Translation::ConvertPolicies(Work* work) {
       SetQuestions(key, {});
       continue;
     }
-    World world(work->objects, *this, domain_, *features_);
+    Lookups world(work->objects, *this, domain_, *features_);
     auto conversion = std::make_shared<const PolicyConversion>(ConvertBackendTlsPolicy(object, world));
     SetQuestions(key, world.TakeQuestions());
     for (size_t i = 0; i < conversion->rules.size(); ++i) {
@@ -271,7 +271,7 @@ void Translation::MergeRules(Work* work) {
     for (auto at = rules_.LowerBound({key, Place{}}); at != rules_.end() && at->first.first == key; ++at)
       rules.push_back(at->second);
     // What it looks up is what the policies that it is made of have looked up.
-    World world(work->objects, *this, domain_, *features_);
+    Lookups world(work->objects, *this, domain_, *features_);
     Emit(StrCat("rule ", key), rules.empty() ? nullptr : MergeBackendRules(std::move(rules), world), work);
   }
 }

@@ -69,8 +69,8 @@ class Translation : public DerivedLookups {
   void Note(const config::ObjectChange& change, Work* work);
   void NoteSet(const config::ObjectChange& change, Work* work);
   void NoteNamespace(const config::ObjectChange& change, Work* work);
-  void MarkAskers(const Question& question, Work* work);
-  void SetQuestions(const config::ObjectKey& asker, std::vector<Question> questions);
+  void MarkAskers(const Lookup& question, Work* work);
+  void SetQuestions(const config::ObjectKey& asker, std::vector<Lookup> questions);
 
   void ConvertGateways(Work* work);
   void SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work);
@@ -95,11 +95,11 @@ class Translation : public DerivedLookups {
   // Derived Gateways with the Gateway or ListenerSet whose listener each is.
   SortedMap<std::pair<config::ObjectKey, config::ObjectKey>, config::ConfigPtr> listeners_;
   ShardedMap<config::ObjectKey, config::ObjectKey> gateway_of_set_;
-  Relation<config::ObjectKey, config::ObjectKey> sets_;         // Gateway, ListenerSet
-  Relation<Interned, config::ObjectKey> users_;                 // namespace; route or ListenerSet there
-  ShardedMap<config::ObjectKey, std::vector<Question>> asked_;  // by who asked
-  Relation<Question, config::ObjectKey> askers_;                // the same the other way round
-  Relation<config::ObjectKey, config::ObjectKey> routes_to_;    // InferencePool, route
+  Relation<config::ObjectKey, config::ObjectKey> sets_;       // Gateway, ListenerSet
+  Relation<Interned, config::ObjectKey> users_;               // namespace; route or ListenerSet there
+  ShardedMap<config::ObjectKey, std::vector<Lookup>> asked_;  // by who asked
+  Relation<Lookup, config::ObjectKey> askers_;                // the same the other way round
+  Relation<config::ObjectKey, config::ObjectKey> routes_to_;  // InferencePool, route
   // InferencePools and the Gateways (or what else a route's parent is) that they are reached by, both ways
   // round; of the parents' kinds nothing is known.
   Relation<config::ObjectKey, config::ObjectKey> gateways_of_pool_, pools_of_gateway_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "gateway_api/translation.h"
 
 namespace fairlead::gateway_api {

@@ -32,16 +32,16 @@ bool Counts(const ConfigPtr& object) {
 
 }  // namespace
 
-ConfigPtr World::Find(Kind kind, std::string_view ns, std::string_view name) {
+ConfigPtr Lookups::Find(Kind kind, std::string_view ns, std::string_view name) {
   const ObjectKey key{kind, ns, name};
-  Note(Question::About::kObject, key);
+  Note(Lookup::About::kObject, key);
   ConfigPtr object = objects_.Find(kind, key.ns, key.name);
   return Counts(object) ? object : nullptr;
 }
 
-std::vector<ConfigPtr> World::In(Kind kind, std::string_view ns) {
+std::vector<ConfigPtr> Lookups::In(Kind kind, std::string_view ns) {
   const ObjectKey key{kind, ns, ""};
-  Note(Question::About::kNamespace, key);
+  Note(Lookup::About::kNamespace, key);
   const auto& all = objects_.All(kind);
   std::vector<ConfigPtr> found;
   for (auto at = all.LowerBound({key.ns, Interned()}); at != all.end() && at->first.first == key.ns; ++at) {
@@ -50,8 +50,8 @@ std::vector<ConfigPtr> World::In(Kind kind, std::string_view ns) {
   return found;
 }
 
-std::vector<ConfigPtr> World::All(Kind kind) {
-  Note(Question::About::kKind, {kind, "", ""});
+std::vector<ConfigPtr> Lookups::All(Kind kind) {
+  Note(Lookup::About::kKind, {kind, "", ""});
   std::vector<ConfigPtr> found;
   for (const auto& [name, object] : objects_.All(kind)) {
     if (Counts(object)) found.push_back(object);
@@ -59,7 +59,7 @@ std::vector<ConfigPtr> World::All(Kind kind) {
   return found;
 }
 
-std::map<std::string, LabelMap, std::less<>> World::Namespaces() {
+std::map<std::string, LabelMap, std::less<>> Lookups::Namespaces() {
   std::map<std::string, LabelMap, std::less<>> all;
   for (const ConfigPtr& object : All(Kind::kNamespace)) all[object->name().str()] = object->meta().labels;
   for (const Interned& name : derived_.UsedNamespaces()) all[name.str()];
@@ -67,14 +67,14 @@ std::map<std::string, LabelMap, std::less<>> World::Namespaces() {
   return all;
 }
 
-ParentsPtr World::ParentsOf(Kind kind, std::string_view ns, std::string_view name) {
+ParentsPtr Lookups::ParentsOf(Kind kind, std::string_view ns, std::string_view name) {
   const ObjectKey key{kind, ns, name};
-  Note(Question::About::kParents, key);
+  Note(Lookup::About::kParents, key);
   return derived_.ParentsOf(key);
 }
 
-std::vector<ConfigPtr> World::SetsOf(const ObjectKey& gateway) {
-  Note(Question::About::kSets, gateway);
+std::vector<ConfigPtr> Lookups::SetsOf(const ObjectKey& gateway) {
+  Note(Lookup::About::kSets, gateway);
   std::vector<ConfigPtr> found;
   for (const ObjectKey& key : derived_.SetsOf(gateway)) {
     if (ConfigPtr set = Find(key.kind, key.ns, key.name)) found.push_back(std::move(set));
@@ -82,11 +82,11 @@ std::vector<ConfigPtr> World::SetsOf(const ObjectKey& gateway) {
   return found;
 }
 
-std::string World::ServiceHost(std::string_view name, std::string_view ns) const {
+std::string Lookups::ServiceHost(std::string_view name, std::string_view ns) const {
   return StrCat(name, ".", ns, ".svc.", domain_);
 }
 
-bool World::HasService(std::string_view hostname, std::string_view ns) {
+bool Lookups::HasService(std::string_view hostname, std::string_view ns) {
   const std::string suffix = StrCat(".", ns, ".svc.", domain_);
   if (hostname.ends_with(suffix) &&
       Has(Kind::kService, ns, hostname.substr(0, hostname.size() - suffix.size())))
@@ -98,7 +98,7 @@ bool World::HasService(std::string_view hostname, std::string_view ns) {
   return false;
 }
 
-std::vector<Question> World::TakeQuestions() {
+std::vector<Lookup> Lookups::TakeQuestions() {
   std::sort(questions_.begin(), questions_.end());
   questions_.erase(std::unique(questions_.begin(), questions_.end()), questions_.end());
   return std::move(questions_);

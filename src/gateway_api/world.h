@@ -19,7 +19,7 @@
 namespace fairlead::gateway_api {
 
 // Something that a translation asked: its answer is part of what the translation depends on.
-struct Question {
+struct Lookup {
   enum class About : uint8_t {
     kObject,     // one object: key.kind, key.ns, key.name
     kNamespace,  // all objects of a kind in a namespace
@@ -30,8 +30,8 @@ struct Question {
   About about = About::kObject;
   config::ObjectKey key;
 
-  friend bool operator==(const Question&, const Question&) = default;
-  friend bool operator<(const Question& a, const Question& b) {
+  friend bool operator==(const Lookup&, const Lookup&) = default;
+  friend bool operator<(const Lookup& a, const Lookup& b) {
     return std::tie(a.about, a.key) < std::tie(b.about, b.key);
   }
 };
@@ -51,10 +51,10 @@ class DerivedLookups {
 // The one door from a translation to the objects of the mesh: notes what is asked, misses included. Objects
 // that are labelled for another revision are not there, but for Gateways. Lives as long as one translation.
 // Not thread-safe.
-class World {
+class Lookups {
  public:
-  World(const config::ObjectStore& objects, const DerivedLookups& derived, std::string_view domain,
-        const model::Features& features)
+  Lookups(const config::ObjectStore& objects, const DerivedLookups& derived, std::string_view domain,
+          const model::Features& features)
       : objects_(objects), derived_(derived), domain_(domain), features_(features) {}
 
   std::string_view domain() const { return domain_; }
@@ -80,16 +80,16 @@ class World {
   std::string ServiceHost(std::string_view name, std::string_view ns) const;
 
   // What was asked so far, each once, sorted.
-  std::vector<Question> TakeQuestions();
+  std::vector<Lookup> TakeQuestions();
 
  private:
-  void Note(Question::About about, config::ObjectKey key) { questions_.push_back({about, std::move(key)}); }
+  void Note(Lookup::About about, config::ObjectKey key) { questions_.push_back({about, std::move(key)}); }
 
   const config::ObjectStore& objects_;
   const DerivedLookups& derived_;
   const std::string domain_;
   const model::Features& features_;
-  std::vector<Question> questions_;
+  std::vector<Lookup> questions_;
 };
 
 // Whether the object is for this control plane, by its label istio.io/rev.

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "cache/resource.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace google::protobuf {
 class Message;
@@ -63,12 +63,12 @@ struct ScopeKey {
   static ScopeKey Of(mesh::View& view, std::string name = "");
 
   model::ProxyClassPtr proxy_class;
-  Interned slot;
+  Interned sidecar_key;
   std::string name;
   friend bool operator==(const ScopeKey&, const ScopeKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ScopeKey& key) {
-    return H::combine(std::move(h), key.proxy_class, key.slot, key.name);
+    return H::combine(std::move(h), key.proxy_class, key.sidecar_key, key.name);
   }
 };
 

@@ -187,7 +187,7 @@ class Derivation final : public state::Derivation {
   }
 
   model::MeshConfigPtr mesh_;  // null before the first settings
-  Place place_;
+  RulePlace place_;
   bool all_changed_ = false;
   SortedMap<Name, KnownPtr> known_;  // Istio's Ingresses
   SortedMap<std::string, Host> hosts_;

@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "config/content_hash.h"
 #include "config/derived_object.h"
-#include "config/tree_object.h"
+#include "config/read/tree_object.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
@@ -88,7 +88,7 @@ std::optional<uint32_t> PortOf(Node service, std::string_view ns, const FindPort
 }
 
 // Nothing where the backend is no known port of a service.
-std::optional<api::HTTPRoute> RouteOf(Node path, std::string_view ns, const Place& place,
+std::optional<api::HTTPRoute> RouteOf(Node path, std::string_view ns, const RulePlace& place,
                                       const FindPort& find) {
   const Node service = path.Find("backend").Find("service");
   if (service.IsNull()) return std::nullopt;
@@ -163,7 +163,7 @@ std::vector<std::string> HostsOf(const config::ConfigObject& ingress) {
   return hosts;
 }
 
-config::ConfigPtr MakeGateway(const MeshConfig& mesh, const Place& place,
+config::ConfigPtr MakeGateway(const MeshConfig& mesh, const RulePlace& place,
                               const config::ConfigObject& ingress) {
   auto gateway = std::make_shared<api::Gateway>();
   (*gateway->mutable_selector())["istio"] = SelectorOf(mesh);
@@ -190,7 +190,7 @@ config::ConfigPtr MakeGateway(const MeshConfig& mesh, const Place& place,
                 std::move(gateway));
 }
 
-config::ConfigPtr MakeVirtualService(const Place& place, const std::string& host,
+config::ConfigPtr MakeVirtualService(const RulePlace& place, const std::string& host,
                                      const std::vector<config::ConfigPtr>& ingresses, const FindPort& find) {
   std::vector<config::ConfigPtr> sorted = ingresses;
   std::sort(sorted.begin(), sorted.end(), [](const config::ConfigPtr& a, const config::ConfigPtr& b) {

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "jwks/key_set_text.h"
 #include "jwks/wanted.h"
-#include "mesh/policy_index.h"
+#include "mesh/index/policy_index.h"
 
 namespace fairlead::jwks {
 namespace {

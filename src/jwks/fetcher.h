@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "jwks/downloads.h"
 #include "jwks/schedule.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::jwks {
 

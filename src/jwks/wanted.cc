@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "istio/security/v1beta1/request_authentication.pb.h"
-#include "mesh/policy_index.h"
-#include "mesh/service_index.h"
+#include "mesh/index/policy_index.h"
+#include "mesh/index/service_index.h"
 #include "model/key_sets.h"
 
 namespace fairlead::jwks {

@@ -2,7 +2,7 @@
 #define FAIRLEAD_JWKS_WANTED_H_
 
 #include "jwks/schedule.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::jwks {
 

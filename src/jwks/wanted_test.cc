@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "istio/security/v1beta1/request_authentication.pb.h"
+#include "mesh/index/policy_index.h"
 #include "mesh/mesh_fixture.h"
-#include "mesh/policy_index.h"
 
 namespace fairlead::jwks {
 namespace {

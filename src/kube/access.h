@@ -1,8 +1,10 @@
 #ifndef FAIRLEAD_KUBE_ACCESS_H_
 #define FAIRLEAD_KUBE_ACCESS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,13 @@ absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string
 // The same of a text; `path` for messages and for what is relative to it.
 absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
                                              std::string_view context = "");
+
+// The same of a text by somebody who is not to see this machine's files or to run its programs. Of its users,
+// the unused ones too, only tokens, certificates that are written out and impersonation are accepted, and
+// besides what `accepted` names: clientCertificate, clientKey, tokenFile, exec. Paths are relative to the
+// working folder; `where` is for messages. Source: Istio's NewUntrustedRestConfig.
+absl::StatusOr<ServerAccess> ParseUntrustedKubeconfig(std::string_view text, const std::string& where,
+                                                      const std::set<std::string, std::less<>>& accepted);
 
 // Of a pod's service account: KUBERNETES_SERVICE_HOST and _PORT, and the folder with its token and roots.
 inline constexpr char kServiceAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/strings.h"
-#include "config/json_reader.h"
-#include "config/time_text.h"
+#include "base/time_text.h"
+#include "config/read/json_reader.h"
 #include "kube/program.h"
 
 namespace fairlead::kube {
@@ -66,7 +66,7 @@ absl::StatusOr<ClientCredentials::Given> ClientCredentials::Ask(const std::atomi
     return absl::UnavailableError(StrCat(plugin.command, ": it gave neither a token nor a certificate"));
   if (HasLineEnd(given.token) || given.certificate.empty() != given.key.empty())
     return absl::UnavailableError(StrCat(plugin.command, ": it gave a token or a certificate that is none"));
-  if (const auto time = config::ParseTimestamp(status.Find("expirationTimestamp").String()))
+  if (const auto time = ParseTimestamp(status.Find("expirationTimestamp").String()))
     given.expires = time->seconds;
   return given;
 }

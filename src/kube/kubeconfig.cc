@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/errno_text.h"
 #include "base/strings.h"
-#include "config/base64.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 #include "kube/access.h"
 
 namespace fairlead::kube {
@@ -21,9 +21,25 @@ struct CloseFile {
 // Reads one kubeconfig; the first mistake counts.
 class KubeconfigReader {
  public:
-  KubeconfigReader(const std::string& path, Node root) : path_(path), root_(root) {
-    const size_t slash = path.rfind('/');
-    if (slash != std::string::npos) folder_ = path.substr(0, slash + 1);
+  // `folder`: what paths in it are relative to, with a slash at its end; "": the working folder.
+  KubeconfigReader(const std::string& path, std::string folder, Node root)
+      : path_(path), folder_(std::move(folder)), root_(root) {}
+
+  // What ParseUntrustedKubeconfig does not accept; the first of it.
+  absl::Status CheckUsers(const std::set<std::string, std::less<>>& accepted) {
+    size_t index = 0;
+    for (Node entry : root_.Find("users").elements()) {
+      const Node user = entry.Find("user");
+      const std::string path = StrCat("users[", index++, "].user");
+      for (const auto& [key, option] : kUnsafe) {
+        const Node field = user.Find(key);
+        const bool set = field && !field.IsNull() && !(field.IsScalar() && field.text().empty());
+        if (set && !accepted.contains(option))
+          Mistake(field, Below(path, key),
+                  "this is not accepted of another cluster (PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS)");
+      }
+    }
+    return status_;
   }
 
   absl::StatusOr<ServerAccess> Read(std::string_view wanted) {
@@ -50,6 +66,12 @@ class KubeconfigReader {
   }
 
  private:
+  // Fields of users, and what the options call them.
+  static constexpr std::pair<std::string_view, std::string_view> kUnsafe[] = {
+      {"client-certificate", "clientCertificate"},
+      {"client-key", "clientKey"},
+      {"tokenFile", "tokenFile"},
+      {"exec", "exec"}};
   struct Named {
     Node node;
     std::string path;
@@ -111,7 +133,7 @@ class KubeconfigReader {
   std::string Data(const Named& of, std::string_view key) {
     const std::string text = Text(of.node, of.path, key);
     if (text.empty()) return "";
-    std::optional<std::string> bytes = config::DecodeBase64(text);
+    std::optional<std::string> bytes = DecodeBase64(text);
     if (!bytes) Mistake(of.node.Find(key), Below(of.path, key), "this is no base64");
     return bytes.value_or("");
   }
@@ -205,10 +227,17 @@ class KubeconfigReader {
   }
 
   const std::string& path_;
-  std::string folder_;
+  const std::string folder_;
   const Node root_;
   absl::Status status_;
 };
+
+absl::Status Readable(const config::YamlDocument& document, const std::string& path) {
+  if (document.problems.empty()) return absl::OkStatus();
+  const config::YamlProblem& problem = document.problems.front();
+  return absl::InvalidArgumentError(
+      StrCat(path, ":", problem.line, ": ", problem.path, problem.path.empty() ? "" : ": ", problem.message));
+}
 
 }  // namespace
 
@@ -232,12 +261,20 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
 absl::StatusOr<ServerAccess> ParseKubeconfig(std::string_view text, const std::string& path,
                                              std::string_view context) {
   const config::YamlDocument document = config::ParseYamlDocument(text);
-  if (!document.problems.empty()) {
-    const config::YamlProblem& problem = document.problems.front();
-    return absl::InvalidArgumentError(StrCat(path, ":", problem.line, ": ", problem.path,
-                                             problem.path.empty() ? "" : ": ", problem.message));
-  }
-  return KubeconfigReader(path, document.tree.root()).Read(context);
+  if (absl::Status status = Readable(document, path); !status.ok()) return status;
+  const size_t slash = path.rfind('/');
+  return KubeconfigReader(path, slash == std::string::npos ? "" : path.substr(0, slash + 1),
+                          document.tree.root())
+      .Read(context);
+}
+
+absl::StatusOr<ServerAccess> ParseUntrustedKubeconfig(std::string_view text, const std::string& where,
+                                                      const std::set<std::string, std::less<>>& accepted) {
+  const config::YamlDocument document = config::ParseYamlDocument(text);
+  if (absl::Status status = Readable(document, where); !status.ok()) return status;
+  KubeconfigReader reader(where, "", document.tree.root());
+  if (absl::Status status = reader.CheckUsers(accepted); !status.ok()) return status;
+  return reader.Read("");
 }
 
 absl::StatusOr<ServerAccess> ReadKubeconfig(const std::string& path, std::string_view context) {

@@ -161,5 +161,50 @@ TEST(InCluster, TheServiceAccountIsUsed) {
               HasSubstr("/nowhere/token"));
 }
 
+std::string Untrusted(std::string_view user, const std::set<std::string, std::less<>>& accepted = {}) {
+  const auto access = ParseUntrustedKubeconfig(File("server: 'https://a'", user), "Secret s/k", accepted);
+  return access.ok() ? "" : std::string(FromAbsl(access.status().message()));
+}
+
+TEST(UntrustedKubeconfig, WhatItSaysItselfIsAccepted) {
+  EXPECT_EQ(Untrusted("token: t"), "");
+  EXPECT_EQ(Untrusted("client-certificate-data: UEVN, client-key-data: UEVN"), "");
+  EXPECT_EQ(Untrusted("token: t, as: jane, as-groups: [dev]"), "");
+  EXPECT_EQ(Untrusted("token: t, tokenFile: '', exec: null"), "");
+}
+
+TEST(UntrustedKubeconfig, FilesAndProgramsOfThisMachineAreNotTouched) {
+  EXPECT_THAT(Untrusted("tokenFile: /etc/passwd"),
+              HasSubstr("Secret s/k:12: users[0].user.tokenFile: this is not accepted"));
+  EXPECT_THAT(Untrusted("exec: {command: /bin/sh, apiVersion: client.authentication.k8s.io/v1}"),
+              HasSubstr("users[0].user.exec: this is not accepted"));
+  EXPECT_THAT(Untrusted("client-certificate: c, client-key-data: UEVN"),
+              HasSubstr("users[0].user.client-certificate: this is not accepted"));
+  EXPECT_THAT(Untrusted("client-certificate-data: UEVN, client-key: k"),
+              HasSubstr("users[0].user.client-key: this is not accepted"));
+  EXPECT_THAT(Untrusted("token: t}\n- name: other\n  user: {exec: {command: x}"),
+              HasSubstr("users[1].user.exec: this is not accepted"))
+      << "of another user, too";
+}
+
+TEST(UntrustedKubeconfig, OptionsAcceptMore) {
+  EXPECT_EQ(Untrusted("tokenFile: token", {"tokenFile"}), "");
+  EXPECT_EQ(Untrusted("exec: {command: c, apiVersion: client.authentication.k8s.io/v1}", {"exec"}), "");
+  EXPECT_EQ(Untrusted("client-certificate: c, client-key: k", {"clientCertificate", "clientKey"}), "");
+  EXPECT_THAT(Untrusted("client-certificate: c, client-key: k", {"clientCertificate"}),
+              HasSubstr("client-key"));
+  const auto access =
+      ParseUntrustedKubeconfig(File("server: 'https://a'", "tokenFile: t"), "Secret s/k", {"tokenFile"});
+  ASSERT_TRUE(access.ok());
+  EXPECT_EQ(access->token_file, "t") << "relative to the working folder, not to the Secret's name";
+}
+
+TEST(UntrustedKubeconfig, OtherMistakesNameThePlace) {
+  const auto bad = ParseUntrustedKubeconfig("5", "Secret s/k", {});
+  EXPECT_THAT(FromAbsl(bad.status().message()), HasSubstr("Secret s/k:1: "));
+  const auto none = ParseUntrustedKubeconfig("current-context: c", "Secret s/k", {});
+  EXPECT_THAT(FromAbsl(none.status().message()), HasSubstr("there is no context \"c\""));
+}
+
 }  // namespace
 }  // namespace fairlead::kube

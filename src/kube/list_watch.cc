@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/excerpt.h"
+#include "base/percent.h"
 #include "base/strings.h"
 
 namespace fairlead::kube {
@@ -20,24 +21,6 @@ constexpr size_t kFewestObjects = 10;
 constexpr size_t kMostStuck = 5;
 
 // RFC 3986: what is not unreserved is escaped.
-std::string Escaped(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string escaped;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      escaped.push_back(c);
-    } else {
-      escaped.push_back('%');
-      escaped.push_back(kDigits[byte >> 4]);
-      escaped.push_back(kDigits[byte & 15]);
-    }
-  }
-  return escaped;
-}
-
 JsonFields Below(std::string_view key, const JsonFields* fields) {
   JsonFields all;
   if (fields != nullptr) all.below[std::string(key)] = *fields;
@@ -90,7 +73,7 @@ ListWatch::Milliseconds ListWatch::Backoff() {
 std::string ListWatch::ListTarget() const {
   std::string query;
   if (chunk_ > 0) StrAppend(&query, "&limit=", chunk_);
-  if (!continue_.empty()) StrAppend(&query, "&continue=", Escaped(continue_));
+  if (!continue_.empty()) StrAppend(&query, "&continue=", PercentEncoded(continue_));
   if (!options_.selector.empty()) StrAppend(&query, "&", options_.selector);
   if (!query.empty()) query.front() = '?';
   return options_.path + query;
@@ -100,7 +83,7 @@ std::string ListWatch::WatchTarget() {
   const auto watch = Milliseconds(options_.watch);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Random(watch, 2 * watch));
   ends_ = begun_ + seconds + std::chrono::seconds(30);
-  return StrCat(options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", Escaped(version_),
+  return StrCat(options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", PercentEncoded(version_),
                 "&timeoutSeconds=", seconds.count(), options_.selector.empty() ? "" : "&", options_.selector);
 }
 

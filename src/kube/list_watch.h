@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/json_reader.h"
+#include "config/read/json_reader.h"
 #include "config/tree.h"
 
 namespace fairlead::kube {

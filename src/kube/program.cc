@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "base/errno_text.h"
 #include "base/excerpt.h"
+#include "base/process_start.h"
 #include "base/strings.h"
 
 namespace fairlead::kube {
@@ -42,55 +42,6 @@ class Pipe {
   int ends_[2] = {-1, -1};
   const bool good_;
 };
-
-class SpawnSetup {
- public:
-  SpawnSetup(int out, int error) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, out, 1);
-    posix_spawn_file_actions_adddup2(&actions_, error, 2);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_,
-                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
-// The process's own variables, but for those that are given anew.
-std::vector<std::string> EnvironmentOf(const Program& program) {
-  std::vector<std::string> all;
-  for (char** own = environ; *own != nullptr; ++own) {
-    const std::string_view text(*own);
-    if (program.environment.count(std::string(text.substr(0, text.find('=')))) == 0) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : program.environment) all.push_back(StrCat(name, "=", value));
-  return all;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Whether there may be more.
 bool ReadSome(Pipe& pipe, std::string* text) {
@@ -133,10 +84,11 @@ class Run {
   absl::Status Start() {
     std::vector<std::string> words = {program_.command};
     words.insert(words.end(), program_.arguments.begin(), program_.arguments.end());
-    std::vector<std::string> variables = EnvironmentOf(program_);
-    const SpawnSetup setup(out_.write_end(), error_.write_end());
-    const int failed = posix_spawnp(&pid_, program_.command.c_str(), setup.actions(), setup.attributes(),
-                                    Pointers(words).data(), Pointers(variables).data());
+    ProcessStart start;
+    start.SetNull(0, O_RDONLY);
+    start.SetFile(1, out_.write_end());
+    start.SetFile(2, error_.write_end());
+    const int failed = start.Start(std::move(words), VariablesWith(program_.environment), &pid_);
     out_.CloseWrite();
     error_.CloseWrite();
     if (failed == 0) return absl::OkStatus();

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/json_fields.h"
 #include "config/kind.h"
+#include "config/read/json_fields.h"
 #include "config/tree.h"
 
 namespace fairlead::kube {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/strings.h"
-#include "config/json_reader.h"
+#include "config/read/json_reader.h"
 
 namespace fairlead::kube {
 namespace {

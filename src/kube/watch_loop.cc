@@ -248,6 +248,8 @@ void WatchLoop::Stop() {
   mailbox_->Wake();
 }
 
+void WatchLoop::Wake() { mailbox_->Wake(); }
+
 absl::StatusOr<config::Tree> WatchLoop::Get(const std::string& target, const std::string& accept) {
   absl::StatusOr<fetch::Request> request = credentials_.Get(target, &stopping_);
   if (!request.ok()) return request.status();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "config/json_reader.h"
+#include "config/read/json_reader.h"
 #include "fetch/client.h"
 #include "kube/credentials.h"
 #include "kube/list_watch.h"
@@ -19,7 +19,7 @@
 namespace fairlead::kube {
 
 // Runs ListWatches over an HTTP client: takes their requests out, feeds them what comes and the time. All of
-// it on the thread that calls Run, but for Stop, which any thread may call.
+// it on the thread that calls Run, but for Stop and Wake, which any thread may call.
 class WatchLoop {
  public:
   using Id = uint64_t;
@@ -51,6 +51,8 @@ class WatchLoop {
   // Unauthenticated as the server says; Cancelled where it is stopped.
   absl::StatusOr<config::Tree> Get(const std::string& target, const std::string& accept = "");
   void Stop();
+  // Run returns soon, as if something had come. Thread-safe.
+  void Wake();
 
   const ServerAccess& access() const { return credentials_.access(); }
 

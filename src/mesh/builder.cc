@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "base/unique_id.h"
-#include "mesh/destination_rule_index.h"
-#include "mesh/gateway_scopes.h"
-#include "mesh/object_index_builder.h"
-#include "mesh/policy_index.h"
-#include "mesh/registry_index_builders.h"
-#include "mesh/service_index_builder.h"
-#include "mesh/sidecar_scopes.h"
-#include "mesh/virtual_service_index_builder.h"
+#include "mesh/index/destination_rule_index.h"
+#include "mesh/index/object_index_builder.h"
+#include "mesh/index/policy_index.h"
+#include "mesh/index/registry_index_builders.h"
+#include "mesh/index/service_index_builder.h"
+#include "mesh/index/virtual_service_index_builder.h"
+#include "mesh/view/gateway_scopes.h"
+#include "mesh/view/sidecar_scopes.h"
 
 namespace fairlead::mesh {
 

@@ -7,7 +7,7 @@
 
 #include "config/diagnostic.h"
 #include "config/store.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 #include "model/key_sets.h"
 #include "model/registry_output.h"
 #include "model/settings.h"

@@ -11,7 +11,7 @@
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "mesh/builder.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy.h"
 #include "model/proxy_class.h"
 
@@ -133,7 +133,7 @@ model::ProxyPtr MakeProxy(const std::string& ns) {
   proxy->id = StrCat("service5-1.", ns);
   proxy->ns = proxy->metadata.ns = ns;
   proxy->ip_addresses = {"10.0.0.5"};
-  proxy->cls = model::ClassOf(*proxy);
+  proxy->proxy_class = model::ClassOf(*proxy);
   return proxy;
 }
 

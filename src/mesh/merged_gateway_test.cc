@@ -1,10 +1,10 @@
-#include "mesh/merged_gateway.h"
+#include "mesh/index/merged_gateway.h"
 
 #include <gmock/gmock.h>
 
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "mesh/mesh_fixture.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::mesh {
 namespace {
@@ -183,7 +183,7 @@ class RouterTest : public MeshFixture {
       auto proxy = std::make_shared<model::Proxy>(*MakeProxy("istio-system", "gw", "10.0.0.1"));
       proxy->type = model::ProxyType::kRouter;
       proxy->metadata.labels = std::move(labels);
-      proxy->cls = model::ClassOf(*proxy);
+      proxy->proxy_class = model::ClassOf(*proxy);
       proxy_ = proxy;
     }
     return ComputeProxyScope(*snapshot_, proxy_, previous);

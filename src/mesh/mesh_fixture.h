@@ -21,9 +21,9 @@
 #include "istio/networking/v1alpha3/workload_entry.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "mesh/builder.h"
-#include "mesh/mesh_texts.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/test_scope.h"
+#include "mesh/index/mesh_texts.h"
+#include "mesh/view/proxy_scope.h"
+#include "mesh/view/test_scope.h"
 #include "model/proxy.h"
 #include "model/proxy_class.h"
 #include "model/registry_output.h"
@@ -152,7 +152,7 @@ class MeshFixture : public testing::Test {
     proxy->ns = proxy->metadata.ns = ns;
     proxy->ip_addresses = {std::string(ip)};
     proxy->metadata.cluster_id = settings_.cluster_id;
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     return proxy;
   }
 

@@ -11,10 +11,10 @@
 #include "config/diagnostic.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
-#include "mesh/mesh_texts.h"
-#include "mesh/object_index_builder.h"
-#include "mesh/snapshot.h"
-#include "mesh/test_scope.h"
+#include "mesh/index/mesh_texts.h"
+#include "mesh/index/object_index_builder.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/test_scope.h"
 
 // For tests: what a snapshot says, as text; snapshots of equal content have equal texts.
 namespace fairlead::mesh {
@@ -68,7 +68,7 @@ inline std::string Text(const MeshSnapshot& snapshot, std::span<const char* cons
     const auto endpoints = snapshot.endpoints->Find(service->hostname, service->ns);
     StrAppend(&text, Names({service})[0], " ", service->address, " ",
               endpoints == nullptr ? "" : Text(*endpoints), "\n");
-    for (const model::ServicePtr& one : service->elsewhere)
+    for (const model::ServicePtr& one : service->in_other_clusters)
       StrAppend(&text, "  in ", one->cluster().str(), " ", one->address, "\n");
   }
   for (const VirtualServicePtr& v : snapshot.virtual_services->All()) text += Text(v);

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "config/time_text.h"
+#include "base/time_text.h"
 #include "google/protobuf/struct.pb.h"
 
 namespace fairlead::model {
@@ -26,7 +26,7 @@ const FieldDescriptor* FindField(const Descriptor& type, const std::string& name
 constexpr size_t kLongestDuration = 40;
 
 void RewriteDuration(Value* value) {
-  const auto duration = config::ParseDuration(value->string_value());
+  const auto duration = ParseDuration(value->string_value());
   if (!duration) return;
   char text[kLongestDuration];
   const bool negative = duration->seconds < 0 || duration->nanos < 0;

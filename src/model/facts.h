@@ -13,7 +13,7 @@ namespace fairlead::model {
 
 // Inputs of the mesh that are no objects, each found out by somebody of its own: one slot for each type. An
 // empty slot (null) says nothing: the fact is as it was. A further fact is one more type here, a row of its
-// effect in state::Mesh::TakeFacts and one of its reason in push/pending_changes.cc.
+// effect in state::Mesh::TakeFacts and one of its reason in push/publish/pending_changes.cc.
 class Facts {
  public:
   Facts() = default;

@@ -1,12 +1,12 @@
 #include "model/key_sets.h"
 
+#include "base/go_url.h"
 #include "config/check/names.h"
-#include "config/go_url.h"
 
 namespace fairlead::model {
 
 std::optional<KeyServer> KeyServerOf(std::string_view uri) {
-  const std::optional<config::GoUrl> url = config::ParseUrl(uri);
+  const std::optional<GoUrl> url = ParseUrl(uri);
   if (!url || (url->scheme != "http" && url->scheme != "https")) return std::nullopt;
   KeyServer server{url->host, url->scheme == "http" ? 80u : 443u};
   std::string_view host, port;

@@ -7,9 +7,10 @@
 
 #include "base/strings.h"
 #include "config/check/check.h"
-#include "config/no_effect.h"
-#include "config/proto_reader.h"
-#include "config/yaml.h"
+#include "config/config_source.h"
+#include "config/read/no_effect.h"
+#include "config/read/proto_reader.h"
+#include "config/read/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "model/settings_parts.h"
@@ -103,7 +104,6 @@ constexpr std::string_view kNoAmbient = "there is no ambient mode";
 constexpr NotActedOn kNotActedOn[] = {
     {"ca", "", "certificates are signed here, or by FAIRLEAD_SIGNER_URL"},
     {"certificates", "", kNeither},
-    {"configSources", "", "objects are read from --configDir"},
     {"enablePrometheusMerge", "true", "it is for the injection of sidecars, which Fairlead does not do"},
     {"hboneIdleTimeout", "", kNoAmbient},
     {"serviceScopeConfigs", "", kNoAmbient},
@@ -118,6 +118,12 @@ void NoteNotActedOn(Node root, Report& report) {
     if (node.IsNull() || (!row.harmless.empty() && node.text() == row.harmless)) continue;
     report.Warning(config::kNoEffectCode, node.line(), std::string(row.field),
                    StrCat("this has no effect: ", row.why));
+  }
+  for (const Node source : root.Find("configSources").elements()) {
+    const Node address = source.Find("address");
+    if (config::IsPlatformSource(address.String())) continue;
+    report.Warning(config::kNoEffectCode, source.line(), "configSources",
+                   "this has no effect: objects are read from --configDir, clusters and platforms");
   }
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/no_effect.h"
-#include "config/yaml.h"
+#include "config/read/no_effect.h"
+#include "config/read/yaml.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 

@@ -71,9 +71,9 @@ absl::Status CheckTexts(const envoy::config::core::v3::Node& node, const NodeLim
   status.Update(check("sub_zone", node.locality().sub_zone()));
   for (const auto& extension : node.extensions()) status.Update(check("extension", extension.name()));
   if (static_cast<size_t>(node.extensions_size()) > limits.entries * kExtensionsPerEntry) {
-    status.Update(absl::InvalidArgumentError(StrCat("the node has ", node.extensions_size(),
-                                                    " extensions, of at most ",
-                                                    limits.entries * kExtensionsPerEntry)));
+    status.Update(
+        absl::InvalidArgumentError(StrCat("the node has ", node.extensions_size(), " extensions, of at most ",
+                                          limits.entries * kExtensionsPerEntry)));
   }
   return status;
 }
@@ -141,7 +141,7 @@ absl::StatusOr<ProxyPtr> ParseProxy(const envoy::config::core::v3::Node& node, c
   proxy->version = ParseIstioVersion(proxy->metadata.istio_version);
   proxy->extensions = Extensions(node);
   SetAddressFamilies(*proxy);
-  proxy->cls = ClassOf(*proxy);
+  proxy->proxy_class = ClassOf(*proxy);
   return ProxyPtr(std::move(proxy));
 }
 

@@ -118,7 +118,7 @@ struct Proxy {
   // for a proxy that has proven nothing.
   std::optional<PeerIdentity> identity;
   ConfigSource source;  // of what its resources refer to; ADS unless the stream that it came over has another
-  ProxyClassPtr cls;    // what of all this matters to what it is sent; set by ParseProxy
+  ProxyClassPtr proxy_class;  // what of all this matters to what it is sent; set by ParseProxy
 };
 using ProxyPtr = std::shared_ptr<const Proxy>;
 

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/duration.h"
+#include "base/go_bool.h"
 #include "base/ip_address.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
 #include "model/proxyless.h"
@@ -13,16 +14,8 @@
 namespace fairlead::model {
 namespace {
 
-// What Go's strconv.ParseBool takes for true.
-bool IsTrue(std::string_view text) {
-  constexpr std::string_view kTrue[] = {"1", "t", "T", "TRUE", "true", "True"};
-  return std::find(std::begin(kTrue), std::end(kTrue), text) != std::end(kTrue);
-}
-
 // "true" of a key in the node's metadata that ProxyMetadata does not name.
-bool RawFlag(const ProxyMetadata& metadata, const char* key) {
-  return RawText(metadata, key) == "true";
-}
+bool RawFlag(const ProxyMetadata& metadata, const char* key) { return RawText(metadata, key) == "true"; }
 
 // Metadata that names more (a pod's own drain time, say) does not split classes.
 Interned CutDown(const istio::mesh::v1alpha1::ProxyConfig& config) {
@@ -47,7 +40,7 @@ void SetListening(const ProxyMetadata& metadata, ProxyClass* out) {
   out->http10 = metadata.http10;
   out->inbound_exact_balance = metadata.inbound_exact_balance;
   out->outbound_exact_balance = metadata.outbound_exact_balance;
-  out->unprivileged = IsTrue(metadata.unprivileged_pod);
+  out->unprivileged = ParseGoBool(metadata.unprivileged_pod).value_or(false);
   for (const int port : {metadata.envoy_status_port, metadata.envoy_prometheus_port,
                          metadata.envoy_secure_metrics_port, metadata.envoy_secure_merged_metrics_port}) {
     if (port > 0) out->reserved_ports.push_back(static_cast<uint32_t>(port));

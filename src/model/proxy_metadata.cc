@@ -2,6 +2,7 @@
 #include <cmath>
 #include <variant>
 
+#include "base/go_bool.h"
 #include "base/strings.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
@@ -134,13 +135,7 @@ absl::Status Read(std::string_view key, const Value& value, const NodeLimits& li
 // A boolean is a string, in any of the spellings that Go's strconv.ParseBool takes.
 absl::Status Read(std::string_view key, const Value& value, const NodeLimits& /*limits*/, bool& out) {
   if (value.has_string_value()) {
-    const std::string& text = value.string_value();
-    for (std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
-      if (text == yes) return out = true, absl::OkStatus();
-    }
-    for (std::string_view no : {"0", "f", "F", "FALSE", "false", "False"}) {
-      if (text == no) return out = false, absl::OkStatus();
-    }
+    if (const auto parsed = ParseGoBool(value.string_value())) return out = *parsed, absl::OkStatus();
   }
   return WrongType(key, "\"true\" or \"false\"");
 }
@@ -166,9 +161,7 @@ absl::Status Read(std::string_view key, const Value& value, const NodeLimits& /*
 constexpr size_t kPortText = 64;
 
 // What is no port counts as none.
-int PortNumber(double number) {
-  return number >= 0 && number <= 65535 ? static_cast<int>(number) : 0;
-}
+int PortNumber(double number) { return number >= 0 && number <= 65535 ? static_cast<int>(number) : 0; }
 
 // POD_PORTS is a JSON array inside a string:
 // "[{\"name\":\"http\",\"containerPort\":8080,\"protocol\":\"TCP\"}]".
@@ -213,8 +206,8 @@ absl::Status CheckTexts(std::string_view key, const Value& value, const NodeLimi
 // All of PROXY_CONFIG has room for so many of the longest texts: parts of it are in each HTTP listener.
 constexpr size_t kProxyConfigTexts = 8;
 
-// PROXY_CONFIG is the ProxyConfig message as JSON, durations in Go's form too; fields that a newer proxy knows
-// and we don't are left out.
+// PROXY_CONFIG is the ProxyConfig message as JSON, durations in Go's form too; fields that a newer proxy
+// knows and we don't are left out.
 absl::Status ReadProxyConfig(const Value& value, const NodeLimits& limits, M& out) {
   const size_t most = limits.text * kProxyConfigTexts;
   absl::Status status = CheckTexts("PROXY_CONFIG", value, limits);
@@ -226,8 +219,7 @@ absl::Status ReadProxyConfig(const Value& value, const NodeLimits& limits, M& ou
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   auto config = std::make_shared<istio::mesh::v1alpha1::ProxyConfig>();
-  if (!value.has_struct_value() ||
-      !google::protobuf::util::MessageToJsonString(written, &json).ok() ||
+  if (!value.has_struct_value() || !google::protobuf::util::MessageToJsonString(written, &json).ok() ||
       !google::protobuf::util::JsonStringToMessage(json, config.get(), options).ok()) {
     return WrongType("PROXY_CONFIG", "a ProxyConfig");
   }
@@ -293,8 +285,8 @@ absl::StatusOr<ProxyMetadata> ParseProxyMetadata(const google::protobuf::Struct&
   for (const Field& field : kFields) {
     const Value* value = Find(metadata, field.key);
     if (value == nullptr) continue;
-    absl::Status status = std::visit(
-        [&](auto member) { return Read(field.key, *value, limits, out.*member); }, field.member);
+    absl::Status status =
+        std::visit([&](auto member) { return Read(field.key, *value, limits, out.*member); }, field.member);
     if (!status.ok()) return status;
   }
   absl::Status status = ReadSpecial(metadata, limits, out);

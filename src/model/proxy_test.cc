@@ -117,16 +117,17 @@ TEST(ParseIstioVersion, UnreadableOnesCountAsTheNewest) {
 }
 
 TEST(ParseProxy, ExtensionsTellWhatAProxyCanRun) {
-  EXPECT_TRUE(Parse("{}")->cls->HasExtension("istio.stats")) << "one that lists none is an istio-proxy";
+  EXPECT_TRUE(Parse("{}")->proxy_class->HasExtension("istio.stats"))
+      << "one that lists none is an istio-proxy";
   auto node = NodeWith(kId);
   node.add_extensions()->set_name("envoy.filters.http.router");
   auto* disabled = node.add_extensions();
   disabled->set_name("envoy.filters.http.lua");
   disabled->set_disabled(true);
   const ProxyPtr stock = *ParseProxy(node);
-  EXPECT_TRUE(stock->cls->HasExtension("envoy.filters.http.router"));
-  EXPECT_FALSE(stock->cls->HasExtension("istio.stats"));
-  EXPECT_FALSE(stock->cls->HasExtension("envoy.filters.http.lua"));
+  EXPECT_TRUE(stock->proxy_class->HasExtension("envoy.filters.http.router"));
+  EXPECT_FALSE(stock->proxy_class->HasExtension("istio.stats"));
+  EXPECT_FALSE(stock->proxy_class->HasExtension("envoy.filters.http.lua"));
 }
 
 TEST(ExtensionSet, EqualListsAreOneObjectAsLongAsSomebodyHoldsIt) {

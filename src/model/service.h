@@ -90,7 +90,7 @@ struct Service {
   // The Services of the same name in further clusters, in the order of the clusters' ids, each as its own
   // cluster has it. This one is the first cluster's: the control plane's own comes before all others. Source:
   // Istio's aggregate controller, mergeService.
-  std::vector<std::shared_ptr<const Service>> elsewhere;
+  std::vector<std::shared_ptr<const Service>> in_other_clusters;
 
   // The cluster of `source`, as in config::ObjectMeta.
   Interned cluster() const { return source == nullptr ? Interned() : source->cluster(); }
@@ -132,7 +132,7 @@ using ServicePtr = std::shared_ptr<const Service>;
 // The service as a cluster (see config::ObjectMeta) has it; null where it has none.
 inline ServicePtr InCluster(const ServicePtr& service, const Interned& cluster) {
   if (service->cluster() == cluster) return service;
-  for (const ServicePtr& one : service->elsewhere) {
+  for (const ServicePtr& one : service->in_other_clusters) {
     if (one->cluster() == cluster) return one;
   }
   return nullptr;

@@ -29,7 +29,7 @@ const std::vector<std::string>& ClusterVips(const Service& service, const Addres
   static const auto* none = new std::vector<std::string>();
   if (!view.own_cluster && view.cluster.empty()) return *none;
   if (service.cluster() == view.cluster) return service.cluster_vips;
-  for (const ServicePtr& one : service.elsewhere) {
+  for (const ServicePtr& one : service.in_other_clusters) {
     if (one->cluster() == view.cluster) return one->cluster_vips;
   }
   return *none;
@@ -37,7 +37,7 @@ const std::vector<std::string>& ClusterVips(const Service& service, const Addres
 
 std::vector<std::string> AllClusterVips(const Service& service) {
   std::vector<std::string> all = service.cluster_vips;
-  for (const ServicePtr& one : service.elsewhere) {
+  for (const ServicePtr& one : service.in_other_clusters) {
     for (const std::string& vip : one->cluster_vips) {
       if (std::find(all.begin(), all.end(), vip) == all.end()) all.push_back(vip);
     }

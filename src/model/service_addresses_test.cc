@@ -60,7 +60,7 @@ TEST(ServiceAddresses, AreThoseOfTheClientsCluster) {
   Service service = DualStack(), there;
   there.address = "10.97.0.1";
   there.cluster_vips = {"10.97.0.1"};
-  service.elsewhere = {OfCluster(there, "east")};
+  service.in_other_clusters = {OfCluster(there, "east")};
   AddressView east = kBoth, unknown = kBoth, silent = kBoth;
   east.own_cluster = unknown.own_cluster = silent.own_cluster = false;
   east.cluster = "east";

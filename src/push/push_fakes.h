@@ -18,7 +18,7 @@
 #include "base/strings.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "gen/generator.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 // Stand-ins for what is around the pusher: a mesh that is a map of texts, and proxies that talk protobuf.
 namespace fairlead::push {
@@ -139,7 +139,7 @@ struct EndPusher {
 using OwnedPusher = std::unique_ptr<Pusher, EndPusher>;
 
 // The transport and the proxy at its other end. `stuck`: takes what is sent, but never comes back for more.
-class FakeProxy : public Connection, public std::enable_shared_from_this<FakeProxy> {
+class FakeProxy : public StreamConnection, public std::enable_shared_from_this<FakeProxy> {
  public:
   explicit FakeProxy(bool stuck = false) : stuck_(stuck) {}
   void Connect(Pusher* pusher, StreamOptions options = {}) {

@@ -57,7 +57,7 @@ class ClustersTest : public testing::Test {
     const model::ServicePtr service = mesh_.Service(kWeb);
     if (service == nullptr) return texts;
     texts.push_back(StrCat(service->cluster().str(), ":", Join(service->cluster_vips, ",")));
-    for (const model::ServicePtr& one : service->elsewhere)
+    for (const model::ServicePtr& one : service->in_other_clusters)
       texts.push_back(StrCat(one->cluster().str(), ":", Join(one->cluster_vips, ",")));
     return texts;
   }

@@ -29,7 +29,7 @@ ServicePtr ServiceTable::Complete(const ServicePtr& plain, const std::vector<Ser
   if (it == aliases_.end() && elsewhere.empty()) return plain;
   auto service = std::make_shared<Service>(*plain);
   if (it != aliases_.end()) service->aliases = it->second;
-  service->elsewhere = elsewhere;
+  service->in_other_clusters = elsewhere;
   std::set<std::string> accounts(plain->service_accounts.begin(), plain->service_accounts.end());
   for (const ServicePtr& one : elsewhere)
     accounts.insert(one->service_accounts.begin(), one->service_accounts.end());
@@ -71,7 +71,7 @@ void ServiceTable::JoinClusters(const Interned& host, const config::ObjectKey& s
   }
   const Item first = by_source_.Find(keys.front())->front();
   SetExternalName({host, service.ns}, IsAlias(*first.plain) ? &first.plain->external_name : nullptr);
-  if (first.complete != nullptr && first.complete->elsewhere == elsewhere) return;
+  if (first.complete != nullptr && first.complete->in_other_clusters == elsewhere) return;
   SetComplete(&by_source_[keys.front()].front(), Complete(first.plain, elsewhere));
 }
 
@@ -172,7 +172,7 @@ void ServiceTable::RefreshHost(const Interned& host) {
     for (Item& item : by_source_[source]) {
       if (item.plain->hostname != host || item.complete == nullptr) continue;
       all_.Erase(item.complete);
-      item.complete = Complete(item.plain, item.complete->elsewhere);
+      item.complete = Complete(item.plain, item.complete->in_other_clusters);
       all_.Insert(item.complete);
     }
   }

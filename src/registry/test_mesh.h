@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "config/store.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
@@ -131,7 +131,8 @@ inline std::string ToText(const model::Service& s) {
   for (const model::NamespacedHost& alias : s.aliases)
     StrAppend(&text, " alias=", alias.ns, "/", alias.hostname);
   if (!s.cluster().empty()) StrAppend(&text, " of=", s.cluster().str());
-  for (const model::ServicePtr& one : s.elsewhere) StrAppend(&text, " elsewhere={", ToText(*one), "}");
+  for (const model::ServicePtr& one : s.in_other_clusters)
+    StrAppend(&text, " elsewhere={", ToText(*one), "}");
   return text;
 }
 

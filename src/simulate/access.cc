@@ -58,26 +58,26 @@ Rule RuleOf(const std::string& name) {
 
 std::string ToText(const Rule& rule) { return StrCat(ToText(rule.policy), " rule ", rule.number); }
 
-void AddPolicy(const Rule& rule, Outcome* outcome) {
+void AddPolicy(const Rule& rule, SimulationOutcome* outcome) {
   auto& all = outcome->objects;
   if (std::find(all.begin(), all.end(), rule.policy) == all.end()) all.push_back(rule.policy);
 }
 
-bool Refuse(const Request& request, std::string reason, Outcome* outcome) {
-  outcome->verdict = request.is_http() ? Verdict::kDirectResponse : Verdict::kClosed;
+bool Refuse(const SimulatedRequest& request, std::string reason, SimulationOutcome* outcome) {
+  outcome->verdict = request.is_http() ? CallVerdict::kDirectResponse : CallVerdict::kClosed;
   outcome->status = request.is_http() ? 403 : 0;
   outcome->reason = std::move(reason);
   return true;
 }
 
 // None of several policies allows the request: all of them are to blame.
-bool RefuseForWantOfOne(const RBAC& rules, const Request& request, Outcome* outcome) {
+bool RefuseForWantOfOne(const RBAC& rules, const SimulatedRequest& request, SimulationOutcome* outcome) {
   for (const auto& [name, policy] : rules.policies()) AddPolicy(RuleOf(name), outcome);
   std::sort(outcome->objects.begin(), outcome->objects.end());
   return Refuse(request, "no AuthorizationPolicy allows it", outcome);
 }
 
-bool Enforce(const RBAC& rules, const Request& request, Outcome* outcome) {
+bool Enforce(const RBAC& rules, const SimulatedRequest& request, SimulationOutcome* outcome) {
   const std::string met = MetPolicy(rules, request);
   const Rule rule = RuleOf(met);
   if (rules.action() == RBAC::ALLOW && met.empty()) return RefuseForWantOfOne(rules, request, outcome);
@@ -99,8 +99,8 @@ bool Enforce(const RBAC& rules, const Request& request, Outcome* outcome) {
 }
 
 // Rules that enforce nothing: what they find is told, and left for the filter that asks an authorizer.
-void Try(std::string_view filter, const RBAC& rules, const std::string& prefix, Request* request,
-         Outcome* outcome) {
+void Try(std::string_view filter, const RBAC& rules, const std::string& prefix, SimulatedRequest* request,
+         SimulationOutcome* outcome) {
   const std::string met = MetPolicy(rules, *request);
   if (!met.empty()) {
     auto& of_filter = (*request->metadata.mutable_fields())[std::string(filter)];
@@ -115,8 +115,8 @@ void Try(std::string_view filter, const RBAC& rules, const std::string& prefix, 
 }
 
 template <typename Rbac>
-bool RunRbac(std::string_view filter, const google::protobuf::Any& config, Request* request,
-             Outcome* outcome) {
+bool RunRbac(std::string_view filter, const google::protobuf::Any& config, SimulatedRequest* request,
+             SimulationOutcome* outcome) {
   Rbac rbac;
   if (!config.UnpackTo(&rbac)) return false;
   if (rbac.has_shadow_rules())
@@ -125,7 +125,7 @@ bool RunRbac(std::string_view filter, const google::protobuf::Any& config, Reque
 }
 
 template <typename Authorizer>
-void Ask(const google::protobuf::Any& config, const Request& request, Outcome* outcome) {
+void Ask(const google::protobuf::Any& config, const SimulatedRequest& request, SimulationOutcome* outcome) {
   Authorizer authorizer;
   if (!config.UnpackTo(&authorizer)) return;
   if (authorizer.has_filter_enabled_metadata() && !Matches(authorizer.filter_enabled_metadata(), request))
@@ -145,7 +145,8 @@ bool DecidesAccess(std::string_view filter) {
   return std::find(kAll.begin(), kAll.end(), filter) != kAll.end();
 }
 
-bool RefusedByAccess(const HttpConnectionManager& manager, Request* request, Outcome* outcome) {
+bool RefusedByAccess(const HttpConnectionManager& manager, SimulatedRequest* request,
+                     SimulationOutcome* outcome) {
   for (const auto& filter : manager.http_filters()) {
     if (filter.disabled()) continue;
     const auto& config = filter.typed_config();
@@ -156,13 +157,14 @@ bool RefusedByAccess(const HttpConnectionManager& manager, Request* request, Out
   return false;
 }
 
-bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, Request* request, Outcome* outcome) {
+bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, SimulatedRequest* request,
+                     SimulationOutcome* outcome) {
   if (filter.name() == kNetworkAuthorizer) Ask<NetworkAuthorizer>(filter.typed_config(), *request, outcome);
   if (filter.name() != kNetworkRbac ||
       !RunRbac<NetworkRbac>(kNetworkRbac, filter.typed_config(), request, outcome))
     return false;
   // A filter of connections closes them, whatever they carry.
-  outcome->verdict = Verdict::kClosed;
+  outcome->verdict = CallVerdict::kClosed;
   outcome->status = 0;
   return true;
 }

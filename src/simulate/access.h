@@ -19,9 +19,10 @@ bool DecidesAccess(std::string_view filter);
 // only for audit, become steps of the outcome. An external authorizer is noted, and taken to allow.
 bool RefusedByAccess(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
-    Request* request, Outcome* outcome);
+    SimulatedRequest* request, SimulationOutcome* outcome);
 // The same for one network filter; REQUIRES: DecidesAccess(filter.name()).
-bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, Request* request, Outcome* outcome);
+bool RefusedByAccess(const envoy::config::listener::v3::Filter& filter, SimulatedRequest* request,
+                     SimulationOutcome* outcome);
 
 }  // namespace fairlead::simulate
 

@@ -32,7 +32,7 @@ bool InRange(const CidrRange& range, std::string_view address) {
 }
 
 // The client as proxies before this one tell of it: the last address of x-forwarded-for, else the peer.
-std::string RemoteAddress(const Request& request) {
+std::string RemoteAddress(const SimulatedRequest& request) {
   const std::optional<std::string> forwarded = request.Header("x-forwarded-for");
   if (!forwarded) return request.source_address;
   const std::string last(Trim(Split(*forwarded, ',').back()));
@@ -40,7 +40,8 @@ std::string RemoteAddress(const Request& request) {
 }
 
 // "*" is a segment, "**" what is left.
-bool MatchesTemplate(const envoy::config::core::v3::TypedExtensionConfig& extension, const Request& request) {
+bool MatchesTemplate(const envoy::config::core::v3::TypedExtensionConfig& extension,
+                     const SimulatedRequest& request) {
   constexpr std::string_view kSegment = "[a-zA-Z0-9\\-._~%!$&'()+,;:@=]+";
   constexpr std::string_view kRest = "[a-zA-Z0-9\\-._~%!$&'()+,;:@=/]*";
   UriTemplateMatchConfig config;
@@ -61,22 +62,22 @@ bool MatchesTemplate(const envoy::config::core::v3::TypedExtensionConfig& extens
 }
 
 template <typename Rules>
-bool All(const Rules& rules, const Request& request) {
+bool All(const Rules& rules, const SimulatedRequest& request) {
   return std::all_of(rules.begin(), rules.end(), [&](const auto& one) { return Matches(one, request); });
 }
 template <typename Rules>
-bool Any(const Rules& rules, const Request& request) {
+bool Any(const Rules& rules, const SimulatedRequest& request) {
   return std::any_of(rules.begin(), rules.end(), [&](const auto& one) { return Matches(one, request); });
 }
 
-bool MatchesIdentity(const Principal::Authenticated& wanted, const Request& request) {
+bool MatchesIdentity(const Principal::Authenticated& wanted, const SimulatedRequest& request) {
   if (!request.tls || request.identity.empty()) return false;
   return !wanted.has_principal_name() || Matches(wanted.principal_name(), request.identity);
 }
 
 }  // namespace
 
-bool Matches(const Permission& permission, const Request& request) {
+bool Matches(const Permission& permission, const SimulatedRequest& request) {
   switch (permission.rule_case()) {
     case Permission::kAndRules:
       return All(permission.and_rules().rules(), request);
@@ -105,7 +106,7 @@ bool Matches(const Permission& permission, const Request& request) {
   }
 }
 
-bool Matches(const Principal& principal, const Request& request) {
+bool Matches(const Principal& principal, const SimulatedRequest& request) {
   switch (principal.identifier_case()) {
     case Principal::kAndIds:
       return All(principal.and_ids().ids(), request);
@@ -135,7 +136,7 @@ bool Matches(const Principal& principal, const Request& request) {
   }
 }
 
-std::string MetPolicy(const envoy::config::rbac::v3::RBAC& rules, const Request& request) {
+std::string MetPolicy(const envoy::config::rbac::v3::RBAC& rules, const SimulatedRequest& request) {
   const std::map<std::string, Policy> by_name(rules.policies().begin(), rules.policies().end());
   for (const auto& [name, policy] : by_name) {
     if (policy.has_condition()) continue;

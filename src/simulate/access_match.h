@@ -10,12 +10,12 @@
 // (conditions in CEL, custom matchers) match nothing.
 namespace fairlead::simulate {
 
-bool Matches(const envoy::config::rbac::v3::Permission& permission, const Request& request);
-bool Matches(const envoy::config::rbac::v3::Principal& principal, const Request& request);
+bool Matches(const envoy::config::rbac::v3::Permission& permission, const SimulatedRequest& request);
+bool Matches(const envoy::config::rbac::v3::Principal& principal, const SimulatedRequest& request);
 
 // The name of the policy that the request meets: of several the first by name, as in Envoy; "" where it meets
 // none.
-std::string MetPolicy(const envoy::config::rbac::v3::RBAC& rules, const Request& request);
+std::string MetPolicy(const envoy::config::rbac::v3::RBAC& rules, const SimulatedRequest& request);
 
 }  // namespace fairlead::simulate
 

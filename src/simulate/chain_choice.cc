@@ -20,9 +20,9 @@ using Chains = std::vector<const FilterChain*>;
 // where it does not ask, kMiss where it asks for something else.
 constexpr int kMiss = -1;
 constexpr int kUnasked = 0;
-using Score = std::function<int(const FilterChainMatch&, const Connection&)>;
+using Score = std::function<int(const FilterChainMatch&, const SimulatedConnection&)>;
 
-int PortScore(const FilterChainMatch& match, const Connection& connection) {
+int PortScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   if (!match.has_destination_port()) return kUnasked;
   return match.destination_port().value() == connection.destination_port ? 1 : kMiss;
 }
@@ -41,7 +41,7 @@ int RangeScore(const Ranges& ranges, const IpAddress& address) {
 }
 
 // Exact names before wildcards, longer wildcards before shorter.
-int ServerNameScore(const FilterChainMatch& match, const Connection& connection) {
+int ServerNameScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   if (match.server_names().empty()) return kUnasked;
   const std::string_view name = connection.server_name;
   int best = kMiss;
@@ -55,13 +55,13 @@ int ServerNameScore(const FilterChainMatch& match, const Connection& connection)
   return best;
 }
 
-int TransportScore(const FilterChainMatch& match, const Connection& connection) {
+int TransportScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   if (match.transport_protocol().empty()) return kUnasked;
   return match.transport_protocol() == connection.transport_protocol ? 1 : kMiss;
 }
 
 // The first of the protocols that the peer offers counts most.
-int ApplicationScore(const FilterChainMatch& match, const Connection& connection) {
+int ApplicationScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   if (match.application_protocols().empty()) return kUnasked;
   const auto& offered = connection.application_protocols;
   for (size_t i = 0; i < offered.size(); ++i) {
@@ -72,7 +72,7 @@ int ApplicationScore(const FilterChainMatch& match, const Connection& connection
   return kMiss;
 }
 
-int SourceTypeScore(const FilterChainMatch& match, const Connection& connection) {
+int SourceTypeScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   const bool local = connection.source.is_loopback() || connection.source == connection.destination;
   switch (match.source_type()) {
     case FilterChainMatch::SAME_IP_OR_LOOPBACK:
@@ -84,7 +84,7 @@ int SourceTypeScore(const FilterChainMatch& match, const Connection& connection)
   }
 }
 
-int SourcePortScore(const FilterChainMatch& match, const Connection& connection) {
+int SourcePortScore(const FilterChainMatch& match, const SimulatedConnection& connection) {
   const auto& ports = match.source_ports();
   if (ports.empty()) return kUnasked;
   return std::find(ports.begin(), ports.end(), connection.source_port) != ports.end() ? 1 : kMiss;
@@ -107,7 +107,7 @@ const std::vector<Score>& Criteria() {
   return criteria;
 }
 
-Chains BestAt(const Score& score, const Chains& chains, const Connection& connection) {
+Chains BestAt(const Score& score, const Chains& chains, const SimulatedConnection& connection) {
   Chains best;
   int best_score = kUnasked;
   for (const FilterChain* chain : chains) {
@@ -122,7 +122,7 @@ Chains BestAt(const Score& score, const Chains& chains, const Connection& connec
 
 }  // namespace
 
-const FilterChain* ChooseFilterChain(const Listener& listener, const Connection& connection) {
+const FilterChain* ChooseFilterChain(const Listener& listener, const SimulatedConnection& connection) {
   Chains chains;
   for (const FilterChain& chain : listener.filter_chains()) chains.push_back(&chain);
   for (const Score& score : Criteria()) chains = BestAt(score, chains, connection);

@@ -17,7 +17,7 @@ namespace fairlead::simulate {
 using Listeners = std::vector<envoy::config::listener::v3::Listener>;
 
 // A connection as filter chains are matched: addresses, and what listener filters found out.
-struct Connection {
+struct SimulatedConnection {
   IpAddress source, destination;
   uint32_t source_port = 0, destination_port = 0;
   std::string transport_protocol = "raw_buffer";
@@ -26,7 +26,7 @@ struct Connection {
 };
 
 // InvalidArgument where an address of the request is none.
-absl::StatusOr<Connection> ConnectionOf(const Request& request);
+absl::StatusOr<SimulatedConnection> ConnectionOf(const SimulatedRequest& request);
 
 // The accepting listener and the serving listener. The first hands over if it restores the original
 // destination and a listener of that address exists. Both null where nothing accepts it.
@@ -34,16 +34,17 @@ struct ChosenListener {
   const envoy::config::listener::v3::Listener* accepted_by = nullptr;
   const envoy::config::listener::v3::Listener* served_by = nullptr;
 };
-ChosenListener ChooseListener(const Listeners& listeners, Direction direction, const Connection& connection);
+ChosenListener ChooseListener(const Listeners& listeners, CallDirection direction,
+                              const SimulatedConnection& connection);
 
 // The findings of the listener's filters in the first bytes: transport protocol, server name and protocols.
-void Inspect(const envoy::config::listener::v3::Listener& listener, const Request& request,
-             Connection* connection);
+void Inspect(const envoy::config::listener::v3::Listener& listener, const SimulatedRequest& request,
+             SimulatedConnection* connection);
 
 // The filter chain for an inspected connection, or the default one; null where there is none. Envoy goes
 // down the criteria in a fixed order, takes the most specific value at each, and does not come back.
 const envoy::config::listener::v3::FilterChain* ChooseFilterChain(
-    const envoy::config::listener::v3::Listener& listener, const Connection& connection);
+    const envoy::config::listener::v3::Listener& listener, const SimulatedConnection& connection);
 
 }  // namespace fairlead::simulate
 

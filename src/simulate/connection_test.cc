@@ -11,21 +11,21 @@ namespace {
 
 using envoy::config::listener::v3::Listener;
 
-Connection To(const char* ip, uint32_t port) {
-  Request request;
+SimulatedConnection To(const char* ip, uint32_t port) {
+  SimulatedRequest request;
   request.source_address = "10.0.0.9";
   request.destination_address = ip;
   request.destination_port = port;
   return *ConnectionOf(request);
 }
 
-std::string Chosen(const Listener& listener, const Connection& connection) {
+std::string Chosen(const Listener& listener, const SimulatedConnection& connection) {
   const auto* chain = ChooseFilterChain(listener, connection);
   return chain == nullptr ? "none" : chain->name();
 }
 
-std::string Served(const Listeners& listeners, const Connection& connection,
-                   Direction direction = Direction::kOutbound) {
+std::string Served(const Listeners& listeners, const SimulatedConnection& connection,
+                   CallDirection direction = CallDirection::kOutbound) {
   const ChosenListener chosen = ChooseListener(listeners, direction, connection);
   return chosen.served_by == nullptr ? "none" : chosen.served_by->name();
 }
@@ -44,7 +44,7 @@ TEST(ChooseListener, ExactAddressBeforeWildcardBeforeTheCatchAll) {
   EXPECT_EQ(Served(listeners, To("10.0.0.2", 80)), "any");
   EXPECT_EQ(Served(listeners, To("10.0.0.1", 81)), "catch");
   EXPECT_EQ(Served(listeners, To("2001:db8::1", 80)), "none");  // nobody listens to IPv6
-  EXPECT_EQ(Served(listeners, To("10.0.0.1", 80), Direction::kInbound), "none");
+  EXPECT_EQ(Served(listeners, To("10.0.0.1", 80), CallDirection::kInbound), "none");
 }
 
 TEST(ChooseListener, AdditionalAddressesCount) {
@@ -76,7 +76,7 @@ TEST(ChooseFilterChain, DoesNotComeBackFromAMoreSpecificPort) {
     filter_chains { name: "tls on 80" filter_chain_match { destination_port { value: 80 } transport_protocol: "tls" } }
     filter_chains { name: "all" filter_chain_match { transport_protocol: "raw_buffer" } }
     default_filter_chain { name: "default" })");
-  Connection connection = To("10.0.0.1", 80);
+  SimulatedConnection connection = To("10.0.0.1", 80);
   EXPECT_EQ(Chosen(listener, connection), "default");
   connection.destination_port = 81;
   EXPECT_EQ(Chosen(listener, connection), "all");
@@ -90,7 +90,7 @@ TEST(ChooseFilterChain, LongestPrefixThenServerName) {
     filter_chains { name: "wide" filter_chain_match { prefix_ranges { address_prefix: "10.0.0.0" prefix_len { value: 8 } } } }
     filter_chains { name: "narrow" filter_chain_match {
       prefix_ranges { address_prefix: "10.1.0.0" prefix_len { value: 16 } } server_names: "a.example.com" } })");
-  Connection connection = To("10.1.2.3", 80);
+  SimulatedConnection connection = To("10.1.2.3", 80);
   EXPECT_EQ(Chosen(listener, connection), "none");  // within the longest prefix only
   connection.server_name = "a.example.com";
   EXPECT_EQ(Chosen(listener, connection), "narrow");
@@ -104,7 +104,7 @@ TEST(ChooseFilterChain, ServerNames) {
     filter_chains { name: "long" filter_chain_match { server_names: "*.b.example.com" } }
     filter_chains { name: "short" filter_chain_match { server_names: "*.example.com" } }
     filter_chains { name: "any" })");
-  Connection connection = To("10.1.2.3", 443);
+  SimulatedConnection connection = To("10.1.2.3", 443);
   for (const auto& [name, chain] :
        {std::pair("a.b.example.com", "exact"), std::pair("x.b.example.com", "long"),
         std::pair("b.example.com", "short"), std::pair("x.y.example.com", "short"),
@@ -118,7 +118,7 @@ TEST(ChooseFilterChain, TheFirstProtocolOfferedCounts) {
   const auto listener = FromText<Listener>(R"(
     filter_chains { name: "http" filter_chain_match { application_protocols: ["istio-http/1.1", "istio-h2"] } }
     filter_chains { name: "tcp" filter_chain_match { application_protocols: ["istio", "istio-peer-exchange"] } })");
-  Connection connection = To("10.1.2.3", 80);
+  SimulatedConnection connection = To("10.1.2.3", 80);
   connection.application_protocols = {"istio-peer-exchange", "istio-h2"};
   EXPECT_EQ(Chosen(listener, connection), "tcp");
   connection.application_protocols = {"unknown", "istio-h2", "istio"};
@@ -133,7 +133,7 @@ TEST(ChooseFilterChain, Sources) {
     filter_chains { name: "near" filter_chain_match {
       source_prefix_ranges { address_prefix: "10.0.0.0" prefix_len { value: 8 } } source_ports: 7 } }
     filter_chains { name: "far" })");
-  Connection connection = To("10.1.2.3", 80);
+  SimulatedConnection connection = To("10.1.2.3", 80);
   connection.source_port = 7;
   EXPECT_EQ(Chosen(listener, connection), "near");
   connection.source_port = 8;
@@ -154,18 +154,18 @@ TEST(Inspect, AFilterMayBeDisabledForPorts) {
     })");
   listener.mutable_listener_filters(0)->mutable_typed_config()->PackFrom(
       envoy::extensions::filters::listener::http_inspector::v3::HttpInspector());
-  Request request;
+  SimulatedRequest request;
   for (const auto& [port, seen] : {std::pair(80, false), std::pair(81, true), std::pair(90, false)}) {
-    Connection connection = To("10.0.0.1", static_cast<uint32_t>(port));
+    SimulatedConnection connection = To("10.0.0.1", static_cast<uint32_t>(port));
     Inspect(listener, request, &connection);
     EXPECT_EQ(!connection.application_protocols.empty(), seen) << port;
   }
 }
 
 TEST(Inspect, WithoutInspectorsNothingIsKnown) {
-  Request request;
+  SimulatedRequest request;
   request.tls = Tls{"a.example.com", {"h2"}, false};
-  Connection connection = To("10.0.0.1", 443);
+  SimulatedConnection connection = To("10.0.0.1", 443);
   Inspect(Listener(), request, &connection);
   EXPECT_EQ(connection.transport_protocol, "raw_buffer");
   EXPECT_EQ(connection.server_name, "");

@@ -144,7 +144,7 @@ std::vector<Candidate> Spread(const Cluster& cluster, const ClusterLoadAssignmen
   return out;
 }
 
-Candidate OriginalDestination(const Cluster& cluster, const Request& request) {
+Candidate OriginalDestination(const Cluster& cluster, const SimulatedRequest& request) {
   const auto& config = cluster.original_dst_lb_config();
   const uint32_t port = config.has_upstream_port_override() ? config.upstream_port_override().value()
                                                             : request.destination_port;
@@ -157,7 +157,7 @@ Candidate OriginalDestination(const Cluster& cluster, const Request& request) {
 }
 
 // A dynamic forward proxy resolves the name that the request is for.
-Candidate RequestedHost(const Cluster& cluster, const Request& request) {
+Candidate RequestedHost(const Cluster& cluster, const SimulatedRequest& request) {
   const bool by_server_name = !request.is_http() && request.tls;
   const std::string_view host =
       by_server_name ? std::string_view(request.tls->server_name) : WithoutPort(request.authority);
@@ -169,7 +169,7 @@ Candidate RequestedHost(const Cluster& cluster, const Request& request) {
 }
 
 std::vector<Candidate> CandidatesOf(const ProxyResources& resources, const Cluster& cluster,
-                                    const Request& request) {
+                                    const SimulatedRequest& request) {
   if (cluster.type() == Cluster::ORIGINAL_DST) return {OriginalDestination(cluster, request)};
   if (cluster.cluster_type().name() == "envoy.clusters.dynamic_forward_proxy")
     return {RequestedHost(cluster, request)};
@@ -181,7 +181,8 @@ std::vector<Candidate> CandidatesOf(const ProxyResources& resources, const Clust
 
 }  // namespace
 
-Destination DestinationOf(const ProxyResources& resources, std::string_view cluster, const Request& request) {
+Destination DestinationOf(const ProxyResources& resources, std::string_view cluster,
+                          const SimulatedRequest& request) {
   Destination out;
   out.cluster = cluster;
   const auto found = resources.clusters.find(cluster);

@@ -13,7 +13,8 @@ namespace fairlead::simulate {
 // spreads it by health. All of them if so few are healthy that Envoy panics. A cluster to the original
 // destination has that one; a DNS cluster has names. `problem` where there is no such cluster or nobody to
 // choose.
-Destination DestinationOf(const ProxyResources& resources, std::string_view cluster, const Request& request);
+Destination DestinationOf(const ProxyResources& resources, std::string_view cluster,
+                          const SimulatedRequest& request);
 
 // "no cluster NAME": what a Destination's problem says where the proxy does not have the cluster.
 bool IsUnknownCluster(const Destination& destination);

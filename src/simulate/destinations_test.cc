@@ -36,7 +36,8 @@ ProxyResources WithPriorities(const std::vector<std::string>& priorities, const 
 
 std::vector<std::string> Addresses(const ProxyResources& resources) {
   std::vector<std::string> out;
-  for (const Candidate& one : DestinationOf(resources, "c", Request()).candidates) out.push_back(one.address);
+  for (const Candidate& one : DestinationOf(resources, "c", SimulatedRequest()).candidates)
+    out.push_back(one.address);
   return out;
 }
 
@@ -64,8 +65,8 @@ TEST(Destination, PanicsWhereTooFewAreHealthy) {
 }
 
 TEST(Destination, NobodyThere) {
-  EXPECT_EQ(DestinationOf(WithPriorities({}), "c", Request()).problem, "no endpoint of c");
-  const Destination unknown = DestinationOf({}, "c", Request());
+  EXPECT_EQ(DestinationOf(WithPriorities({}), "c", SimulatedRequest()).problem, "no endpoint of c");
+  const Destination unknown = DestinationOf({}, "c", SimulatedRequest());
   EXPECT_EQ(unknown.problem, "no cluster c");
   EXPECT_TRUE(IsUnknownCluster(unknown));
 }
@@ -73,7 +74,7 @@ TEST(Destination, NobodyThere) {
 TEST(Destination, OriginalDestination) {
   ProxyResources resources;
   resources.clusters["c"] = FromText<Cluster>("name: 'c' type: ORIGINAL_DST");
-  Request request;
+  SimulatedRequest request;
   request.destination_address = "2001:db8::1";
   request.destination_port = 81;
   EXPECT_EQ(DestinationOf(resources, "c", request).candidates.front().address, "[2001:db8::1]:81");
@@ -94,7 +95,7 @@ TEST(Destination, TransportByEndpointMetadata) {
       resources.clusters["c"].mutable_load_assignment()->mutable_endpoints(0)->mutable_lb_endpoints(0);
   auto& metadata = (*first->mutable_metadata()->mutable_filter_metadata())["envoy.transport_socket_match"];
   (*metadata.mutable_fields())["tlsMode"].set_string_value("istio");
-  const Destination destination = DestinationOf(resources, "c", Request());
+  const Destination destination = DestinationOf(resources, "c", SimulatedRequest());
   EXPECT_EQ(ToText(destination.candidates[0].transport), "mutual TLS (SNI s)");
   EXPECT_EQ(ToText(destination.candidates[1].transport), "plaintext");
 }

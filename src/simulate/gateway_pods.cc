@@ -11,7 +11,7 @@
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/gateway_class.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
-#include "mesh/policy_selection.h"
+#include "mesh/index/policy_selection.h"
 
 namespace fairlead::simulate {
 namespace {

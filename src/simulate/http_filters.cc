@@ -46,15 +46,15 @@ std::optional<Config> RouteConfig(const RoutePlace& place, std::string_view filt
   return std::nullopt;
 }
 
-bool Answer(int status, std::string_view reason, Outcome* outcome) {
-  outcome->verdict = Verdict::kDirectResponse;
+bool Answer(int status, std::string_view reason, SimulationOutcome* outcome) {
+  outcome->verdict = CallVerdict::kDirectResponse;
   outcome->status = status;
   outcome->reason = reason;
   return true;
 }
 
 // A preflight request of an allowed origin is answered; everything else passes.
-bool RunCors(const RoutePlace& place, const Request& request, Outcome* outcome) {
+bool RunCors(const RoutePlace& place, const SimulatedRequest& request, SimulationOutcome* outcome) {
   const auto policy = RouteConfig<CorsPolicy>(place, kCorsFilter);
   if (!policy) return false;
   if (policy->has_filter_enabled() && Percent(policy->filter_enabled().default_value()) <= request.draw)
@@ -69,12 +69,12 @@ bool RunCors(const RoutePlace& place, const Request& request, Outcome* outcome) 
   return Answer(200, "CORS preflight", outcome);
 }
 
-bool FaultApplies(const HTTPFault& fault, const Request& request) {
+bool FaultApplies(const HTTPFault& fault, const SimulatedRequest& request) {
   const auto& headers = fault.headers();
   return std::all_of(headers.begin(), headers.end(), [&](const auto& one) { return Matches(one, request); });
 }
 
-bool RunFault(const RoutePlace& place, const Request& request, Outcome* outcome) {
+bool RunFault(const RoutePlace& place, const SimulatedRequest& request, SimulationOutcome* outcome) {
   const auto fault = RouteConfig<HTTPFault>(place, kFaultFilter);
   if (!fault || !FaultApplies(*fault, request)) return false;
   if (fault->has_delay() && fault->delay().has_fixed_delay()) {
@@ -97,8 +97,8 @@ bool RunFault(const RoutePlace& place, const Request& request, Outcome* outcome)
 
 }  // namespace
 
-bool AnsweredByFilter(const HttpConnectionManager& manager, const RoutePlace& place, const Request& request,
-                      Outcome* outcome) {
+bool AnsweredByFilter(const HttpConnectionManager& manager, const RoutePlace& place,
+                      const SimulatedRequest& request, SimulationOutcome* outcome) {
   for (const auto& filter : manager.http_filters()) {
     const std::string& name = filter.name();
     if (filter.disabled() || DecidesAccess(name)) continue;

@@ -20,7 +20,7 @@ struct RoutePlace {
 // are not simulated and may answer (Wasm, Lua, …) are notes.
 bool AnsweredByFilter(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
-    const RoutePlace& place, const Request& request, Outcome* outcome);
+    const RoutePlace& place, const SimulatedRequest& request, SimulationOutcome* outcome);
 
 }  // namespace fairlead::simulate
 

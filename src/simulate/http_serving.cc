@@ -22,40 +22,42 @@ using envoy::config::route::v3::VirtualHost;
 using envoy::config::route::v3::WeightedCluster;
 using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 
-void End(Verdict verdict, int status, std::string_view reason, Outcome* outcome) {
+void End(CallVerdict verdict, int status, std::string_view reason, SimulationOutcome* outcome) {
   outcome->verdict = verdict;
   outcome->status = status;
   outcome->reason = reason;
 }
 
 // Why the connection manager refuses a request before it looks for a route: false where it does not.
-bool Refused(const HttpConnectionManager& manager, const Request& request, Outcome* outcome) {
+bool Refused(const HttpConnectionManager& manager, const SimulatedRequest& request,
+             SimulationOutcome* outcome) {
   const bool http2 = request.application == Application::kHttp2;
   if ((manager.codec_type() == HttpConnectionManager::HTTP1 && http2) ||
       (manager.codec_type() == HttpConnectionManager::HTTP2 && !http2)) {
-    End(Verdict::kClosed, 0, "the connection manager speaks another version of HTTP", outcome);
+    End(CallVerdict::kClosed, 0, "the connection manager speaks another version of HTTP", outcome);
     return true;
   }
   if (request.application == Application::kHttp10 && !manager.http_protocol_options().accept_http_10()) {
-    End(Verdict::kDirectResponse, 426, "HTTP/1.0 is not accepted", outcome);
+    End(CallVerdict::kDirectResponse, 426, "HTTP/1.0 is not accepted", outcome);
     return true;
   }
   if (request.authority.empty()) {
-    End(Verdict::kDirectResponse, 400, "no host", outcome);
+    End(CallVerdict::kDirectResponse, 400, "no host", outcome);
     return true;
   }
   return false;
 }
 
 // Escaped slashes; false where the request is answered because of them.
-bool TreatEscapedSlashes(const HttpConnectionManager& manager, Request* request, Outcome* outcome) {
+bool TreatEscapedSlashes(const HttpConnectionManager& manager, SimulatedRequest* request,
+                         SimulationOutcome* outcome) {
   if (!HasEscapedSlashes(request->path)) return true;
   switch (manager.path_with_escaped_slashes_action()) {
     case HttpConnectionManager::REJECT_REQUEST:
-      End(Verdict::kDirectResponse, 400, "escaped slashes in the path", outcome);
+      End(CallVerdict::kDirectResponse, 400, "escaped slashes in the path", outcome);
       return false;
     case HttpConnectionManager::UNESCAPE_AND_REDIRECT:
-      End(Verdict::kRedirect, 307, "", outcome);
+      End(CallVerdict::kRedirect, 307, "", outcome);
       outcome->location = WithSlashesUnescaped(request->path);
       return false;
     case HttpConnectionManager::UNESCAPE_AND_FORWARD:
@@ -66,7 +68,7 @@ bool TreatEscapedSlashes(const HttpConnectionManager& manager, Request* request,
   }
 }
 
-void NormalizeHost(const HttpConnectionManager& manager, Request* request) {
+void NormalizeHost(const HttpConnectionManager& manager, SimulatedRequest* request) {
   const std::string_view bare = WithoutPort(request->authority);
   const std::string own_port = StrCat(":", request->destination_port);
   const bool matching = std::string_view(request->authority).substr(bare.size()) == own_port;
@@ -75,7 +77,7 @@ void NormalizeHost(const HttpConnectionManager& manager, Request* request) {
   if (manager.strip_trailing_host_dot() && request->authority.ends_with('.')) request->authority.pop_back();
 }
 
-bool Normalize(const HttpConnectionManager& manager, Request* request, Outcome* outcome) {
+bool Normalize(const HttpConnectionManager& manager, SimulatedRequest* request, SimulationOutcome* outcome) {
   if (!TreatEscapedSlashes(manager, request, outcome)) return false;
   if (manager.normalize_path().value()) request->path = NormalizedPath(request->path);
   if (manager.merge_slashes()) request->path = WithSlashesMerged(request->path);
@@ -90,7 +92,8 @@ const RouteConfiguration* RoutesOf(const HttpConnectionManager& manager, const P
 }
 
 // Whether an upgrade that the request asks for, if any, is allowed.
-bool UpgradeAllowed(const HttpConnectionManager& manager, const RouteAction& action, const Request& request) {
+bool UpgradeAllowed(const HttpConnectionManager& manager, const RouteAction& action,
+                    const SimulatedRequest& request) {
   const auto wanted = request.Header("upgrade");
   if (!wanted || !EqualsIgnoreCase(request.Header("connection").value_or(""), "upgrade")) return true;
   for (const auto& own : action.upgrade_configs()) {
@@ -102,8 +105,8 @@ bool UpgradeAllowed(const HttpConnectionManager& manager, const RouteAction& act
   });
 }
 
-void AddSplit(const WeightedCluster& split, const ProxyResources& resources, const Request& request,
-              Outcome* outcome) {
+void AddSplit(const WeightedCluster& split, const ProxyResources& resources, const SimulatedRequest& request,
+              SimulationOutcome* outcome) {
   double total = 0;
   for (const auto& one : split.clusters()) total += one.weight().value();
   for (const auto& one : split.clusters()) {
@@ -119,8 +122,8 @@ void AddSplit(const WeightedCluster& split, const ProxyResources& resources, con
   }
 }
 
-void Forward(const RoutePlace& place, const ProxyResources& resources, const Request& request,
-             Outcome* outcome) {
+void Forward(const RoutePlace& place, const ProxyResources& resources, const SimulatedRequest& request,
+             SimulationOutcome* outcome) {
   const RouteAction& action = place.route.route();
   switch (action.cluster_specifier_case()) {
     case RouteAction::kCluster:
@@ -138,10 +141,10 @@ void Forward(const RoutePlace& place, const ProxyResources& resources, const Req
       break;
   }
   AddForwardingChanges(place.configuration, place.host, place.route, request, &outcome->changes);
-  SettleDestinations(Verdict::kHttp, outcome);
+  SettleDestinations(CallVerdict::kHttp, outcome);
   const bool unknown =
       std::any_of(outcome->destinations.begin(), outcome->destinations.end(), IsUnknownCluster);
-  if (outcome->verdict == Verdict::kUnavailable && unknown) {
+  if (outcome->verdict == CallVerdict::kUnavailable && unknown) {
     using Code = RouteAction;
     const auto code = action.cluster_not_found_response_code();
     outcome->status = code == Code::NOT_FOUND ? 404 : code == Code::INTERNAL_SERVER_ERROR ? 500 : 503;
@@ -149,77 +152,77 @@ void Forward(const RoutePlace& place, const ProxyResources& resources, const Req
 }
 
 void TakeRoute(const HttpConnectionManager& manager, const RoutePlace& place, const ProxyResources& resources,
-               const Request& request, Outcome* outcome) {
+               const SimulatedRequest& request, SimulationOutcome* outcome) {
   AddObjects(place.route.metadata(), outcome);
   if (AnsweredByFilter(manager, place, request, outcome)) return;
   const Route& route = place.route;
   if (route.has_route() && !UpgradeAllowed(manager, route.route(), request)) {
-    End(Verdict::kDirectResponse, 403, "the upgrade is not allowed", outcome);
+    End(CallVerdict::kDirectResponse, 403, "the upgrade is not allowed", outcome);
     return;
   }
   AddHeaderChanges(route, &outcome->changes);
   AddHeaderChanges(place.host, &outcome->changes);
   AddHeaderChanges(place.configuration, &outcome->changes);
   if (route.has_redirect()) {
-    End(Verdict::kRedirect, RedirectStatus(route.redirect()), "", outcome);
+    End(CallVerdict::kRedirect, RedirectStatus(route.redirect()), "", outcome);
     outcome->location = RedirectLocation(route, request);
   } else if (route.has_direct_response()) {
     const auto& body = route.direct_response().body().inline_string();
-    End(Verdict::kDirectResponse, static_cast<int>(route.direct_response().status()), "", outcome);
+    End(CallVerdict::kDirectResponse, static_cast<int>(route.direct_response().status()), "", outcome);
     if (!body.empty()) outcome->changes.push_back({"body", body});
   } else if (route.has_route()) {
     Forward(place, resources, request, outcome);
   } else {
-    End(Verdict::kNotFound, 404, "the route has no action", outcome);
+    End(CallVerdict::kNotFound, 404, "the route has no action", outcome);
   }
 }
 
-bool NeedsTls(const VirtualHost& host, const Request& request) {
+bool NeedsTls(const VirtualHost& host, const SimulatedRequest& request) {
   return host.require_tls() == VirtualHost::ALL && request.scheme != "https";
 }
 
 }  // namespace
 
-void SettleDestinations(Verdict reached, Outcome* outcome) {
+void SettleDestinations(CallVerdict reached, SimulationOutcome* outcome) {
   const auto& all = outcome->destinations;
   if (std::any_of(all.begin(), all.end(), [](const Destination& one) { return one.problem.empty(); })) {
     outcome->verdict = reached;
     return;
   }
   const std::string reason = all.empty() ? "nowhere to go" : all.front().problem;
-  if (reached == Verdict::kHttp) {
-    End(Verdict::kUnavailable, 503, reason, outcome);
+  if (reached == CallVerdict::kHttp) {
+    End(CallVerdict::kUnavailable, 503, reason, outcome);
   } else {
-    End(Verdict::kClosed, 0, reason, outcome);
+    End(CallVerdict::kClosed, 0, reason, outcome);
   }
 }
 
-void ServeHttp(const HttpConnectionManager& manager, const ProxyResources& resources, Request request,
-               Outcome* outcome) {
+void ServeHttp(const HttpConnectionManager& manager, const ProxyResources& resources,
+               SimulatedRequest request, SimulationOutcome* outcome) {
   if (Refused(manager, request, outcome) || !Normalize(manager, &request, outcome)) return;
   // Before the route: one may be chosen by claims.
   if (RefusedByAccess(manager, &request, outcome)) return;
   const RouteConfiguration* configuration = RoutesOf(manager, resources);
   if (configuration == nullptr) {
-    End(Verdict::kNotFound, 404, StrCat("no route configuration ", manager.rds().route_config_name()),
+    End(CallVerdict::kNotFound, 404, StrCat("no route configuration ", manager.rds().route_config_name()),
         outcome);
     return;
   }
   outcome->steps.push_back({"route configuration", configuration->name()});
   const VirtualHost* host = ChooseVirtualHost(*configuration, request);
   if (host == nullptr) {
-    End(Verdict::kNotFound, 404, StrCat("no virtual host for ", request.authority), outcome);
+    End(CallVerdict::kNotFound, 404, StrCat("no virtual host for ", request.authority), outcome);
     return;
   }
   outcome->steps.push_back({"virtual host", host->name()});
   if (NeedsTls(*host, request)) {
-    End(Verdict::kRedirect, 301, "", outcome);
+    End(CallVerdict::kRedirect, 301, "", outcome);
     outcome->location = StrCat("https://", request.authority, request.path);
     return;
   }
   const Route* route = ChooseRoute(*host, request, &outcome->notes);
   if (route == nullptr) {
-    End(Verdict::kNotFound, 404, StrCat("no route of virtual host ", host->name(), " matches"), outcome);
+    End(CallVerdict::kNotFound, 404, StrCat("no route of virtual host ", host->name(), " matches"), outcome);
     return;
   }
   outcome->steps.push_back({"route", route->name()});

@@ -12,10 +12,10 @@ namespace fairlead::simulate {
 // is HTTP; what it says of TLS is what the filter chain terminated.
 void ServeHttp(
     const envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager& manager,
-    const ProxyResources& resources, Request request, Outcome* outcome);
+    const ProxyResources& resources, SimulatedRequest request, SimulationOutcome* outcome);
 
 // Settles the verdict from the destinations: reached where one of them has an endpoint.
-void SettleDestinations(Verdict reached, Outcome* outcome);
+void SettleDestinations(CallVerdict reached, SimulationOutcome* outcome);
 
 }  // namespace fairlead::simulate
 

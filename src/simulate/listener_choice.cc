@@ -18,7 +18,7 @@ using envoy::config::listener::v3::ListenerFilterChainMatchPredicate;
 enum class Fit { kNone, kWildcard, kExact };
 
 // Whether an address a listener has takes connections to this destination.
-Fit FitOf(const Address& address, const Connection& connection) {
+Fit FitOf(const Address& address, const SimulatedConnection& connection) {
   if (!address.has_socket_address() || address.socket_address().port_value() != connection.destination_port)
     return Fit::kNone;
   if (address.socket_address().protocol() == envoy::config::core::v3::SocketAddress::UDP) return Fit::kNone;
@@ -31,7 +31,7 @@ Fit FitOf(const Address& address, const Connection& connection) {
   return Fit::kNone;
 }
 
-Fit FitOf(const Listener& listener, const Connection& connection) {
+Fit FitOf(const Listener& listener, const SimulatedConnection& connection) {
   Fit best = FitOf(listener.address(), connection);
   for (const auto& more : listener.additional_addresses())
     best = std::max(best, FitOf(more.address(), connection));
@@ -68,7 +68,8 @@ bool RestoresDestination(const Listener& listener) {
 }
 
 template <typename Wanted>
-const Listener* BestFit(const Listeners& listeners, const Connection& connection, const Wanted& wanted) {
+const Listener* BestFit(const Listeners& listeners, const SimulatedConnection& connection,
+                        const Wanted& wanted) {
   const Listener* best = nullptr;
   Fit best_fit = Fit::kNone;
   for (const Listener& listener : listeners) {
@@ -80,7 +81,7 @@ const Listener* BestFit(const Listeners& listeners, const Connection& connection
   return best;
 }
 
-bool IsDisabled(const ListenerFilterChainMatchPredicate& rule, const Connection& connection) {
+bool IsDisabled(const ListenerFilterChainMatchPredicate& rule, const SimulatedConnection& connection) {
   const auto holds = [&](const auto& one) { return IsDisabled(one, connection); };
   switch (rule.rule_case()) {
     case ListenerFilterChainMatchPredicate::kAnyMatch:
@@ -99,7 +100,7 @@ bool IsDisabled(const ListenerFilterChainMatchPredicate& rule, const Connection&
   }
 }
 
-void InspectTls(const Request& request, Connection* connection) {
+void InspectTls(const SimulatedRequest& request, SimulatedConnection* connection) {
   if (!request.tls) return;
   connection->transport_protocol = "tls";
   connection->server_name = AsciiLower(request.tls->server_name);
@@ -107,7 +108,7 @@ void InspectTls(const Request& request, Connection* connection) {
 }
 
 // Sees HTTP in plaintext only.
-void InspectHttp(const Request& request, Connection* connection) {
+void InspectHttp(const SimulatedRequest& request, SimulatedConnection* connection) {
   if (request.tls || connection->transport_protocol != "raw_buffer") return;
   switch (request.application) {
     case Application::kHttp10:
@@ -126,14 +127,14 @@ void InspectHttp(const Request& request, Connection* connection) {
 
 }  // namespace
 
-absl::StatusOr<Connection> ConnectionOf(const Request& request) {
+absl::StatusOr<SimulatedConnection> ConnectionOf(const SimulatedRequest& request) {
   const auto source = IpAddress::Parse(request.source_address);
   const auto destination = IpAddress::Parse(request.destination_address);
   for (const auto& [found, text] :
        {std::pair(source, &request.source_address), std::pair(destination, &request.destination_address)}) {
     if (!found) return absl::InvalidArgumentError(StrCat("\"", *text, "\" is not an IP address"));
   }
-  Connection connection;
+  SimulatedConnection connection;
   connection.source = *source;
   connection.destination = *destination;
   connection.source_port = request.source_port;
@@ -141,10 +142,11 @@ absl::StatusOr<Connection> ConnectionOf(const Request& request) {
   return connection;
 }
 
-ChosenListener ChooseListener(const Listeners& listeners, Direction direction, const Connection& connection) {
+ChosenListener ChooseListener(const Listeners& listeners, CallDirection direction,
+                              const SimulatedConnection& connection) {
   // What comes to a gateway is on its way out of it: its listeners say so.
   const TrafficDirection wanted =
-      direction == Direction::kInbound ? TrafficDirection::INBOUND : TrafficDirection::OUTBOUND;
+      direction == CallDirection::kInbound ? TrafficDirection::INBOUND : TrafficDirection::OUTBOUND;
   const auto binds = [&](const Listener& one) {
     return one.traffic_direction() == wanted && BindsToPort(one) && !RestoresDestination(one);
   };
@@ -154,8 +156,8 @@ ChosenListener ChooseListener(const Listeners& listeners, Direction direction, c
   };
   const auto catcher = std::find_if(listeners.begin(), listeners.end(), catches);
   // What stays on the workload's loopback is not redirected: it arrives where a listener binds.
-  const bool redirected = direction == Direction::kInbound ||
-                          (direction == Direction::kOutbound && !connection.destination.is_loopback());
+  const bool redirected = direction == CallDirection::kInbound ||
+                          (direction == CallDirection::kOutbound && !connection.destination.is_loopback());
   if (catcher == listeners.end() || !redirected) {
     const Listener* bound = BestFit(listeners, connection, binds);
     return {bound, bound};
@@ -165,7 +167,7 @@ ChosenListener ChooseListener(const Listeners& listeners, Direction direction, c
   return {&*catcher, handed != nullptr ? handed : &*catcher};
 }
 
-void Inspect(const Listener& listener, const Request& request, Connection* connection) {
+void Inspect(const Listener& listener, const SimulatedRequest& request, SimulatedConnection* connection) {
   namespace filters = envoy::extensions::filters::listener;
   for (const ListenerFilter& filter : listener.listener_filters()) {
     if (filter.has_filter_disabled() && IsDisabled(filter.filter_disabled(), *connection)) continue;

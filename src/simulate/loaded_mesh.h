@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "config/diagnostic.h"
 #include "config/object.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::simulate {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 
 namespace fairlead::simulate {
 

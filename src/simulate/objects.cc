@@ -9,7 +9,7 @@
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
-#include "mesh/policy_index.h"
+#include "mesh/index/policy_index.h"
 
 namespace fairlead::simulate {
 namespace {
@@ -17,12 +17,12 @@ namespace {
 using istio::security::v1beta1::PeerAuthentication;
 using istio::security::v1beta1::RequestAuthentication;
 
-void Add(ObjectName object, Outcome* outcome) {
+void Add(ObjectName object, SimulationOutcome* outcome) {
   auto& all = outcome->objects;
   if (std::find(all.begin(), all.end(), object) == all.end()) all.push_back(std::move(object));
 }
 
-void Add(const config::ConfigObject& object, Outcome* outcome) {
+void Add(const config::ConfigObject& object, SimulationOutcome* outcome) {
   Add({std::string(config::InfoOf(object.kind()).name), object.ns().str(), object.name().str()}, outcome);
 }
 
@@ -49,7 +49,7 @@ bool HoldsFor(const config::ConfigObject& policy, const mesh::MeshSnapshot& snap
 
 // Of one namespace, with or without selector, the oldest policy holds.
 void AddPolicies(std::vector<config::ConfigPtr> policies, const mesh::MeshSnapshot& snapshot,
-                 const mesh::ProxyScope& scope, Outcome* outcome) {
+                 const mesh::ProxyScope& scope, SimulationOutcome* outcome) {
   std::erase_if(policies, [&](const auto& one) { return !HoldsFor(*one, snapshot, scope); });
   const auto rank = [](const config::ConfigPtr& one) {
     return std::pair(one->ns().str(), one->Spec<PeerAuthentication>().selector().match_labels().empty());
@@ -63,7 +63,8 @@ void AddPolicies(std::vector<config::ConfigPtr> policies, const mesh::MeshSnapsh
 }
 
 // Of tokens that were verified the policies that say how, of one that was refused all that hold.
-void AddTokenPolicies(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope, Outcome* outcome) {
+void AddTokenPolicies(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
+                      SimulationOutcome* outcome) {
   const std::vector<std::string> issuers = outcome->Values("token of");
   const bool refused = outcome->reason.find("Jwt") != std::string::npos;
   for (const config::ConfigPtr& policy :
@@ -76,12 +77,12 @@ void AddTokenPolicies(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope
   }
 }
 
-void AddService(const model::Service* service, Outcome* outcome) {
+void AddService(const model::Service* service, SimulationOutcome* outcome) {
   if (service != nullptr && service->source != nullptr) Add(*service->source, outcome);
 }
 
 void AddServicesOf(std::string_view cluster, const mesh::MeshSnapshot& snapshot,
-                   const mesh::ProxyScope& scope, Outcome* outcome) {
+                   const mesh::ProxyScope& scope, SimulationOutcome* outcome) {
   const gen::ParsedClusterName parsed = gen::ParseClusterName(cluster);
   if (parsed.direction == gen::Direction::kOutbound) {
     model::ServicePtr service = scope.sidecar->imports->FindService(parsed.host);
@@ -104,7 +105,7 @@ bool HasRoute(const config::ConfigObject& delegate, std::string_view route) {
 
 // Metadata names the root of a VirtualService with delegates. The delegate is the one with a route of the
 // chosen name; where names do not tell, all of them are given.
-void AddDelegates(const mesh::ProxyScope& scope, Outcome* outcome) {
+void AddDelegates(const mesh::ProxyScope& scope, SimulationOutcome* outcome) {
   const std::vector<std::string> routes = outcome->Values("route");
   std::vector<config::ConfigPtr> delegates;
   for (const auto& virtual_services : scope.sidecar->virtual_services) {
@@ -125,7 +126,7 @@ void AddDelegates(const mesh::ProxyScope& scope, Outcome* outcome) {
 }
 
 // The Gateways whose hosts the chosen route configuration is for.
-void AddGateways(const mesh::ProxyScope& scope, Outcome* outcome) {
+void AddGateways(const mesh::ProxyScope& scope, SimulationOutcome* outcome) {
   if (scope.gateways == nullptr) return;
   for (const std::string& name : outcome->Values("route configuration")) {
     const auto route = scope.gateways->routes.find(Interned(name));
@@ -136,7 +137,7 @@ void AddGateways(const mesh::ProxyScope& scope, Outcome* outcome) {
 
 }  // namespace
 
-void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome) {
+void AddObjects(const envoy::config::core::v3::Metadata& metadata, SimulationOutcome* outcome) {
   const auto istio = metadata.filter_metadata().find(std::string(gen::kIstioMetadata));
   if (istio == metadata.filter_metadata().end()) return;
   const auto path = istio->second.fields().find("config");
@@ -147,14 +148,14 @@ void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outc
 }
 
 void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                    const std::vector<config::ConfigPtr>& policies, const Request& request,
-                    Outcome* outcome) {
+                    const std::vector<config::ConfigPtr>& policies, const SimulatedRequest& request,
+                    SimulationOutcome* outcome) {
   AddDelegates(scope, outcome);
   AddGateways(scope, outcome);
   for (const Destination& one : outcome->destinations) AddServicesOf(one.cluster, snapshot, scope, outcome);
   if (scope.sidecar != nullptr && scope.sidecar->imports->object != nullptr)
     Add(*scope.sidecar->imports->object, outcome);
-  if (request.direction == Direction::kInbound) AddPolicies(policies, snapshot, scope, outcome);
+  if (request.direction == CallDirection::kInbound) AddPolicies(policies, snapshot, scope, outcome);
   AddTokenPolicies(snapshot, scope, outcome);
 }
 

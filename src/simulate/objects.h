@@ -5,8 +5,8 @@
 
 #include "config/object.h"
 #include "envoy/config/core/v3/base.pb.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 #include "simulate/outcome.h"
 #include "simulate/request.h"
 
@@ -14,13 +14,14 @@
 namespace fairlead::simulate {
 
 // The object that a resource's metadata names (filter_metadata.istio.config), if any.
-void AddObjects(const envoy::config::core::v3::Metadata& metadata, Outcome* outcome);
+void AddObjects(const envoy::config::core::v3::Metadata& metadata, SimulationOutcome* outcome);
 
 // The objects that resources do not name: services behind destinations, the Sidecar of the proxy's scope,
 // RequestAuthentications that verified or refused a token. Inbound also the PeerAuthentications of the
 // workload. `policies` are all PeerAuthentications of the mesh.
 void AddMeshObjects(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope,
-                    const std::vector<config::ConfigPtr>& policies, const Request& request, Outcome* outcome);
+                    const std::vector<config::ConfigPtr>& policies, const SimulatedRequest& request,
+                    SimulationOutcome* outcome);
 
 }  // namespace fairlead::simulate
 

@@ -25,23 +25,23 @@ void AddValues(const std::vector<Fact>& facts, std::string_view key, std::vector
 
 }  // namespace
 
-std::string_view ToText(Verdict verdict) {
+std::string_view ToText(CallVerdict verdict) {
   switch (verdict) {
-    case Verdict::kHttp:
+    case CallVerdict::kHttp:
       return "http";
-    case Verdict::kTcp:
+    case CallVerdict::kTcp:
       return "tcp";
-    case Verdict::kRedirect:
+    case CallVerdict::kRedirect:
       return "redirect";
-    case Verdict::kDirectResponse:
+    case CallVerdict::kDirectResponse:
       return "direct response";
-    case Verdict::kNotFound:
+    case CallVerdict::kNotFound:
       return "not found";
-    case Verdict::kUnavailable:
+    case CallVerdict::kUnavailable:
       return "unavailable";
-    case Verdict::kClosed:
+    case CallVerdict::kClosed:
       return "closed";
-    case Verdict::kNobody:
+    case CallVerdict::kNobody:
       return "nobody";
   }
   return "";
@@ -69,15 +69,15 @@ std::string ToText(const ObjectName& object) {
   return StrCat(object.kind, " ", object.ns, object.ns.empty() ? "" : "/", object.name);
 }
 
-std::string Outcome::Summary() const {
+std::string SimulationOutcome::Summary() const {
   if (reached()) return Shares(destinations);
-  if (verdict == Verdict::kRedirect) return StrCat("redirect ", status, " ", location);
-  if (verdict == Verdict::kClosed) return StrCat("closed: ", reason);
-  if (verdict == Verdict::kNobody) return reason;
+  if (verdict == CallVerdict::kRedirect) return StrCat("redirect ", status, " ", location);
+  if (verdict == CallVerdict::kClosed) return StrCat("closed: ", reason);
+  if (verdict == CallVerdict::kNobody) return reason;
   return StrCat("response ", status, reason.empty() ? "" : ": ", reason);
 }
 
-std::vector<std::string> Outcome::Values(std::string_view key) const {
+std::vector<std::string> SimulationOutcome::Values(std::string_view key) const {
   std::vector<std::string> out;
   AddValues(steps, key, &out);
   AddValues(changes, key, &out);

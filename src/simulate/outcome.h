@@ -9,7 +9,7 @@
 namespace fairlead::simulate {
 
 // Where a request ends.
-enum class Verdict : uint8_t {
+enum class CallVerdict : uint8_t {
   kHttp,            // an HTTP request that reaches an endpoint of one of the destinations
   kTcp,             // a connection that is passed on, byte by byte, to such an endpoint
   kRedirect,        // the proxy answers with a redirect
@@ -19,7 +19,7 @@ enum class Verdict : uint8_t {
   kClosed,          // the connection is closed or refused
   kNobody,          // the mesh has no such host or port
 };
-std::string_view ToText(Verdict verdict);
+std::string_view ToText(CallVerdict verdict);
 
 // With at most four significant digits: "33.33", "5".
 std::string ToText(double number);
@@ -70,8 +70,8 @@ struct Destination {
   std::vector<Fact> changes;          // what holds for this share of a split alone
 };
 
-struct Outcome {
-  Verdict verdict = Verdict::kClosed;
+struct SimulationOutcome {
+  CallVerdict verdict = CallVerdict::kClosed;
   std::string reason;    // one sentence; "" where the destinations say it all
   int status = 0;        // HTTP, where the proxy answers itself
   std::string location;  // of a redirect
@@ -82,7 +82,7 @@ struct Outcome {
   std::vector<ObjectName> objects;
   std::vector<std::string> notes;  // what the simulation does not know
 
-  bool reached() const { return verdict == Verdict::kHttp || verdict == Verdict::kTcp; }
+  bool reached() const { return verdict == CallVerdict::kHttp || verdict == CallVerdict::kTcp; }
   // One line: the clusters ("outbound|80|v1|reviews.default.svc.cluster.local 75%, …"), "redirect 301 URL",
   // "response 404: no route", "closed: no filter chain matches".
   std::string Summary() const;

@@ -4,19 +4,19 @@
 
 namespace fairlead::simulate {
 
-std::string_view NameOf(Direction direction) {
+std::string_view NameOf(CallDirection direction) {
   switch (direction) {
-    case Direction::kOutbound:
+    case CallDirection::kOutbound:
       return "outbound";
-    case Direction::kInbound:
+    case CallDirection::kInbound:
       return "inbound";
-    case Direction::kGateway:
+    case CallDirection::kGateway:
       return "gateway";
   }
   return "";
 }
 
-std::optional<std::string> Request::Header(std::string_view name) const {
+std::optional<std::string> SimulatedRequest::Header(std::string_view name) const {
   if (name == ":method") return method;
   if (name == ":path") return path;
   if (name == ":scheme") return scheme;

@@ -13,9 +13,9 @@
 namespace fairlead::simulate {
 
 // The direction of a connection through the proxy: from the workload beside it, or to it.
-enum class Direction : uint8_t { kOutbound, kInbound, kGateway };
+enum class CallDirection : uint8_t { kOutbound, kInbound, kGateway };
 
-std::string_view NameOf(Direction direction);  // "outbound", "inbound", "gateway"
+std::string_view NameOf(CallDirection direction);  // "outbound", "inbound", "gateway"
 
 // The content of the connection, inside of TLS if there is TLS.
 enum class Application : uint8_t { kHttp10, kHttp11, kHttp2, kTcp };
@@ -28,8 +28,8 @@ struct Tls {
 };
 
 // One request, or one connection of another protocol: what the simulation sends. A plain value.
-struct Request {
-  Direction direction = Direction::kOutbound;
+struct SimulatedRequest {
+  CallDirection direction = CallDirection::kOutbound;
   std::string source_address;  // IP of the peer; "" for the proxy's own workload
   uint32_t source_port = 40000;
   // The original destination, as it was before the connection was redirected to the proxy.

@@ -12,14 +12,14 @@ using envoy::config::route::v3::Route;
 
 std::string_view QueryOf(std::string_view path) { return path.substr(PathOnly(path).size()); }
 
-std::string RedirectScheme(const RedirectAction& redirect, const Request& request) {
+std::string RedirectScheme(const RedirectAction& redirect, const SimulatedRequest& request) {
   if (redirect.https_redirect()) return "https";
   return redirect.scheme_redirect().empty() ? request.scheme : redirect.scheme_redirect();
 }
 
 // The request's host. Its port goes where the redirect has one of its own, and where it is the default one of
 // a scheme that is left.
-std::string_view RedirectHost(const RedirectAction& redirect, const Request& request,
+std::string_view RedirectHost(const RedirectAction& redirect, const SimulatedRequest& request,
                               std::string_view scheme) {
   if (!redirect.host_redirect().empty()) return redirect.host_redirect();
   const std::string_view bare = WithoutPort(request.authority);
@@ -29,7 +29,7 @@ std::string_view RedirectHost(const RedirectAction& redirect, const Request& req
   return redirect.port_redirect() != 0 || leaves_default ? bare : std::string_view(request.authority);
 }
 
-std::string RedirectPath(const Route& route, const Request& request) {
+std::string RedirectPath(const Route& route, const SimulatedRequest& request) {
   const RedirectAction& redirect = route.redirect();
   const std::string_view query = redirect.strip_query() ? std::string_view() : QueryOf(request.path);
   // Empty texts, as Istio sends them, leave the path as it is.
@@ -58,7 +58,7 @@ std::string WithRegexRewritten(const envoy::type::matcher::v3::RegexMatchAndSubs
   return StrCat(changed, QueryOf(path));
 }
 
-std::string RedirectLocation(const Route& route, const Request& request) {
+std::string RedirectLocation(const Route& route, const SimulatedRequest& request) {
   const RedirectAction& redirect = route.redirect();
   const std::string scheme = RedirectScheme(redirect, request);
   const std::string port = redirect.port_redirect() == 0 ? "" : StrCat(":", redirect.port_redirect());

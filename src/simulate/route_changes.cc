@@ -45,7 +45,7 @@ void AddHeaders(std::string_view key, const Added& added, const Removed& removed
   for (const std::string& name : removed) out->push_back({std::string(key), StrCat("remove ", name)});
 }
 
-void AddPath(const Route& route, const Request& request, std::vector<Fact>* out) {
+void AddPath(const Route& route, const SimulatedRequest& request, std::vector<Fact>* out) {
   const RouteAction& action = route.route();
   std::string path = request.path;
   if (!action.prefix_rewrite().empty())
@@ -54,7 +54,7 @@ void AddPath(const Route& route, const Request& request, std::vector<Fact>* out)
   if (path != request.path) out->push_back({"path", path});
 }
 
-void AddHost(const RouteAction& action, const Request& request, std::vector<Fact>* out) {
+void AddHost(const RouteAction& action, const SimulatedRequest& request, std::vector<Fact>* out) {
   switch (action.host_rewrite_specifier_case()) {
     case RouteAction::kHostRewriteLiteral:
       out->push_back({"host", action.host_rewrite_literal()});
@@ -122,7 +122,7 @@ template void AddHeaderChanges(const Route&, std::vector<Fact>*);
 template void AddHeaderChanges(const WeightedCluster::ClusterWeight&, std::vector<Fact>*);
 
 void AddForwardingChanges(const RouteConfiguration& configuration, const VirtualHost& host,
-                          const Route& route, const Request& request, std::vector<Fact>* out) {
+                          const Route& route, const SimulatedRequest& request, std::vector<Fact>* out) {
   const RouteAction& action = route.route();
   AddPath(route, request, out);
   AddHost(action, request, out);

@@ -18,7 +18,7 @@ void AddHeaderChanges(const Source& source, std::vector<Fact>* out);
 // Path, host, timeouts, retries, mirrors and hash policies of a route that forwards.
 void AddForwardingChanges(const envoy::config::route::v3::RouteConfiguration& configuration,
                           const envoy::config::route::v3::VirtualHost& host,
-                          const envoy::config::route::v3::Route& route, const Request& request,
+                          const envoy::config::route::v3::Route& route, const SimulatedRequest& request,
                           std::vector<Fact>* out);
 
 extern template void AddHeaderChanges(const envoy::config::route::v3::RouteConfiguration&,

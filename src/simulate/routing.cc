@@ -52,18 +52,18 @@ bool MatchesPath(const RouteMatch& match, std::string_view path, std::vector<std
   }
 }
 
-bool IsGrpc(const Request& request) {
+bool IsGrpc(const SimulatedRequest& request) {
   const std::string type = request.Header("content-type").value_or("");
   return type == "application/grpc" || type.starts_with("application/grpc+");
 }
 
-bool MatchesTls(const RouteMatch::TlsContextMatchOptions& options, const Request& request) {
+bool MatchesTls(const RouteMatch::TlsContextMatchOptions& options, const SimulatedRequest& request) {
   const bool certificate = request.tls && request.tls->client_certificate;
   return (!options.has_presented() || options.presented().value() == certificate) &&
          (!options.has_validated() || options.validated().value() == certificate);
 }
 
-bool Matches(const RouteMatch& match, const Request& request, std::vector<std::string>* notes) {
+bool Matches(const RouteMatch& match, const SimulatedRequest& request, std::vector<std::string>* notes) {
   if (match.has_runtime_fraction() && Percent(match.runtime_fraction().default_value()) <= request.draw)
     return false;
   if (match.has_grpc() && !IsGrpc(request)) return false;
@@ -101,7 +101,8 @@ std::string_view WithoutPort(std::string_view authority) {
   return authority.substr(0, colon);
 }
 
-const VirtualHost* ChooseVirtualHost(const RouteConfiguration& configuration, const Request& request) {
+const VirtualHost* ChooseVirtualHost(const RouteConfiguration& configuration,
+                                     const SimulatedRequest& request) {
   std::string_view authority = request.authority;
   if (configuration.ignore_port_in_host_matching()) authority = WithoutPort(authority);
   const std::string host = AsciiLower(authority);
@@ -118,7 +119,8 @@ const VirtualHost* ChooseVirtualHost(const RouteConfiguration& configuration, co
   return best;
 }
 
-const Route* ChooseRoute(const VirtualHost& host, const Request& request, std::vector<std::string>* notes) {
+const Route* ChooseRoute(const VirtualHost& host, const SimulatedRequest& request,
+                         std::vector<std::string>* notes) {
   for (const Route& route : host.routes()) {
     if (Matches(route.match(), request, notes)) return &route;
   }

@@ -18,11 +18,12 @@ std::string_view WithoutPort(std::string_view authority);
 // By the request's authority: exact domains, then the longest "*suffix", then the longest "prefix*", then
 // "*". Null where none matches.
 const envoy::config::route::v3::VirtualHost* ChooseVirtualHost(
-    const envoy::config::route::v3::RouteConfiguration& configuration, const Request& request);
+    const envoy::config::route::v3::RouteConfiguration& configuration, const SimulatedRequest& request);
 
 // The first route that matches; null where none does. Notes what of a match is not known here.
 const envoy::config::route::v3::Route* ChooseRoute(const envoy::config::route::v3::VirtualHost& host,
-                                                   const Request& request, std::vector<std::string>* notes);
+                                                   const SimulatedRequest& request,
+                                                   std::vector<std::string>* notes);
 
 // The request's path with what `match` matched replaced by `prefix`; the query stays.
 std::string WithPrefixRewritten(const envoy::config::route::v3::RouteMatch& match, std::string_view prefix,
@@ -32,7 +33,7 @@ std::string WithRegexRewritten(const envoy::type::matcher::v3::RegexMatchAndSubs
                                std::string_view path);
 
 // Where a redirect of this route sends the request, and its status code.
-std::string RedirectLocation(const envoy::config::route::v3::Route& route, const Request& request);
+std::string RedirectLocation(const envoy::config::route::v3::Route& route, const SimulatedRequest& request);
 int RedirectStatus(const envoy::config::route::v3::RedirectAction& redirect);
 
 }  // namespace fairlead::simulate

@@ -17,8 +17,8 @@ using envoy::config::route::v3::RouteConfiguration;
 using envoy::config::route::v3::VirtualHost;
 using envoy::type::matcher::v3::MetadataMatcher;
 
-Request For(const std::string& authority, const std::string& path = "/") {
-  Request request;
+SimulatedRequest For(const std::string& authority, const std::string& path = "/") {
+  SimulatedRequest request;
   request.authority = authority;
   request.path = path;
   return request;
@@ -57,7 +57,7 @@ TEST(WithoutPort, KnowsIpv6) {
   EXPECT_EQ(WithoutPort("::1"), "::1");
 }
 
-std::string RouteFor(const VirtualHost& host, const Request& request) {
+std::string RouteFor(const VirtualHost& host, const SimulatedRequest& request) {
   std::vector<std::string> notes;
   const Route* route = ChooseRoute(host, request, &notes);
   return route == nullptr ? "none" : route->name();
@@ -86,7 +86,7 @@ TEST(ChooseRoute, SharesGrpcTlsAndConnect) {
     routes { name: "some" match { prefix: "/" runtime_fraction { default_value { numerator: 30 } } } }
     routes { name: "grpc" match { prefix: "/" grpc {} } }
     routes { name: "known" match { prefix: "/" tls_context { presented { value: true } } } })");
-  Request request = For("a");
+  SimulatedRequest request = For("a");
   EXPECT_EQ(RouteFor(host, request), "some");
   request.draw = 30;
   EXPECT_EQ(RouteFor(host, request), "none");
@@ -100,7 +100,7 @@ TEST(ChooseRoute, SharesGrpcTlsAndConnect) {
 
 bool HeaderMatches(const std::string& matcher,
                    const std::vector<std::pair<std::string, std::string>>& headers) {
-  Request request = For("a");
+  SimulatedRequest request = For("a");
   request.headers = headers;
   return Matches(FromText<HeaderMatcher>("name: 'x' " + matcher), request);
 }
@@ -144,7 +144,7 @@ TEST(QueryParameterMatcher, TakesTheFirstValue) {
 }
 
 TEST(MetadataMatcher, DescendsIntoStructsAndLists) {
-  Request request = For("a");
+  SimulatedRequest request = For("a");
   auto& claims = *(*request.metadata.mutable_fields())["jwt"].mutable_struct_value()->mutable_fields();
   claims["groups"].mutable_list_value()->add_values()->set_string_value("dev");
   claims["iss"].set_string_value("me");

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
 #include "source/file/read_file.h"
 
@@ -30,7 +30,7 @@ struct Chosen {
   std::vector<size_t> indexes;
 };
 
-Chosen ChosenRoutes(const config::ConfigObject& object, const Outcome& outcome) {
+Chosen ChosenRoutes(const config::ConfigObject& object, const SimulationOutcome& outcome) {
   Chosen chosen{"http", {}};
   const std::vector<std::string> routes = outcome.Values("route");
   const auto& http = object.Spec<VirtualService>().http();
@@ -42,7 +42,7 @@ Chosen ChosenRoutes(const config::ConfigObject& object, const Outcome& outcome) 
 }
 
 // Steps and reasons name a rule as "AuthorizationPolicy shop/api rule 0".
-Chosen MetRules(const config::ConfigObject& object, const Outcome& outcome) {
+Chosen MetRules(const config::ConfigObject& object, const SimulationOutcome& outcome) {
   Chosen chosen{"rules", {}};
   const std::string name =
       StrCat("AuthorizationPolicy ", object.ns().str(), "/", object.name().str(), " rule ");
@@ -88,7 +88,7 @@ config::ConfigPtr WithNamedRoutes(const config::ConfigPtr& object) {
                                                       object->content_hash());
 }
 
-std::vector<RuleLine> RulesOf(const config::ConfigObject& object, const Outcome& outcome) {
+std::vector<RuleLine> RulesOf(const config::ConfigObject& object, const SimulationOutcome& outcome) {
   Chosen chosen;
   if (object.kind() == Kind::kVirtualService) chosen = ChosenRoutes(object, outcome);
   if (object.kind() == Kind::kAuthorizationPolicy) chosen = MetRules(object, outcome);

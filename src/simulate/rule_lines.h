@@ -20,7 +20,7 @@ struct RuleLine {
 };
 // The deciding rules of an object: the chosen route of a VirtualService, the met rules of an
 // AuthorizationPolicy. Reads the object's file; empty where it has none, or another content by now.
-std::vector<RuleLine> RulesOf(const config::ConfigObject& object, const Outcome& outcome);
+std::vector<RuleLine> RulesOf(const config::ConfigObject& object, const SimulationOutcome& outcome);
 
 }  // namespace fairlead::simulate
 

@@ -32,8 +32,8 @@ constexpr std::array kPassive = {std::string_view("istio.metadata_exchange"), st
                                  std::string_view("envoy.filters.network.mysql_proxy"),
                                  std::string_view("envoy.filters.network.set_filter_state")};
 
-void Close(std::string reason, Outcome* outcome) {
-  outcome->verdict = Verdict::kClosed;
+void Close(std::string reason, SimulationOutcome* outcome) {
+  outcome->verdict = CallVerdict::kClosed;
   outcome->reason = std::move(reason);
 }
 
@@ -42,7 +42,7 @@ bool TerminatesTls(const FilterChain& chain) {
 }
 
 // What a client encrypts itself stays so behind a proxy that does not end its TLS.
-void PassTls(const Request& request, Outcome* outcome) {
+void PassTls(const SimulatedRequest& request, SimulationOutcome* outcome) {
   for (Destination& destination : outcome->destinations) {
     for (Candidate& candidate : destination.candidates) {
       candidate.transport.passes_tls = true;
@@ -59,7 +59,7 @@ std::string TitleOf(const FilterChain& chain) {
 }
 
 // The TLS handshake, where the filter chain has one; false where it fails. `request` is then what is inside.
-bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
+bool Handshake(const FilterChain& chain, SimulatedRequest* request, SimulationOutcome* outcome) {
   DownstreamTlsContext tls;
   const bool terminates = TerminatesTls(chain) && chain.transport_socket().typed_config().UnpackTo(&tls);
   if (!terminates) {
@@ -74,7 +74,7 @@ bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
   }
   if (tls.require_client_certificate().value() && !request->tls->client_certificate) {
     Close(StrCat("filter chain ", TitleOf(chain), " requires a client certificate",
-                 request->direction == Direction::kGateway ? "" : " of the mesh"),
+                 request->direction == CallDirection::kGateway ? "" : " of the mesh"),
           outcome);
     return false;
   }
@@ -85,7 +85,7 @@ bool Handshake(const FilterChain& chain, Request* request, Outcome* outcome) {
 }
 
 void ProxyTcp(const TcpProxy& proxy, const std::string& cluster_of_sni, const ProxyResources& resources,
-              const Request& request, Outcome* outcome) {
+              const SimulatedRequest& request, SimulationOutcome* outcome) {
   if (!cluster_of_sni.empty()) {
     outcome->destinations.push_back(DestinationOf(resources, cluster_of_sni, request));
   } else if (proxy.has_weighted_clusters()) {
@@ -99,11 +99,11 @@ void ProxyTcp(const TcpProxy& proxy, const std::string& cluster_of_sni, const Pr
   } else {
     outcome->destinations.push_back(DestinationOf(resources, proxy.cluster(), request));
   }
-  SettleDestinations(Verdict::kTcp, outcome);
+  SettleDestinations(CallVerdict::kTcp, outcome);
 }
 
-void ManageHttp(const HttpConnectionManager& manager, const ProxyResources& resources, const Request& request,
-                Outcome* outcome) {
+void ManageHttp(const HttpConnectionManager& manager, const ProxyResources& resources,
+                const SimulatedRequest& request, SimulationOutcome* outcome) {
   if (request.is_http()) {
     ServeHttp(manager, resources, request, outcome);
   } else {
@@ -111,8 +111,8 @@ void ManageHttp(const HttpConnectionManager& manager, const ProxyResources& reso
   }
 }
 
-void RunFilters(const FilterChain& chain, const ProxyResources& resources, Request request,
-                Outcome* outcome) {
+void RunFilters(const FilterChain& chain, const ProxyResources& resources, SimulatedRequest request,
+                SimulationOutcome* outcome) {
   std::string cluster_of_sni;
   for (const Filter& filter : chain.filters()) {
     HttpConnectionManager manager;
@@ -137,7 +137,7 @@ void RunFilters(const FilterChain& chain, const ProxyResources& resources, Reque
   Close(StrCat("filter chain ", chain.name(), " has no HTTP or TCP proxy"), outcome);
 }
 
-void AddClusterObjects(const ProxyResources& resources, Outcome* outcome) {
+void AddClusterObjects(const ProxyResources& resources, SimulationOutcome* outcome) {
   for (const Destination& one : outcome->destinations) {
     const auto found = resources.clusters.find(one.cluster);
     if (found != resources.clusters.end()) AddObjects(found->second.metadata(), outcome);
@@ -146,16 +146,16 @@ void AddClusterObjects(const ProxyResources& resources, Outcome* outcome) {
 
 }  // namespace
 
-absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request& request) {
-  Request now = request;
+absl::StatusOr<SimulationOutcome> Simulate(const ProxyResources& resources, const SimulatedRequest& request) {
+  SimulatedRequest now = request;
   if (now.source_address.empty()) {
     // The proxy's own workload, or for inbound traffic somebody else.
     now.source_address =
         now.destination_address.find(':') == std::string::npos ? "192.0.2.10" : "2001:db8::10";
   }
-  absl::StatusOr<Connection> connection = ConnectionOf(now);
+  absl::StatusOr<SimulatedConnection> connection = ConnectionOf(now);
   if (!connection.ok()) return connection.status();
-  Outcome outcome;
+  SimulationOutcome outcome;
   const ChosenListener chosen = ChooseListener(resources.listeners, now.direction, *connection);
   if (chosen.served_by == nullptr) {
     Close("no listener takes the connection", &outcome);

@@ -13,7 +13,7 @@ namespace fairlead::simulate {
 //
 // Decisions of a running Envoy stay open: load balancing (the result has all possible endpoints), weights
 // (all shares) and retries. Filters with code or their own policies are noted.
-absl::StatusOr<Outcome> Simulate(const ProxyResources& resources, const Request& request);
+absl::StatusOr<SimulationOutcome> Simulate(const ProxyResources& resources, const SimulatedRequest& request);
 
 }  // namespace fairlead::simulate
 

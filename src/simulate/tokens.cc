@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/strings.h"
-#include "config/base64.h"
 #include "envoy/extensions/filters/http/jwt_authn/v3/config.pb.h"
 #include "simulate/value_match.h"
 
@@ -54,7 +54,7 @@ std::optional<std::string> Parameter(const std::string& path, std::string_view n
   return std::nullopt;
 }
 
-std::optional<std::string> Cookie(const Request& request, std::string_view name) {
+std::optional<std::string> Cookie(const SimulatedRequest& request, std::string_view name) {
   const std::string cookies = request.Header("cookie").value_or("");
   for (const std::string_view part : Split(cookies, ';')) {
     const std::string_view pair = Trim(part);
@@ -65,7 +65,7 @@ std::optional<std::string> Cookie(const Request& request, std::string_view name)
 }
 
 // The first token where the provider looks for one.
-std::optional<std::string> FindToken(const JwtProvider& provider, const Request& request) {
+std::optional<std::string> FindToken(const JwtProvider& provider, const SimulatedRequest& request) {
   const bool says_where =
       provider.from_headers_size() + provider.from_params_size() + provider.from_cookies_size() > 0;
   const auto header = [&](const std::string& name, std::string_view prefix) -> std::optional<std::string> {
@@ -123,7 +123,7 @@ std::string WhyBad(const Struct& claims, const JwtProvider& provider, int64_t no
 
 class Filter {
  public:
-  Filter(const JwtAuthentication& config, Request* request, Outcome* outcome)
+  Filter(const JwtAuthentication& config, SimulatedRequest* request, SimulationOutcome* outcome)
       : config_(config), request_(*request), outcome_(*outcome) {}
 
   // Whether the requirement is met; `siblings` are those beside it in a list of alternatives.
@@ -223,12 +223,12 @@ class Filter {
   }
 
   const JwtAuthentication& config_;
-  Request& request_;
-  Outcome& outcome_;
+  SimulatedRequest& request_;
+  SimulationOutcome& outcome_;
   std::set<std::string> taken_;
 };
 
-bool IsPreflight(const Request& request) {
+bool IsPreflight(const SimulatedRequest& request) {
   return request.method == "OPTIONS" && request.Header("origin") &&
          request.Header("access-control-request-method");
 }
@@ -238,13 +238,14 @@ bool IsPreflight(const Request& request) {
 std::optional<Struct> ClaimsOf(std::string_view token) {
   const std::vector<std::string_view> parts = Split(token, '.');
   if (parts.size() != 3) return std::nullopt;
-  const std::optional<std::string> payload = config::DecodeBase64(parts[1]);
+  const std::optional<std::string> payload = DecodeBase64(parts[1]);
   Struct claims;
   if (!payload || !google::protobuf::util::JsonStringToMessage(*payload, &claims).ok()) return std::nullopt;
   return claims;
 }
 
-bool RefusedForToken(const google::protobuf::Any& config, Request* request, Outcome* outcome) {
+bool RefusedForToken(const google::protobuf::Any& config, SimulatedRequest* request,
+                     SimulationOutcome* outcome) {
   JwtAuthentication authentication;
   if (!config.UnpackTo(&authentication)) return false;
   if (authentication.bypass_cors_preflight() && IsPreflight(*request)) return false;
@@ -255,7 +256,7 @@ bool RefusedForToken(const google::protobuf::Any& config, Request* request, Outc
   if (rule == rules.end() || !rule->has_requires_()) return false;
   const Verified verified = Filter(authentication, request, outcome).Check(rule->requires_(), false);
   if (verified.state == Verified::State::kGood) return false;
-  outcome->verdict = Verdict::kDirectResponse;
+  outcome->verdict = CallVerdict::kDirectResponse;
   outcome->status = verified.reason == kWrongAudience ? 403 : 401;
   outcome->reason = verified.state == Verified::State::kMissing ? "Jwt is missing" : verified.reason;
   return true;

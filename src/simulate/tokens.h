@@ -18,7 +18,8 @@ std::optional<google::protobuf::Struct> ClaimsOf(std::string_view token);
 // Runs the filter that verifies tokens (envoy.extensions.filters.http.jwt_authn.v3): issuer, time, audiences,
 // and what the rules require. Signatures are taken for good, and a note says so. True: the request is
 // refused, the outcome says why. Verified claims become metadata and headers of the request.
-bool RefusedForToken(const google::protobuf::Any& config, Request* request, Outcome* outcome);
+bool RefusedForToken(const google::protobuf::Any& config, SimulatedRequest* request,
+                     SimulationOutcome* outcome);
 
 }  // namespace fairlead::simulate
 

@@ -120,7 +120,7 @@ bool Matches(const StringMatcher& matcher, std::string_view value) {
   }
 }
 
-bool Matches(const HeaderMatcher& matcher, const Request& request) {
+bool Matches(const HeaderMatcher& matcher, const SimulatedRequest& request) {
   const std::optional<std::string> value = request.Header(matcher.name());
   if (!value && !matcher.treat_missing_header_as_empty()) {
     // A missing header fails every rule, inverted or not, but those about presence itself.
@@ -133,14 +133,14 @@ bool Matches(const HeaderMatcher& matcher, const Request& request) {
   return MatchesPresent(matcher, value.value_or("")) != matcher.invert_match();
 }
 
-bool Matches(const QueryParameterMatcher& matcher, const Request& request) {
+bool Matches(const QueryParameterMatcher& matcher, const SimulatedRequest& request) {
   const std::optional<std::string_view> value = QueryValue(request.path, matcher.name());
   if (matcher.has_present_match()) return value.has_value() == matcher.present_match();
   if (!value) return false;
   return !matcher.has_string_match() || Matches(matcher.string_match(), *value);
 }
 
-bool Matches(const MetadataMatcher& matcher, const Request& request) {
+bool Matches(const MetadataMatcher& matcher, const SimulatedRequest& request) {
   std::vector<std::string_view> keys = {matcher.filter()};
   for (const auto& segment : matcher.path()) keys.push_back(segment.key());
   const google::protobuf::Struct* level = &request.metadata;

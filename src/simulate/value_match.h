@@ -18,10 +18,10 @@ namespace fairlead::simulate {
 // The whole value, as Envoy's RE2 matches it. An invalid pattern matches nothing; Envoy would reject it.
 bool Matches(const envoy::type::matcher::v3::RegexMatcher& matcher, std::string_view value);
 bool Matches(const envoy::type::matcher::v3::StringMatcher& matcher, std::string_view value);
-bool Matches(const envoy::config::route::v3::HeaderMatcher& matcher, const Request& request);
+bool Matches(const envoy::config::route::v3::HeaderMatcher& matcher, const SimulatedRequest& request);
 // The first value of the parameter counts, as it is written (not decoded).
-bool Matches(const envoy::config::route::v3::QueryParameterMatcher& matcher, const Request& request);
-bool Matches(const envoy::type::matcher::v3::MetadataMatcher& matcher, const Request& request);
+bool Matches(const envoy::config::route::v3::QueryParameterMatcher& matcher, const SimulatedRequest& request);
+bool Matches(const envoy::type::matcher::v3::MetadataMatcher& matcher, const SimulatedRequest& request);
 
 // A fraction in percent.
 double Percent(const envoy::type::v3::FractionalPercent& fraction);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 #include "simulate/made_up.h"
 
 namespace fairlead::simulate {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "config/no_effect.h"
+#include "config/read/no_effect.h"
 
 namespace fairlead::state {
 
@@ -11,9 +11,10 @@ using config::ObjectChange;
 
 namespace {
 
-// Whether the mesh acts on an object of this name: another cluster brings services and endpoints alone.
+// Whether the mesh acts on an object of this name: another cluster brings services, endpoints, and the
+// Secrets of the gateways there.
 bool Counts(const config::ObjectKey& key) {
-  return key.cluster.empty() || config::CountsFromEveryCluster(key.kind);
+  return key.cluster.empty() || config::CountsFromEveryCluster(key.kind) || key.kind == config::Kind::kSecret;
 }
 
 // Of an object that another cluster has in vain.
@@ -26,7 +27,7 @@ config::Diagnostic UnusedOfOtherCluster(const config::ConfigObject& object) {
   diagnostic.object = config::KeyOf(object);
   diagnostic.message =
       "this has no effect: of other clusters than the control plane's own only services, endpoints, "
-      "pods, nodes and namespaces are read";
+      "pods, nodes, namespaces and secrets are read";
   return diagnostic;
 }
 

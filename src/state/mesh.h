@@ -12,7 +12,7 @@
 #include "config/object.h"
 #include "config/store.h"
 #include "mesh/builder.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 #include "model/facts.h"
 #include "model/settings.h"
 #include "registry/registry.h"

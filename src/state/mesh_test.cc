@@ -8,11 +8,11 @@
 #include <random>
 
 #include "base/strings.h"
-#include "config/manifests.h"
-#include "config/no_effect.h"
-#include "mesh/destination_rule_index.h"
-#include "mesh/question_table.h"
+#include "config/read/manifests.h"
+#include "config/read/no_effect.h"
+#include "mesh/index/destination_rule_index.h"
 #include "mesh/snapshot_text.h"
+#include "mesh/view/question_table.h"
 #include "model/mesh_config.h"
 #include "state/pod_slices.h"
 
@@ -260,7 +260,7 @@ TEST(OtherClusters, DoNotHideWhatTheOwnOneHas) {
   const std::string before = Text(mesh);
   mesh.Apply(Parse(StrCat(kService, "\n---\n", kRoute), "east"), nullptr);
   EXPECT_EQ(mesh.snapshot()->virtual_services->All().size(), 1u);
-  EXPECT_EQ(mesh.snapshot()->services->Find("web.a.svc.cluster.local", "a")->elsewhere.size(), 1u);
+  EXPECT_EQ(mesh.snapshot()->services->Find("web.a.svc.cluster.local", "a")->in_other_clusters.size(), 1u);
   EXPECT_EQ(Text(second), before);
   std::vector<config::ObjectChange> gone = Parse(StrCat(kService, "\n---\n", kRoute), "east");
   for (config::ObjectChange& change : gone) change.object = nullptr;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "model/mesh_config.h"
 #include "state/mesh.h"
 

@@ -17,7 +17,8 @@ struct Verdict {
   std::string kind, ns, name;  // "" where the text does not say
   std::vector<config::Diagnostic> diagnostics;
   // Warnings by severity: parts that Istio silently ignores, such as unknown fields of a MeshConfig, and
-  // parts without effect here (config/no_effect.h). Scripts that no proxy compiles are errors (config/lua.h).
+  // parts without effect here (config/read/no_effect.h). Scripts that no proxy compiles are errors
+  // (config/read/lua.h).
   std::vector<config::Diagnostic> notes;
   config::ConfigPtr object = nullptr;  // null where there is none, or it is not valid
   bool valid() const;

@@ -105,7 +105,7 @@ TEST_P(AcceptanceTest, ALateRejectionCounts) {
   Change("b", "2");
   const std::string first = s.LastNonce(kL);
   Change("c", "2");
-  EXPECT_EQ(s.Say(kL, {}, first, {}, {}, "Error adding/updating listener(s) b: bad"), Verdict::kStale);
+  EXPECT_EQ(s.Say(kL, {}, first, {}, {}, "Error adding/updating listener(s) b: bad"), RequestVerdict::kStale);
   EXPECT_THAT(Refused(), ElementsAre(Old("b")));
   if (GetParam() == Framing::kDelta) {
     s.Ack(kL);

@@ -7,7 +7,7 @@ namespace fairlead::xds {
 
 // How much a client may ask for of one type on one stream. Far above what a mesh has: a stream that goes over
 // it ends.
-struct Limits {
+struct RequestLimits {
   size_t names = 100'000;
   size_t name_bytes = 16 << 20;  // of all names together
   size_t name_length = 4096;     // bytes of one name

@@ -14,57 +14,58 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Limits kSmall = {.names = 3, .name_bytes = 10, .name_length = 6};
+constexpr RequestLimits kSmall = {.names = 3, .name_bytes = 10, .name_length = 6};
 
 class LimitsTest : public testing::TestWithParam<Framing> {
  protected:
-  Script script_{GetParam(), "n", Answers::kWhatDiffers, kSmall};
+  Script script_{GetParam(), "n", AnswerWhen::kWhatDiffers, kSmall};
 };
 INSTANTIATE_TEST_SUITE_P(Both, LimitsTest, testing::Values(Framing::kStateOfTheWorld, Framing::kDelta));
 
 TEST_P(LimitsTest, OfNames) {
-  EXPECT_EQ(script_.Say(kE, {"a", "b", "c"}), Verdict::kSubscribe);
+  EXPECT_EQ(script_.Say(kE, {"a", "b", "c"}), RequestVerdict::kSubscribe);
   EXPECT_EQ(script_.Excess(), "");
-  EXPECT_EQ(script_.Say(kR, {"a", "b", "c"}), Verdict::kSubscribe) << "each type for itself";
-  EXPECT_EQ(script_.Say(kE, {"a", "b", "c", "d"}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kR, {"a", "b", "c"}), RequestVerdict::kSubscribe) << "each type for itself";
+  EXPECT_EQ(script_.Say(kE, {"a", "b", "c", "d"}), RequestVerdict::kTooMuch);
   EXPECT_EQ(script_.Excess(), "4 names, of at most 3");
 }
 
 TEST_P(LimitsTest, OfBytes) {
-  EXPECT_EQ(script_.Say(kE, {"12345", "12346"}), Verdict::kSubscribe);
-  EXPECT_EQ(script_.Say(kE, {"12345", "12346", "1"}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kE, {"12345", "12346"}), RequestVerdict::kSubscribe);
+  EXPECT_EQ(script_.Say(kE, {"12345", "12346", "1"}), RequestVerdict::kTooMuch);
   EXPECT_EQ(script_.Excess(), "names of 11 bytes, of at most 10");
 }
 
 TEST_P(LimitsTest, OfOneName) {
-  EXPECT_EQ(script_.Say(kE, {"123456"}), Verdict::kSubscribe);
-  EXPECT_EQ(script_.Say(kE, {"1234567"}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kE, {"123456"}), RequestVerdict::kSubscribe);
+  EXPECT_EQ(script_.Say(kE, {"1234567"}), RequestVerdict::kTooMuch);
   EXPECT_EQ(script_.Excess(), "a name of 7 bytes, of at most 6");
 }
 
 class DeltaLimits : public testing::Test {
  protected:
-  Script script_{Framing::kDelta, "n", Answers::kWhatDiffers, kSmall};
+  Script script_{Framing::kDelta, "n", AnswerWhen::kWhatDiffers, kSmall};
 };
 
 TEST_F(DeltaLimits, NamesAddUp) {
   script_.Say(kE, {"a", "b"});
-  EXPECT_EQ(script_.Say(kE, {"b", "c"}), Verdict::kSubscribe);
-  EXPECT_EQ(script_.Say(kE, {"d"}, "", {"a"}), Verdict::kSubscribe) << "one went";
-  EXPECT_EQ(script_.Say(kE, {"a"}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kE, {"b", "c"}), RequestVerdict::kSubscribe);
+  EXPECT_EQ(script_.Say(kE, {"d"}, "", {"a"}), RequestVerdict::kSubscribe) << "one went";
+  EXPECT_EQ(script_.Say(kE, {"a"}), RequestVerdict::kTooMuch);
 }
 
 TEST_F(DeltaLimits, CountWhatTheClientSaysToHave) {
-  EXPECT_EQ(script_.Say(kC, {}, "", {}, {{"a", "1"}, {"b", "1"}, {"c", "1"}}), Verdict::kSubscribe);
-  Script other(Framing::kDelta, "n", Answers::kWhatDiffers, kSmall);
-  EXPECT_EQ(other.Say(kC, {}, "", {}, {{"a", "1"}, {"b", "1"}, {"c", "1"}, {"d", "1"}}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kC, {}, "", {}, {{"a", "1"}, {"b", "1"}, {"c", "1"}}), RequestVerdict::kSubscribe);
+  Script other(Framing::kDelta, "n", AnswerWhen::kWhatDiffers, kSmall);
+  EXPECT_EQ(other.Say(kC, {}, "", {}, {{"a", "1"}, {"b", "1"}, {"c", "1"}, {"d", "1"}}),
+            RequestVerdict::kTooMuch);
 }
 
 TEST_F(DeltaLimits, CountWhatIsAskedForAnewUnderAWildcard) {
   script_.Say(kC, {});
-  EXPECT_EQ(script_.Say(kC, {}, "", {"a", "b", "c"}), Verdict::kSubscribe);
-  EXPECT_EQ(script_.Say(kC, {}, "", {"a", "b"}), Verdict::kSubscribe) << "the same again";
-  EXPECT_EQ(script_.Say(kC, {}, "", {"d"}), Verdict::kTooMuch);
+  EXPECT_EQ(script_.Say(kC, {}, "", {"a", "b", "c"}), RequestVerdict::kSubscribe);
+  EXPECT_EQ(script_.Say(kC, {}, "", {"a", "b"}), RequestVerdict::kSubscribe) << "the same again";
+  EXPECT_EQ(script_.Say(kC, {}, "", {"d"}), RequestVerdict::kTooMuch);
 }
 
 TEST_F(DeltaLimits, NamesThatComeAndGoAreNotKept) {
@@ -72,8 +73,8 @@ TEST_F(DeltaLimits, NamesThatComeAndGoAreNotKept) {
   script_.Say(kE, {"x"});
   script_.Sent();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(script_.Say(kE, {StrCat("n", i)}), Verdict::kSubscribe);
-    EXPECT_EQ(script_.Say(kE, {}, "", {StrCat("n", i)}), Verdict::kUnsubscribe);
+    EXPECT_EQ(script_.Say(kE, {StrCat("n", i)}), RequestVerdict::kSubscribe);
+    EXPECT_EQ(script_.Say(kE, {}, "", {StrCat("n", i)}), RequestVerdict::kUnsubscribe);
   }
   EXPECT_THAT(script_.Sent(), IsEmpty());
 }

@@ -69,7 +69,7 @@ TEST_P(Both, ANackKeepsTheVersionThatWasTakenLast) {
   s.Put(kC, "a", "2");
   s.Change();
   s.Sent();
-  EXPECT_EQ(s.Nack(kC), Verdict::kNack);
+  EXPECT_EQ(s.Nack(kC), RequestVerdict::kNack);
   const TypeStatus status = s.core().Status(kC);
   EXPECT_EQ(status.version_acked, taken);
   EXPECT_EQ(status.version_nacked, s.LastVersion(kC));
@@ -89,9 +89,9 @@ TEST_P(Both, AnUpdateDoesNotWaitForAnAnswer) {
   s.Put(kC, "a", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre(delta() ? "CDS a" : "CDS a b"));
-  EXPECT_EQ(s.Say(kC, {}, first), Verdict::kStale) << "the answer to what was overtaken";
+  EXPECT_EQ(s.Say(kC, {}, first), RequestVerdict::kStale) << "the answer to what was overtaken";
   EXPECT_THAT(s.Sent(), IsEmpty());
-  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kC), RequestVerdict::kAck);
 }
 
 // "Each stream has its own notion of nonces."
@@ -103,7 +103,7 @@ TEST_P(Both, NoncesOfStreamsDiffer) {
   s.Sent();
   other.Sent();
   EXPECT_EQ(s.LastVersion(kC), other.LastVersion(kC)) << "versions are of the content";
-  EXPECT_EQ(s.Say(kC, {}, other.LastNonce(kC)), Verdict::kStale);
+  EXPECT_EQ(s.Say(kC, {}, other.LastNonce(kC)), RequestVerdict::kStale);
 }
 
 // "How the client specifies what resources to return": names may repeat, and mean the same once.
@@ -245,28 +245,28 @@ TEST(DeltaProtocol, VirtualHostsAreNotOfTheStateOfTheWorld) {
   sotw.mesh = delta.mesh;
   delta.Say(TypeId::kVirtualHost, {"r/h"});
   EXPECT_THAT(delta.Sent(), ElementsAre("VHDS r/h"));
-  EXPECT_EQ(sotw.Say(TypeId::kVirtualHost, {"r/h"}), Verdict::kUnknownType);
+  EXPECT_EQ(sotw.Say(TypeId::kVirtualHost, {"r/h"}), RequestVerdict::kUnknownType);
   EXPECT_THAT(sotw.Sent(), IsEmpty());
 }
 
 // "REST-JSON polling": a single request is answered whatever there is.
 TEST(Polls, ASingleRequestIsAlwaysAnswered) {
-  Script s(Framing::kStateOfTheWorld, "n", Answers::kAlways);
+  Script s(Framing::kStateOfTheWorld, "n", AnswerWhen::kAlways);
   s.Say(kE, {"x"});
   EXPECT_THAT(s.Sent(), ElementsAre("EDS"));
 }
 
 // "the management server may hold the request until there is another version".
 TEST(Polls, AKnownVersionIsAnsweredWhenItChanges) {
-  Script first(Framing::kStateOfTheWorld, "n", Answers::kNewVersionOnly);
+  Script first(Framing::kStateOfTheWorld, "n", AnswerWhen::kNewVersionOnly);
   first.Put(kE, "a", "1");
   first.Say(kE, {"a"});
   EXPECT_THAT(first.Sent(), ElementsAre("EDS a"));
 
-  StreamCore core(Framing::kStateOfTheWorld, ~0u, "m", Answers::kNewVersionOnly);
+  StreamCore core(Framing::kStateOfTheWorld, ~0u, "m", AnswerWhen::kNewVersionOnly);
   const std::string version = first.LastVersion(kE);
   const std::string_view name = "a";
-  Request request;
+  DecodedRequest request;
   request.type_url = InfoOf(kE).url;
   request.version = version;
   request.subscribe = {name};
@@ -281,12 +281,12 @@ TEST(Polls, AKnownVersionIsAnsweredWhenItChanges) {
 
 // "Rejecting an update": the client goes on naming the version that it has, and is not sent the other again.
 TEST(Polls, ARejectedVersionIsNotSentAgain) {
-  Script first(Framing::kStateOfTheWorld, "n", Answers::kNewVersionOnly);
+  Script first(Framing::kStateOfTheWorld, "n", AnswerWhen::kNewVersionOnly);
   first.Put(kE, "a", "bad");
   first.Say(kE, {"a"});
   EXPECT_THAT(first.Sent(), ElementsAre("EDS a"));
 
-  Script second(Framing::kStateOfTheWorld, "m", Answers::kNewVersionOnly);
+  Script second(Framing::kStateOfTheWorld, "m", AnswerWhen::kNewVersionOnly);
   second.mesh = first.mesh;
   second.Say(kE, {"a"}, first.LastNonce(kE), {}, {}, "cannot be");
   EXPECT_THAT(second.Sent(), IsEmpty());

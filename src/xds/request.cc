@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kNamesTag = 3 << 3 | 2;  // DiscoveryRequest.resource_names
 
-bool DecodeStatus(std::string_view bytes, Request* request) {  // google.rpc.Status
+bool DecodeStatus(std::string_view bytes, DecodedRequest* request) {  // google.rpc.Status
   FieldReader reader(bytes);
   request->rejected = true;
   while (reader.Next()) {
@@ -18,7 +18,7 @@ bool DecodeStatus(std::string_view bytes, Request* request) {  // google.rpc.Sta
   return reader.ok();
 }
 
-bool DecodeVersionEntry(std::string_view bytes, Request* request) {  // map<string, string>
+bool DecodeVersionEntry(std::string_view bytes, DecodedRequest* request) {  // map<string, string>
   FieldReader reader(bytes);
   std::pair<std::string_view, std::string_view> entry;
   while (reader.Next()) {
@@ -38,13 +38,13 @@ std::string_view DecodeLocator(std::string_view bytes) {  // ResourceLocator.nam
   return name;
 }
 
-bool TakeNode(std::string_view bytes, Request* request) {
+bool TakeNode(std::string_view bytes, DecodedRequest* request) {
   request->has_node = true;
   request->node = bytes;
   return true;
 }
 
-bool TakeStateOfTheWorldField(const FieldReader& field, Request* request) {
+bool TakeStateOfTheWorldField(const FieldReader& field, DecodedRequest* request) {
   switch (field.number()) {
     case 1:
       request->version = field.bytes();
@@ -71,7 +71,7 @@ bool TakeStateOfTheWorldField(const FieldReader& field, Request* request) {
   return true;
 }
 
-bool TakeDeltaField(const FieldReader& field, Request* request) {
+bool TakeDeltaField(const FieldReader& field, DecodedRequest* request) {
   switch (field.number()) {
     case 1:
       return TakeNode(field.bytes(), request);
@@ -114,7 +114,7 @@ std::optional<KnownNames> FindKnown(std::string_view rest, std::span<const Known
   return std::nullopt;
 }
 
-bool DecodeDelta(std::string_view bytes, Request* request) {
+bool DecodeDelta(std::string_view bytes, DecodedRequest* request) {
   FieldReader reader(bytes);
   while (reader.Next()) {
     if (!TakeDeltaField(reader, request)) return false;
@@ -122,7 +122,8 @@ bool DecodeDelta(std::string_view bytes, Request* request) {
   return reader.ok();
 }
 
-bool DecodeStateOfTheWorld(std::string_view bytes, std::span<const KnownNames> known, Request* request) {
+bool DecodeStateOfTheWorld(std::string_view bytes, std::span<const KnownNames> known,
+                           DecodedRequest* request) {
   FieldReader reader(bytes);
   std::string_view& names = request->encoded_names;
   bool together = true;
@@ -153,9 +154,9 @@ bool DecodeStateOfTheWorld(std::string_view bytes, std::span<const KnownNames> k
 
 KnownNames KnownNames::Of(std::string_view encoded) { return {encoded.size(), StableHash(encoded)}; }
 
-absl::StatusOr<Request> DecodeRequest(Framing framing, std::string_view bytes,
-                                      std::span<const KnownNames> known) {
-  Request request;
+absl::StatusOr<DecodedRequest> DecodeRequest(Framing framing, std::string_view bytes,
+                                             std::span<const KnownNames> known) {
+  DecodedRequest request;
   const bool ok = framing == Framing::kDelta ? DecodeDelta(bytes, &request)
                                              : DecodeStateOfTheWorld(bytes, known, &request);
   if (!ok) return absl::InvalidArgumentError("the request is no discovery request");

@@ -28,7 +28,7 @@ struct KnownNames {
 
 // A DiscoveryRequest or DeltaDiscoveryRequest, read in place: everything points into the bytes it was decoded
 // from.
-struct Request {
+struct DecodedRequest {
   std::string_view type_url;
   std::string_view nonce;
   std::string_view version;                 // state of the world
@@ -48,8 +48,8 @@ struct Request {
 };
 
 // InvalidArgument where the bytes are no such message.
-absl::StatusOr<Request> DecodeRequest(Framing framing, std::string_view bytes,
-                                      std::span<const KnownNames> known = {});
+absl::StatusOr<DecodedRequest> DecodeRequest(Framing framing, std::string_view bytes,
+                                             std::span<const KnownNames> known = {});
 
 }  // namespace fairlead::xds
 

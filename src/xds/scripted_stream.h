@@ -45,8 +45,8 @@ inline ResourcePtr MakeResource(TypeId type, const std::string& name, const std:
 // One stream with its client and a mesh of resources by type and name.
 class Script {
  public:
-  explicit Script(Framing framing, const std::string& prefix = "n", Answers answers = Answers::kWhatDiffers,
-                  const Limits& limits = {})
+  explicit Script(Framing framing, const std::string& prefix = "n",
+                  AnswerWhen answers = AnswerWhen::kWhatDiffers, const RequestLimits& limits = {})
       : core_(framing, ~0u, prefix, answers, limits) {}
 
   std::map<TypeId, std::map<std::string, ResourcePtr>> mesh;
@@ -55,15 +55,16 @@ class Script {
   }
 
   // What the client says.
-  Verdict::Kind Say(TypeId type, const Names& subscribe, const std::string& nonce = "",
-                    const Names& unsubscribe = {}, const std::map<std::string, std::string>& initial = {},
-                    const std::string& error = "") {
+  RequestVerdict::Kind Say(TypeId type, const Names& subscribe, const std::string& nonce = "",
+                           const Names& unsubscribe = {},
+                           const std::map<std::string, std::string>& initial = {},
+                           const std::string& error = "") {
     const auto take = [&](auto request) {
       request.set_type_url(std::string(InfoOf(type).url));
       request.set_response_nonce(nonce);
       if (!error.empty()) request.mutable_error_detail()->set_message(error);
       const std::string bytes = request.SerializeAsString();
-      const Verdict verdict = core_.OnRequest(*core_.Decode(bytes));
+      const RequestVerdict verdict = core_.OnRequest(*core_.Decode(bytes));
       excess_ = verdict.excess;
       return verdict.kind;
     };
@@ -79,8 +80,8 @@ class Script {
       (*request.mutable_initial_resource_versions())[name] = version;
     return take(request);
   }
-  Verdict::Kind Ack(TypeId type, const Names& names = {}) { return Say(type, names, LastNonce(type)); }
-  Verdict::Kind Nack(TypeId type, const Names& names = {}) {
+  RequestVerdict::Kind Ack(TypeId type, const Names& names = {}) { return Say(type, names, LastNonce(type)); }
+  RequestVerdict::Kind Nack(TypeId type, const Names& names = {}) {
     return Say(type, names, LastNonce(type), {}, {}, "bad");
   }
   void Change(uint32_t types = ~0u) { core_.OnChange(types); }

@@ -137,7 +137,7 @@ void BM_AskForMadeUpNames(benchmark::State& state) {
   for (auto _ : state) {
     const std::string prefix = own ? StrCat("client-", ++client, "-") : "name-";
     StreamCore core(Framing::kDelta, ~0u, "n");
-    Request request;
+    DecodedRequest request;
     request.type_url = kEndpointUrl;
     for (int64_t i = 0; i < state.range(0); ++i) {
       const std::string name = StrCat(prefix, i);

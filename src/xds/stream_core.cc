@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kWildcard = "*";
 
-KnownNames NamesOf(const Request& request) {
+KnownNames NamesOf(const DecodedRequest& request) {
   if (request.subscribe.empty() && request.encoded_names.empty()) return {};
   if (!request.encoded_names.empty()) return KnownNames::Of(request.encoded_names);
   KnownNames names{SIZE_MAX, {0, request.subscribe.size()}};  // they have no encoding to be found by
@@ -112,8 +112,8 @@ ResourceSetPtr Restrict(const ResourceSetPtr& set, const SubscribedNames& names)
 
 }  // namespace
 
-StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix, Answers answers,
-                       const Limits& limits)
+StreamCore::StreamCore(Framing framing, uint32_t served, std::string nonce_prefix, AnswerWhen answers,
+                       const RequestLimits& limits)
     : framing_(framing),
       served_(served),
       nonce_prefix_(std::move(nonce_prefix)),
@@ -133,26 +133,27 @@ uint64_t StreamCore::NumberOf(std::string_view nonce) const {
   return error == std::errc() && end == nonce.data() + nonce.size() ? number : 0;
 }
 
-Verdict StreamCore::OnRequest(const Request& request) {
+RequestVerdict StreamCore::OnRequest(const DecodedRequest& request) {
   const TypeInfo* type = FindType(request.type_url);
-  if (type == nullptr || (served_ & MaskOf(type->id)) == 0) return {Verdict::kUnknownType, TypeId::kCluster};
-  if (type->delta_only && framing_ != Framing::kDelta) return {Verdict::kUnknownType, type->id};
+  if (type == nullptr || (served_ & MaskOf(type->id)) == 0)
+    return {RequestVerdict::kUnknownType, TypeId::kCluster};
+  if (type->delta_only && framing_ != Framing::kDelta) return {RequestVerdict::kUnknownType, type->id};
   TypeState& state = StateOf(type->id);
   // Who rejected a version waits for another one than that: a poll's nonce is its version.
-  if (answers_ == Answers::kNewVersionOnly)
+  if (answers_ == AnswerWhen::kNewVersionOnly)
     polled_version_ = std::string(request.rejected ? request.nonce : request.version);
   const uint32_t answers = state.acceptance.answers();
-  const Verdict::Kind kind =
+  const RequestVerdict::Kind kind =
       framing_ == Framing::kDelta ? OnDelta(request, *type, state) : OnStateOfTheWorld(request, *type, state);
   if (std::string excess = Excess(request, state); !excess.empty()) {
     state.NotDue();
-    return {Verdict::kTooMuch, type->id, std::move(excess)};
+    return {RequestVerdict::kTooMuch, type->id, std::move(excess)};
   }
   return {kind, type->id, "", state.acceptance.answers() != answers};
 }
 
 // What the request, or the subscription as it has become, is too much of; "" if nothing.
-std::string StreamCore::Excess(const Request& request, const TypeState& state) const {
+std::string StreamCore::Excess(const DecodedRequest& request, const TypeState& state) const {
   Amount asked = AmountOf(request.subscribe), dropped = AmountOf(request.unsubscribe), has;
   for (const auto& [name, version] : request.initial_versions) has.Add(name);
   const size_t longest = std::max({asked.longest, dropped.longest, has.longest});
@@ -167,7 +168,7 @@ std::string StreamCore::Excess(const Request& request, const TypeState& state) c
   return "";
 }
 
-absl::StatusOr<Request> StreamCore::Decode(std::string_view bytes) const {
+absl::StatusOr<DecodedRequest> StreamCore::Decode(std::string_view bytes) const {
   std::array<KnownNames, kTypeCount> known;
   for (size_t i = 0; i < kTypeCount; ++i) known[i] = states_[i].request_names;
   auto request = DecodeRequest(framing_, bytes, known);
@@ -179,7 +180,7 @@ absl::StatusOr<Request> StreamCore::Decode(std::string_view bytes) const {
   return repeats ? request : DecodeRequest(framing_, bytes);
 }
 
-bool StreamCore::TakeAnswer(const Request& request, TypeState& state) const {
+bool StreamCore::TakeAnswer(const DecodedRequest& request, TypeState& state) const {
   const std::string_view error = request.error_message.substr(0, kLongestError);
   if (const uint64_t nonce = NumberOf(request.nonce); nonce != 0)
     request.rejected ? state.acceptance.OnNack(nonce, error) : state.acceptance.OnAck(nonce);
@@ -198,13 +199,14 @@ bool StreamCore::TakeAnswer(const Request& request, TypeState& state) const {
   return true;
 }
 
-Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state) {
+RequestVerdict::Kind StreamCore::OnStateOfTheWorld(const DecodedRequest& request, const TypeInfo& type,
+                                                   TypeState& state) {
   // A nonce without a response of ours is a left-over of an earlier stream: the client starts anew with us.
   const bool starts = request.nonce.empty() || !state.open;
-  if (!starts && !TakeAnswer(request, state)) return Verdict::kStale;
-  const Verdict::Kind answer = starts             ? Verdict::kSubscribe
-                               : request.rejected ? Verdict::kNack
-                                                  : Verdict::kAck;
+  if (!starts && !TakeAnswer(request, state)) return RequestVerdict::kStale;
+  const RequestVerdict::Kind answer = starts             ? RequestVerdict::kSubscribe
+                                      : request.rejected ? RequestVerdict::kNack
+                                                         : RequestVerdict::kAck;
   if (request.known_names) return answer;
   const KnownNames request_names = NamesOf(request);
   if (!starts && request_names == state.request_names) return answer;
@@ -223,30 +225,31 @@ Verdict::Kind StreamCore::OnStateOfTheWorld(const Request& request, const TypeIn
     state.Forget();
     state.NotDue();
     state.respond = false;
-    return answer == Verdict::kNack ? answer : Verdict::kUnsubscribe;
+    return answer == RequestVerdict::kNack ? answer : RequestVerdict::kUnsubscribe;
   }
   if (starts) {
     state.Forget();
     state.acceptance.Begin(nullptr, /*unknown=*/!request.version.empty());
     state.due = state.respond = true;
-    return Verdict::kSubscribe;
+    return RequestVerdict::kSubscribe;
   }
   std::vector<std::string> added = names_changed ? Added(*before, *wish.names) : std::vector<std::string>();
   if (type.root ? !(wildcard_changed || names_changed) : added.empty()) {
-    return names_changed && answer == Verdict::kAck ? Verdict::kUnsubscribe : answer;
+    return names_changed && answer == RequestVerdict::kAck ? RequestVerdict::kUnsubscribe : answer;
   }
   for (const std::string& name : added) state.AskAnew(name);
   state.due = true;
   state.respond = type.root;
-  return answer == Verdict::kNack ? answer : Verdict::kSubscribe;
+  return answer == RequestVerdict::kNack ? answer : RequestVerdict::kSubscribe;
 }
 
-Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, TypeState& state) {
-  Verdict::Kind kind = Verdict::kAck;
+RequestVerdict::Kind StreamCore::OnDelta(const DecodedRequest& request, const TypeInfo& type,
+                                         TypeState& state) {
+  RequestVerdict::Kind kind = RequestVerdict::kAck;
   const bool opens = !state.open;
   if (opens) {
     state.open = true;
-    kind = Verdict::kSubscribe;
+    kind = RequestVerdict::kSubscribe;
     if (!request.initial_versions.empty()) {
       state.sent = Claimed(request.initial_versions, &state.claimed);
       state.claims = state.sent;
@@ -255,7 +258,9 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
     if (type.root && request.subscribe.empty()) state.wildcard = true;
     state.respond = type.root;
   } else if (!request.nonce.empty()) {
-    kind = !TakeAnswer(request, state) ? Verdict::kStale : request.rejected ? Verdict::kNack : Verdict::kAck;
+    kind = !TakeAnswer(request, state) ? RequestVerdict::kStale
+           : request.rejected          ? RequestVerdict::kNack
+                                       : RequestVerdict::kAck;
   }
   if (request.subscribe.empty() && request.unsubscribe.empty() && !opens) return kind;
 
@@ -303,8 +308,8 @@ Verdict::Kind StreamCore::OnDelta(const Request& request, const TypeInfo& type, 
   if (opens || (asks && (state.wildcard || was_wildcard))) state.due = true;
   if (asks) state.again_due = true;
   if (!state.Subscribed()) state.NotDue();
-  if (kind == Verdict::kStale || kind == Verdict::kNack) return kind;
-  return asks || opens ? Verdict::kSubscribe : Verdict::kUnsubscribe;
+  if (kind == RequestVerdict::kStale || kind == RequestVerdict::kNack) return kind;
+  return asks || opens ? RequestVerdict::kSubscribe : RequestVerdict::kUnsubscribe;
 }
 
 TypeStatus StreamCore::Status(TypeId type) const {

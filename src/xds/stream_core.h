@@ -23,7 +23,7 @@
 namespace fairlead::xds {
 
 // The meaning of a request, for logs and counters. The core has already acted on it.
-struct Verdict {
+struct RequestVerdict {
   enum Kind {
     kSubscribe,    // asks for something: the type is due
     kUnsubscribe,  // asks for less: nothing is due
@@ -54,7 +54,7 @@ struct TypeStatus {
 };
 
 // When a state-of-the-world client is answered.
-enum class Answers : uint8_t {
+enum class AnswerWhen : uint8_t {
   kWhatDiffers,     // a stream: what the client lacks, as soon as there is any
   kAlways,          // a single request: at once, whatever there is
   kNewVersionOnly,  // a poll: when the version differs from the one in the request
@@ -76,11 +76,11 @@ class StreamCore {
   // `served` is a mask of types (MaskOf). `nonce_prefix` must differ between the streams of a process, so
   // that an answer to another stream's response is seen to be stale.
   StreamCore(Framing framing, uint32_t served, std::string nonce_prefix,
-             Answers answers = Answers::kWhatDiffers, const Limits& limits = {});
+             AnswerWhen answers = AnswerWhen::kWhatDiffers, const RequestLimits& limits = {});
 
   // A request of this stream, as DecodeRequest reads it; names that an answer repeats are not read again.
-  absl::StatusOr<Request> Decode(std::string_view bytes) const;
-  Verdict OnRequest(const Request& request);
+  absl::StatusOr<DecodedRequest> Decode(std::string_view bytes) const;
+  RequestVerdict OnRequest(const DecodedRequest& request);
   // Resources of those types, a mask of MaskOf, may have changed; those of others are as they were.
   void OnChange(uint32_t types = ~0u);
   // As OnChange of all types, and the client is to be sent again what it has, changed or not, and what it
@@ -175,11 +175,12 @@ class StreamCore {
   std::string NonceText(uint64_t nonce) const;
   uint64_t NumberOf(std::string_view nonce) const;
 
-  Verdict::Kind OnStateOfTheWorld(const Request& request, const TypeInfo& type, TypeState& state);
-  Verdict::Kind OnDelta(const Request& request, const TypeInfo& type, TypeState& state);
-  std::string Excess(const Request& request, const TypeState& state) const;
+  RequestVerdict::Kind OnStateOfTheWorld(const DecodedRequest& request, const TypeInfo& type,
+                                         TypeState& state);
+  RequestVerdict::Kind OnDelta(const DecodedRequest& request, const TypeInfo& type, TypeState& state);
+  std::string Excess(const DecodedRequest& request, const TypeState& state) const;
   // True where the answer is to the last response.
-  bool TakeAnswer(const Request& request, TypeState& state) const;
+  bool TakeAnswer(const DecodedRequest& request, TypeState& state) const;
 
   void ForgetOrphans();
   bool OthersDue(TypeId type) const;
@@ -202,8 +203,8 @@ class StreamCore {
   const Framing framing_;
   const uint32_t served_;
   const std::string nonce_prefix_;
-  const Answers answers_;
-  const Limits limits_;
+  const AnswerWhen answers_;
+  const RequestLimits limits_;
   std::string polled_version_;  // kNewVersionOnly: what the client has
   uint64_t last_nonce_ = 0;
   std::array<TypeState, kTypeCount> states_;

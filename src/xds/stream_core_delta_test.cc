@@ -20,7 +20,7 @@ class Delta : public testing::Test {
 TEST_F(Delta, OnlyWhatChangedIsSent) {
   s.Say(kC, {});
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
-  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kC), RequestVerdict::kAck);
   EXPECT_THAT(s.Sent(), IsEmpty());
   s.Put(kC, "b", "2");
   s.Put(kC, "c", "1");
@@ -70,7 +70,7 @@ TEST_F(Delta, InitialVersionsCostMemoryUntilTheClientIsToldSomething) {
   s.Say(kC, {}, "", {}, {{"gone", s.VersionOf(kC, "b")}, {"a", s.VersionOf(kC, "b")}});
   EXPECT_GT(s.core().Holds().own, before + 100) << "made of the client's words";
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b -gone"));
-  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kC), RequestVerdict::kAck);
   EXPECT_EQ(s.core().Holds().own, before);
 }
 
@@ -91,13 +91,13 @@ TEST_F(Delta, UnknownNamesAreAnsweredAsRemoved) {
 
 TEST_F(Delta, SubscribingAgainSendsAgain) {
   Connect();
-  EXPECT_EQ(s.Say(kE, {"a"}), Verdict::kSubscribe);
+  EXPECT_EQ(s.Say(kE, {"a"}), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
 }
 
 TEST_F(Delta, UnsubscribedNamesAreNotReportedAsRemoved) {
   Connect();
-  EXPECT_EQ(s.Say(kE, {}, "", {"a"}), Verdict::kUnsubscribe);
+  EXPECT_EQ(s.Say(kE, {}, "", {"a"}), RequestVerdict::kUnsubscribe);
   EXPECT_THAT(s.Sent(), IsEmpty());
   s.Put(kE, "a", "2");
   s.Put(kE, "b", "2");
@@ -114,7 +114,7 @@ TEST_F(Delta, ASubscriptionOnAStaleNonceIsHonoured) {
   s.Put(kE, "a", "2");
   s.Change();
   s.Sent();
-  EXPECT_EQ(s.Say(kE, {"b"}, old), Verdict::kStale);
+  EXPECT_EQ(s.Say(kE, {"b"}, old), RequestVerdict::kStale);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
 }
 
@@ -319,9 +319,9 @@ TEST_F(Delta, AClusterThatComesBackComesWithItsEndpoints) {
   s.Sent();
   s.Say(kE, {"a", "b"});
   s.Sent();
-  EXPECT_EQ(s.Say(kC, {}, "", {"a"}), Verdict::kUnsubscribe);
+  EXPECT_EQ(s.Say(kC, {}, "", {"a"}), RequestVerdict::kUnsubscribe);
   EXPECT_THAT(s.Sent(), IsEmpty());
-  EXPECT_EQ(s.Say(kC, {"a"}), Verdict::kSubscribe);
+  EXPECT_EQ(s.Say(kC, {"a"}), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a", "EDS a")) << "a client warms a cluster that it did not have";
 }
 
@@ -339,7 +339,7 @@ TEST_F(Delta, WhatWasRejectedWaitsUntilItDiffers) {
   s.Put(kR, "r", "bad");
   s.Change();
   s.Sent();
-  EXPECT_EQ(s.Nack(kR), Verdict::kNack);
+  EXPECT_EQ(s.Nack(kR), RequestVerdict::kNack);
   s.Change();
   EXPECT_THAT(s.Sent(), IsEmpty());
   s.Put(kR, "r", "good");

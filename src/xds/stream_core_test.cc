@@ -34,7 +34,7 @@ class Sotw : public testing::Test {
 };
 
 TEST_F(Sotw, FirstRequestOfARootTypeIsAWildcard) {
-  EXPECT_EQ(s.Say(kC, {}), Verdict::kSubscribe);
+  EXPECT_EQ(s.Say(kC, {}), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
@@ -60,7 +60,7 @@ TEST_F(Sotw, AnEmptyMeshIsAnswered) {
 TEST_F(Sotw, AnAckIsNotAnswered) {
   s.Say(kC, {});
   s.Sent();
-  EXPECT_EQ(s.Ack(kC), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kC), RequestVerdict::kAck);
   EXPECT_THAT(s.Sent(), IsEmpty());
   EXPECT_EQ(s.core().Status(kC).version_acked, s.LastVersion(kC));
 }
@@ -250,7 +250,7 @@ TEST_F(Sotw, ATypeThatIsStartedAnewHasNoOrphans) {
 TEST_F(Sotw, ASubscriptionGrowsByANewNameAlone) {
   s.Say(kE, {"a"});
   EXPECT_THAT(s.Sent(), ElementsAre("EDS a"));
-  EXPECT_EQ(s.Ack(kE, {"a", "b"}), Verdict::kSubscribe);
+  EXPECT_EQ(s.Ack(kE, {"a", "b"}), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
 }
 
@@ -272,7 +272,7 @@ TEST_F(Sotw, ANameOfNothingIsAnsweredWhenItAppears) {
 
 TEST_F(Sotw, NoNamesEndASubscription) {
   Connect();
-  EXPECT_EQ(s.Ack(kE), Verdict::kUnsubscribe);
+  EXPECT_EQ(s.Ack(kE), RequestVerdict::kUnsubscribe);
   s.Put(kE, "a", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), IsEmpty());
@@ -285,7 +285,7 @@ TEST_F(Sotw, AWildcardWithNamesEndsTheLegacyWildcard) {
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a"));
   s.Ack(kC, {"*", "a"});
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
-  EXPECT_EQ(s.Ack(kC, {}), Verdict::kUnsubscribe)
+  EXPECT_EQ(s.Ack(kC, {}), RequestVerdict::kUnsubscribe)
       << "names were given before: an empty list asks for nothing";
   s.Put(kC, "a", "2");
   s.Change();
@@ -298,14 +298,14 @@ TEST_F(Sotw, AStaleNonceIsIgnoredWithItsNames) {
   s.Put(kE, "a", "2");
   s.Change();
   s.Sent();
-  EXPECT_EQ(s.Say(kE, {"a"}, old), Verdict::kStale);
+  EXPECT_EQ(s.Say(kE, {"a"}, old), RequestVerdict::kStale);
   s.Put(kE, "b", "2");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
 }
 
 TEST_F(Sotw, ANonceOfAnotherStreamOpensTheType) {
-  EXPECT_EQ(s.Say(kC, {}, "other7"), Verdict::kSubscribe);
+  EXPECT_EQ(s.Say(kC, {}, "other7"), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
 }
 
@@ -313,16 +313,16 @@ TEST_F(Sotw, NamesThatAnotherTypeAskedForAreNotTakenForRepeated) {
   s.Put(kR, "a", "1");
   s.Put(kR, "b", "1");
   Connect();
-  EXPECT_EQ(s.Ack(kE, {"a", "b"}), Verdict::kAck);
-  EXPECT_EQ(s.Ack(kR, {"a", "b"}), Verdict::kSubscribe) << "the endpoints' names, asked for as routes";
+  EXPECT_EQ(s.Ack(kE, {"a", "b"}), RequestVerdict::kAck);
+  EXPECT_EQ(s.Ack(kR, {"a", "b"}), RequestVerdict::kSubscribe) << "the endpoints' names, asked for as routes";
   EXPECT_THAT(s.Sent(), ElementsAre("RDS a b"));
-  EXPECT_EQ(s.Ack(kR, {"a", "b"}), Verdict::kAck);
+  EXPECT_EQ(s.Ack(kR, {"a", "b"}), RequestVerdict::kAck);
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
 
 TEST_F(Sotw, AnEmptyNonceLaterStartsTheTypeAnew) {
   Connect();
-  EXPECT_EQ(s.Say(kC, {}), Verdict::kSubscribe);
+  EXPECT_EQ(s.Say(kC, {}), RequestVerdict::kSubscribe);
   EXPECT_THAT(s.Sent(), ElementsAre("CDS a b", "EDS a b"));
 }
 
@@ -331,7 +331,7 @@ TEST_F(Sotw, WhatWasRejectedWaitsUntilItDiffers) {
   s.Put(kR, "r", "bad");
   s.Change();
   EXPECT_THAT(s.Sent(), ElementsAre("RDS r"));
-  EXPECT_EQ(s.Nack(kR, {"r", "q"}), Verdict::kNack);
+  EXPECT_EQ(s.Nack(kR, {"r", "q"}), RequestVerdict::kNack);
   EXPECT_EQ(s.core().Status(kR).error, "bad");
   s.Change();
   EXPECT_THAT(s.Sent(), IsEmpty());
@@ -346,7 +346,7 @@ TEST_F(Sotw, WhatWasRejectedWaitsUntilItDiffers) {
 TEST_F(Sotw, ANackMayBringNames) {
   s.Say(kE, {"a"});
   s.Sent();
-  EXPECT_EQ(s.Nack(kE, {"a", "b"}), Verdict::kNack);
+  EXPECT_EQ(s.Nack(kE, {"a", "b"}), RequestVerdict::kNack);
   EXPECT_THAT(s.Sent(), ElementsAre("EDS b"));
 }
 
@@ -355,17 +355,17 @@ TEST_F(Sotw, ANackMayLetGoOfAllNames) {
   s.Put(kE, "a", "bad");
   s.Change();
   s.Sent();
-  EXPECT_EQ(s.Nack(kE), Verdict::kNack) << "or nobody would hear of it";
+  EXPECT_EQ(s.Nack(kE), RequestVerdict::kNack) << "or nobody would hear of it";
   EXPECT_FALSE(s.core().Subscribed(kE));
 }
 
 TEST_F(Sotw, UnknownTypesAreLeftAlone) {
-  Request request;
+  DecodedRequest request;
   request.type_url = "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration";
-  EXPECT_EQ(s.core().OnRequest(request).kind, Verdict::kUnknownType);
+  EXPECT_EQ(s.core().OnRequest(request).kind, RequestVerdict::kUnknownType);
   StreamCore narrow(Framing::kStateOfTheWorld, MaskOf(kC), "n");
   request.type_url = InfoOf(kE).url;
-  EXPECT_EQ(narrow.OnRequest(request).kind, Verdict::kUnknownType);
+  EXPECT_EQ(narrow.OnRequest(request).kind, RequestVerdict::kUnknownType);
   s.Change();
   EXPECT_THAT(s.Sent(), IsEmpty());
 }

@@ -135,7 +135,7 @@ bool StreamCore::OthersDue(TypeId type) const {
 std::optional<Response> StreamCore::Offer(TypeId id, const ResourceSetPtr& now) {
   const TypeInfo& type = InfoOf(id);
   TypeState& state = StateOf(id);
-  if (answers_ == Answers::kNewVersionOnly && ToHex(now->hash()) == polled_version_) {
+  if (answers_ == AnswerWhen::kNewVersionOnly && ToHex(now->hash()) == polled_version_) {
     state.due = false;
     return std::nullopt;
   }
@@ -212,7 +212,7 @@ Response StreamCore::Begin(const TypeInfo& type, TypeState& state, const Hash128
   Response response;
   response.type = type.id;
   response.version = ToHex(version);
-  response.nonce = answers_ == Answers::kNewVersionOnly ? response.version : NonceText(state.nonce);
+  response.nonce = answers_ == AnswerWhen::kNewVersionOnly ? response.version : NonceText(state.nonce);
   return response;
 }
 
@@ -246,7 +246,7 @@ bool StreamCore::AnswersAll(const TypeState& state, const ResourceSet& now) cons
 // An empty answer says something where the client asked for everything, or in delta for names that do not
 // exist, or where there is but one answer.
 bool StreamCore::MustAnswer(const TypeState& state) const {
-  return state.respond && (framing_ == Framing::kDelta || answers_ != Answers::kWhatDiffers);
+  return state.respond && (framing_ == Framing::kDelta || answers_ != AnswerWhen::kWhatDiffers);
 }
 
 // To a client that has nothing yet, and asks for nothing that is not there.

@@ -82,7 +82,7 @@ TEST(Wire, KnownNamesAreNotReadAgain) {
     return *DecodeRequest(Framing::kStateOfTheWorld, bytes, std::array{KnownNames{}, known});
   };
   const KnownNames known = KnownNames::Of(read({}, sent).encoded_names);
-  const Request repeated = read(known, sent);
+  const DecodedRequest repeated = read(known, sent);
   EXPECT_EQ(repeated.known_names, known);
   EXPECT_THAT(repeated.subscribe, IsEmpty());
   EXPECT_EQ(repeated.type_url, "t");

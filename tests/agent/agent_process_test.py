@@ -65,7 +65,8 @@ class AgentTest(unittest.TestCase):
         """The agent, as another user than root who owns `stdout`; its errors go to the log."""
         with open(self.log, "ab") as log:
             agent = subprocess.Popen(
-                [*(AS_PROXY if user else []), FAIRLEAD, "agent", "sidecar", "--binaryPath", str(HERE / "stand_in.py"), "--configPath",
+                [*(AS_PROXY if user else []), FAIRLEAD, "agent", "sidecar", "--discoveryAddress", "localhost:15010", "--binaryPath",
+                 str(HERE / "stand_in.py"), "--configPath",
                  str(self.work / "proxy"), "--terminationDrainDuration", "0s", *words], cwd=self.work, stdin=subprocess.DEVNULL,
                 stdout=log if stdout is None else stdout, stderr=log,
                 env=os.environ | {"FAKE_ENVOY": str(self.envoy), "POD_NAME": "web-1", "INSTANCE_IP": "127.0.0.1"} | (environment or {}))
@@ -210,17 +211,49 @@ class AgentTest(unittest.TestCase):
 
     def test_probes(self):
         self.start()
-        for port in (STATUS, ENVOY_STATUS):
-            wait_until(f"{port} says why not", lambda p=port: probe(p)[0] == 503 and "It waits for: LDS" in probe(p)[1])
+        wait_until("it says why not", lambda: probe(STATUS)[0] == 503 and "It waits for: LDS" in probe(STATUS)[1])
         (self.envoy / "ready").touch()
-        for port in (STATUS, ENVOY_STATUS):
-            wait_until(f"{port} says ready", lambda p=port: probe(p) == (200, "ready\n"))
+        wait_until("it says ready", lambda: probe(STATUS) == (200, "ready\n"))
+        self.assertEqual(probe(ENVOY_STATUS)[0], 0, "that port is Envoy's")
         self.assertEqual(probe(STATUS, "/nosuch")[0], 404)
         (self.envoy / "ready").unlink()
         envoy = self.wait_runs()
         (self.envoy / "pid").unlink()
         os.kill(envoy, signal.SIGKILL)
         wait_until("its end is seen", lambda: probe(STATUS)[0] == 503)
+
+    def post(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{STATUS}{path}", data=b"", timeout=5) as answer:
+            return answer.read().decode()
+
+    def test_what_is_asked_for_ends_it_at_once(self):
+        for path in ("/quitquitquit", "/drain"):
+            agent = self.start("--terminationDrainDuration", "60s")
+            envoy = self.wait_runs()
+            wait_until("it answers", lambda: probe(STATUS)[0])
+            self.assertEqual(probe(STATUS, path)[0], 405)
+            self.assertEqual(self.post(path), "OK")
+            if path == "/drain":
+                time.sleep(0.2)
+                self.assertIsNone(agent.poll(), "draining alone ends nothing")
+                agent.terminate()
+            self.assertEqual(agent.wait(10), 0, path)
+            self.assertFalse(pathlib.Path(f"/proc/{envoy}").exists())
+            (self.envoy / "pid").unlink()
+
+    def test_the_applications_probes_and_metrics(self):
+        with socket.create_server(("127.0.0.1", 18080)):
+            self.start(environment={
+                "ISTIO_KUBE_APP_PROBERS": '{"/app-health/web/livez": {"tcpSocket": {"port": 18080}}}',
+                "ISTIO_PROMETHEUS_ANNOTATIONS": '{"scrape": "true", "port": "18081"}'})
+            wait_until("the application is probed", lambda: probe(STATUS, "/app-health/web/livez")[0] == 200)
+        self.assertEqual(probe(STATUS, "/app-health/web/livez")[0], 500)
+        self.assertIn("istio_agent_scrapes_total", probe(STATUS, "/stats/prometheus")[1])
+
+    def test_mistakes_in_probes_end_it(self):
+        agent = self.start(environment={"ISTIO_KUBE_APP_PROBERS": "{"})
+        self.assertEqual(agent.wait(20), 1)
+        self.assertIn("ISTIO_KUBE_APP_PROBERS: not a JSON object", self.said())
 
     def test_ports_that_are_taken_or_not_wanted(self):
         with socket.create_server(("0.0.0.0", STATUS)):

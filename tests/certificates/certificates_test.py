@@ -123,7 +123,8 @@ class Setting:
                 "XDS_ROOT_CA": str(self.roots), "INSTANCE_IP": "127.0.0.1",
                 "FAIRLEAD_TOKEN_FILE": str(self.folder / "token"), "POD_NAME": "web-1", "POD_NAMESPACE": "shop",
                 "SERVICE_ACCOUNT": "web", "ECC_SIGNATURE_ALGORITHM": "ECDSA", "SECRET_TTL": f"{LIFETIME}s",
-                "ISTIO_META_INTERCEPTION_MODE": "NONE", **self.agent_environment}, "agent")
+                "ISTIO_META_INTERCEPTION_MODE": "NONE",
+                "PROXY_CONFIG": '{"proxyStatsMatcher": {"inclusionPrefixes": ["control_plane"]}}', **self.agent_environment}, "agent")
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text()

@@ -23,7 +23,7 @@ from kube_api import ApiError, KubeApi, documents
 from kubebox import PROGRAMS, end_with_parent, wait_until
 
 ETCD, PEERS, API, ADDRESS = 2379, 2380, 6443, "172.30.0.2"
-TOKEN = "secret"
+TOKEN, OTHER_TOKEN = "secret", "another"  # of the same user
 
 
 def own_network():
@@ -86,11 +86,12 @@ def encode(text):
 
 
 class ApiServer:
-    def __init__(self, *flags, authorization="AlwaysAllow"):
+    def __init__(self, *flags, authorization="AlwaysAllow", number=0):
         """Flags: more of kube-apiserver's. With the authorization RBAC the test's own user may do everything, others what
-        roles say."""
+        roles say. Number: another one for each server of a network."""
         self.authorization, self.flags = authorization, flags
-        self.processes, self.etcd, self.api = {}, Etcd(), None
+        self.etcd_port, self.peer_port, self.port = ETCD + 10 * number, PEERS + 10 * number, API + number
+        self.processes, self.etcd, self.api = {}, Etcd(self.etcd_port), None
 
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-api-server-"))
@@ -99,8 +100,9 @@ class ApiServer:
             self.kubeconfig = self.write_kubeconfig("kubeconfig", {"token": TOKEN})
             self._run("etcd", "etcd", "--data-dir", self.dir / "etcd", "--unsafe-no-fsync", "--log-level=warn", "--logger=zap",
                       "--experimental-watch-progress-notify-interval=1s",
-                      f"--listen-client-urls=http://127.0.0.1:{ETCD}", f"--advertise-client-urls=http://127.0.0.1:{ETCD}",
-                      f"--listen-peer-urls=http://127.0.0.1:{PEERS}")
+                      f"--listen-client-urls=http://127.0.0.1:{self.etcd_port}",
+                      f"--advertise-client-urls=http://127.0.0.1:{self.etcd_port}",
+                      f"--listen-peer-urls=http://127.0.0.1:{self.peer_port}")
             self.start()
             self._hide_own_service()
         except BaseException:
@@ -130,7 +132,8 @@ class ApiServer:
     def start(self):
         """Starts kube-apiserver and returns when it is ready."""
         self._run(
-            "kube-apiserver", PROGRAMS / "kube", "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{ETCD}", f"--secure-port={API}",
+            "kube-apiserver", PROGRAMS / "kube", "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
+            f"--secure-port={self.port}",
             f"--advertise-address={ADDRESS}", f"--tls-cert-file={self.dir}/api.crt", f"--tls-private-key-file={self.dir}/api.key",
             f"--client-ca-file={self.dir}/ca.crt", "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={self.dir}/sa.key", f"--service-account-signing-key-file={self.dir}/sa.key",
@@ -187,7 +190,7 @@ class ApiServer:
         openssl("x509", "-req", "-in", self.dir / "api.csr", "-CA", self.dir / "ca.crt", "-CAkey", self.dir / "ca.key", "-CAcreateserial",
                 "-days", "2", "-extfile", self.dir / "names", "-out", self.dir / "api.crt")
         openssl("genrsa", "-out", self.dir / "sa.key", "2048")
-        (self.dir / "tokens").write_text(f'{TOKEN},admin,1,"system:masters"\n')
+        (self.dir / "tokens").write_text(f'{TOKEN},admin,1,"system:masters"\n{OTHER_TOKEN},admin,1,"system:masters"\n')
 
     def write_kubeconfig(self, name, user):
         """A kubeconfig with a user's credentials, as kubeconfigs have them; its path."""
@@ -195,7 +198,8 @@ class ApiServer:
         path = self.dir / name
         path.write_text(json.dumps({  # JSON is YAML
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
-            "clusters": [{"name": "test", "cluster": {"server": f"https://127.0.0.1:{API}", "certificate-authority-data": authority}}],
+            "clusters": [{"name": "test",
+                          "cluster": {"server": f"https://127.0.0.1:{self.port}", "certificate-authority-data": authority}}],
             "users": [{"name": "test", "user": user}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}))
         return str(path)

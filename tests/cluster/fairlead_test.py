@@ -48,6 +48,17 @@ class Deployed(unittest.TestCase):
                         "spec": {"hosts": ["one.example.com"], "ports": [{"number": 80, "name": "http", "protocol": "HTTP"}], "resolution": "DNS"}})
         self.assertIn("one.example.com", self.box.kubectl("get", "serviceentries").stdout)
 
+    def test_it_writes_with_its_rights(self):
+        self.box.apply({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": "istio"},
+                        "spec": {"controllerName": "istio.io/gateway-controller"}})
+        self.box.apply({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "edge", "namespace": "default"},
+                        "spec": {"gatewayClassName": "istio", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}})
+        self.box.wait("gateway.gateway.networking.k8s.io/edge", "condition=Accepted", "-n", "default")
+        kubebox.wait_until("the root certificate", lambda: self.box.kubectl(
+            "get", "configmap", "istio-ca-root-cert", "-n", "default").returncode == 0)
+        self.assertEqual(self.box.kubectl("get", "secret", "istio-ca-secret", "-n", "istio-system").returncode, 0)
+        self.assertNotIn("403", self.box.logs())
+
     def test_a_pod_that_is_deleted_is_replaced(self):
         pod = self.box.get("pods", "-n", "istio-system")["items"][0]["metadata"]["name"]
         began = time.monotonic()

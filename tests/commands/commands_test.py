@@ -4,6 +4,7 @@
 """
 
 import base64
+import http.server
 import json
 import pathlib
 import signal
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -91,11 +93,13 @@ class CommandsTest(unittest.TestCase):
                 self.assertIn(message, done.stderr)
 
     def test_each_command_has_help(self):
-        for command in ("agent", "discovery", "environment", "simulate", "token", "validate", "version"):
+        for command in ("agent", "apply", "cni", "delete", "discovery", "environment", "get", "simulate", "token", "validate", "version"):
             done = call("help", command)
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
             self.assertTrue(command in done.stdout or "discovery" in done.stdout, command)
             self.assertEqual(call(command, "--help").stdout, done.stdout)
+        for words in (("agent", "iptables"), ("agent", "wait"), ("agent", "request"), ("cni", "repair")):
+            self.assertIn(" ".join(("fairlead", *words)), call("help", *words).stdout)
 
     def test_misspelt_commands(self):
         done = call("discvery")
@@ -321,7 +325,7 @@ class DiscoveryTest(unittest.TestCase):
             self.assertIn("loaded 2 files, 2 objects, 1 error", texts)
             self.assertTrue(any(text.startswith("the log has no scopes nothing; there are ads,") for text in texts), texts)
             publish = next(line for line in lines if line["scope"] == "push")
-            self.assertEqual((publish["level"], publish["caller"][:21]), ("info", "push/control_loop.cc:"))
+            self.assertEqual((publish["level"], publish["caller"].rpartition(":")[0]), ("info", "push/publish/control_loop.cc"))
             self.assertIn(" for Namespace other (", publish["msg"])
             self.assertFalse(any("caller" in line for line in lines if line["scope"] != "push"))
             scope = f"http://127.0.0.1:{port}/scopej/push"
@@ -367,6 +371,45 @@ class DiscoveryTest(unittest.TestCase):
                 said = log.read_text() if log.exists() else ""
                 self.fail(f"{what}: not within a minute, or the server ended with {server.poll()}; the log:\n{said}")
             time.sleep(0.002)
+
+    def test_wait_and_request_of_an_agents_proxy(self):
+        asked, ready = [], []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                status = {"/ready": 200 if ready else 503, "/none": 404, "/bad": 500}.get(self.path, 200)
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(f"{status} of {self.command}".encode())
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            flags = ["agent", "wait", f"--url=http://127.0.0.1:{server.server_port}/ready", "--periodMillis=50", "--log_output_level=info"]
+            done = call(*flags, "--timeoutSeconds=1")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("not ready after 1s", done.stderr)
+            self.assertIn("status 503", done.stderr)
+            threading.Timer(0.3, lambda: ready.append(True)).start()
+            self.assertEqual(call(*flags).returncode, 0)
+            server.shutdown()
+        self.assertEqual(call("agent", "wait", "--periodMillis=0").returncode, 2)
+        self.assertEqual(call("agent", "request", "GET", "x", "--debug-port=80").returncode, 2)
+        self.assertEqual(call("agent", "request", "GET").returncode, 2)
+
+    def test_a_program_named_pilot_agent_is_the_agent(self):
+        with tempfile.TemporaryDirectory() as folder:
+            link = pathlib.Path(folder) / "pilot-agent"
+            link.symlink_to(pathlib.Path(FAIRLEAD).resolve())
+            done = subprocess.run([link, "istio-iptables", "--help"], capture_output=True, text=True, timeout=60)
+            self.assertIn("--envoy-port", done.stdout)
+            done = subprocess.run([link, "request", "GET", "x"], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, "fairlead agent request" in done.stderr), (1, True))
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@
 #include "app/environment.h"
 #include "app/ignored_objects.h"
 #include "base/strings.h"
-#include "config/manifests.h"
-#include "config/proto_reader.h"
+#include "config/read/manifests.h"
+#include "config/read/proto_reader.h"
+#include "config/read/yaml.h"
 #include "config/report.h"
-#include "config/yaml.h"
 #include "envoy/config/core/v3/base.pb.h"
 #include "model/mesh_config.h"
 

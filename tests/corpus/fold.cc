@@ -35,7 +35,7 @@ void FoldingClient::Ask(TypeId type, const Names& add, const Names& drop) {
     kind.names.erase(name);
     kind.held.erase(name);
   }
-  xds::Request request;
+  xds::DecodedRequest request;
   request.type_url = xds::InfoOf(type).url;
   const bool delta = framing_ == Framing::kDelta;
   if (!delta) request.nonce = kind.nonce;
@@ -93,7 +93,7 @@ void FoldingClient::Take(const xds::Response& response) {
 
 void FoldingClient::Answer(TypeId type) {
   Kind& kind = Of(type);
-  xds::Request ack;
+  xds::DecodedRequest ack;
   ack.type_url = xds::InfoOf(type).url;
   ack.nonce = kind.nonce;
   if (framing_ == Framing::kStateOfTheWorld) {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy.h"
-#include "push/generators.h"
-#include "push/part_cache.h"
+#include "push/stream/generators.h"
+#include "push/stream/part_cache.h"
 #include "tests/corpus/case.h"
 #include "xds/stream_core.h"
 

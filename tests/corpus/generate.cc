@@ -6,7 +6,7 @@
 #include "gen/gateway/generators.h"
 #include "gen/grpc/generators.h"
 #include "google/protobuf/any.pb.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxyless.h"
 #include "xds/referred_names.h"
 

@@ -8,7 +8,7 @@
 
 #include "cache/resource.h"
 #include "gen/generator.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 #include "model/proxy.h"
 #include "nlohmann/json.hpp"
 
@@ -33,7 +33,8 @@ class Generators {
  private:
   Resources ForProxyless(const mesh::MeshSnapshot& snapshot, const mesh::ProxyScope& scope);
 
-  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_, extensions_, name_table_;
+  std::unique_ptr<gen::Generator> clusters_, endpoints_, listeners_, routes_, secrets_, extensions_,
+      name_table_;
   std::unique_ptr<gen::Generator> grpc_clusters_, grpc_listeners_, grpc_routes_;
 };
 

@@ -146,7 +146,7 @@ Case WithProxyless(Case one) {
     if (named.proxy->type != model::ProxyType::kSidecar) continue;
     auto proxy = std::make_shared<model::Proxy>(*named.proxy);
     proxy->metadata.generator = model::kGrpcGenerator;
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     one.proxies.push_back({named.name + " without proxy", std::move(proxy)});
     break;
   }

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "base/strings.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/proxy_class.h"
-#include "push/generators.h"
-#include "push/part_cache.h"
+#include "push/stream/generators.h"
+#include "push/stream/part_cache.h"
 #include "tests/corpus/mesh_of_objects.h"
 #include "xds/referred_names.h"
 
@@ -31,7 +31,7 @@ std::vector<NamedProxy> WithNeighbours(const NamedProxy& proxy) {
   const auto add = [&](const char* what, auto change) {
     auto other = std::make_shared<model::Proxy>(*proxy.proxy);
     change(*other);
-    other->cls = model::ClassOf(*other);
+    other->proxy_class = model::ClassOf(*other);
     all.push_back({StrCat(proxy.name, what), std::move(other)});
   };
   add(" without labels", [](model::Proxy& p) { p.metadata.labels.clear(); });

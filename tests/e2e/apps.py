@@ -2,7 +2,7 @@
 """Small real workloads for tests and the demo, Python's standard library only.
 
   apps.py http PORT NAME       HTTP/1.1 server: answers every request with NAME, "/wait/8" after 8 seconds, ".../by" with NAME and
-                               what the request has as x-checked-by
+                               what the request has as x-checked-by, ".../from" with NAME and the caller's address
   apps.py authorizer PORT NAME HTTP server that Envoys ask: 200 where the request has "x-pass: yes", else 403
   apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
   apps.py dns PORT HOST=IP …   DNS server (UDP): A records; everything else does not exist
@@ -42,6 +42,8 @@ async def serve_http(port, name, allows=allow_all):
                     await asyncio.sleep(int(wait[1]))
                 by = re.match(rb"GET \S*/by .*\r\nx-checked-by: ([^\r]*)", head, re.S | re.I)
                 said = f"{name} {by[1].decode()}" if by else name
+                if re.match(rb"GET \S*/from ", head):
+                    said = f"{name} {writer.get_extra_info('peername')[0]}"
                 status, body = ("200 OK", said) if allows(head) else ("403 Forbidden", f"{name} says no")
                 writer.write(f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
                 await writer.drain()

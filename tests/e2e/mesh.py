@@ -180,9 +180,9 @@ class Mesh:
 
     # Pods
 
-    def pod(self, name, address, labels, namespace="bookshop", sidecar=True, nameserver=None):
+    def pod(self, name, address, labels, namespace="bookshop", sidecar=True, nameserver=None, redirection=()):
         """A pod with a sidecar (not yet started) whose traffic is redirected, or a plain host outside of the mesh. Its
-        service account is the one of its label `app`."""
+        service account is the one of its label `app`. `redirection`: more flags of fairlead agent iptables."""
         pod = self.net.pod(name, address)
         pod.labels, pod.kube_namespace, pod.account = labels, namespace, labels.get("app", "default")
         if nameserver:
@@ -190,28 +190,27 @@ class Mesh:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "resolv.conf").write_text(f"nameserver {nameserver}\n")
         if sidecar:
-            pod.redirect()
+            pod.redirect(self.fairlead_binary, *redirection)
         return pod
 
-    def start_sidecar(self, pod, role="sidecar", **environment):
-        """Starts the agent and its Envoy in the pod; `environment` is added to the agent's."""
+    def start_sidecar(self, pod, role="sidecar", user=PROXY_UID, **environment):
+        """Starts the agent and its Envoy in the pod; `environment` is added to the agent's. Its group is always the proxy's."""
         work = self.folder / pod.name
         token = work / "var/run/secrets/tokens/istio-token"
         token.parent.mkdir(parents=True, exist_ok=True)
         token.write_text(self.issuer.workload_token(pod.kube_namespace, pod.account))
         for path in (work, *work.rglob("*")):
-            os.chown(path, PROXY_UID, PROXY_UID)
+            os.chown(path, user, PROXY_UID)
         agent, proxy_config = [self.fairlead_binary, "agent", role], {
             "discoveryAddress": self.xds, "concurrency": 1, "binaryPath": envoy_binary(), "configPath": str(work),
-            "terminationDrainDuration": "1s"}
+            "terminationDrainDuration": "1s", "proxyStatsMatcher": {"inclusionRegexps": [".*"]}}
         roots = str(self.folder / "root-cert.pem")
         if istio_agent():
             program, template = istio_agent()
             agent = [program, "proxy", role, "--domain", f"{pod.kube_namespace}.svc.cluster.local"]
             environment |= {"ISTIO_BOOTSTRAP": template, "CA_ROOT_CA": roots}
-            proxy_config["proxyStatsMatcher"] = {"inclusionRegexps": [".*"]}
         pod.sidecar = pod.start(
-            ["setpriv", "--reuid", str(PROXY_UID), "--regid", str(PROXY_UID), "--clear-groups", *agent], log=work / "agent.log",
+            ["setpriv", "--reuid", str(user), "--regid", str(PROXY_UID), "--clear-groups", *agent], log=work / "agent.log",
             folder=work,
             env={"POD_NAME": pod.name, "POD_NAMESPACE": pod.kube_namespace, "INSTANCE_IP": pod.address,
                  "SERVICE_ACCOUNT": pod.account, "ISTIOD_SAN": "istiod.istio-system.svc", "XDS_ROOT_CA": roots,

@@ -2,7 +2,7 @@
 
     with PodNetwork("10.77.0.1/16") as net:
         pod = net.pod("reviews-v1", "10.77.1.13")
-        pod.redirect()                       # outbound to 15001, inbound to 15006, as istio-init does
+        pod.redirect("build/fairlead")       # outbound to 15001, inbound to 15006
         pod.start(["python3", "app.py"])
 
 Every namespace's name holds the process id; leaving the block ends the processes that were started, and only these, and
@@ -48,22 +48,11 @@ class Pod:
         self.processes.append(process)
         return process
 
-    def redirect(self, exclude_outbound_ports=(), exclude_inbound_ports=(15021, 15090)):
-        """What istio-init sets up: TCP that leaves goes to 15001, TCP that arrives to 15006, the proxy's own passes."""
-        rules = ["*nat", "-N FL_OUTPUT", "-N FL_INBOUND", "-A OUTPUT -p tcp -j FL_OUTPUT", "-A PREROUTING -p tcp -j FL_INBOUND",
-                 # A pod that calls itself: what its proxy sends to its own address arrives at its inbound side, but for what
-                 # that side sends on to the application, from an address of its own.
-                 "-A FL_OUTPUT -o lo -s 127.0.0.6/32 -j RETURN",
-                 f"-A FL_OUTPUT -o lo ! -d 127.0.0.1/32 -p tcp -m owner --uid-owner {PROXY_UID} -j REDIRECT --to-ports 15006",
-                 f"-A FL_OUTPUT -m owner --uid-owner {PROXY_UID} -j RETURN",
-                 "-A FL_OUTPUT -d 127.0.0.0/8 -j RETURN"]
-        rules += [f"-A FL_OUTPUT -p tcp --dport {port} -j RETURN" for port in exclude_outbound_ports]
-        rules += ["-A FL_OUTPUT -p tcp -j REDIRECT --to-ports 15001"]
-        rules += [f"-A FL_INBOUND -p tcp --dport {port} -j RETURN" for port in exclude_inbound_ports]
-        rules += ["-A FL_INBOUND -p tcp -j REDIRECT --to-ports 15006", "COMMIT", ""]
-        done = subprocess.run(self.command(["iptables-restore", "--noflush"]), input="\n".join(rules), capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"iptables in {self.name}: {done.stderr}")
+    def redirect(self, fairlead, *flags):
+        """What the init container of an injected pod sets up: TCP that leaves goes to 15001, TCP that arrives to 15006, the proxy's
+        own passes."""
+        self.run(fairlead, "agent", "iptables", "-p", "15001", "-z", "15006", "-u", str(PROXY_UID), "-m", "REDIRECT", "-i", "*", "-x", "",
+                 "-b", "*", "-d", "15090,15021,15020", *flags)
 
     def stop(self, process, how=signal.SIGTERM, wait=10):
         """Ends one process of this pod; kills it if it has not ended in time. Gives its exit status."""

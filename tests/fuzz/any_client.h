@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "push/stream.h"
+#include "push/stream/stream.h"
 #include "tests/fuzz/choices.h"
 #include "xds/types.h"
 
 // What clients of any sort may send, by choice.
 namespace fairlead::fuzz {
 
-// An encoded Node: of any type, with any GENERATOR, and metadata of known and unknown keys whose values are as
-// they should be, or of any other type.
+// An encoded Node: of any type, with any GENERATOR, and metadata of known and unknown keys whose values are
+// as they should be, or of any other type.
 std::string ChooseNode(Choices* choices);
 
 // How a client speaks: aggregated or of one type, state of the world, delta, a single request or a poll.

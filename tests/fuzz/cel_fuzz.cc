@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "config/cel/cel.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 #include "tests/fuzz/choices.h"
 
 // For libFuzzer: the first line is a rule of a schema, the rest the YAML document that it is about. A text is

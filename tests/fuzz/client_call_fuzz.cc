@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "http2/client_call.h"
 #include "tests/fuzz/choices.h"
-#include "transport/client_call.h"
 
 // For libFuzzer: any bytes may come from a server, in any pieces. The call says no more than what it hears is
 // worth, gives on no more than came, and once it has ended it stays so.
-namespace fairlead::transport {
+namespace fairlead::http2 {
 namespace {
 
 constexpr size_t kMaxMessage = 1024, kMaxUndone = 4096;
@@ -52,9 +52,9 @@ void Try(uint8_t choices, std::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace fairlead::transport
+}  // namespace fairlead::http2
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 0) fairlead::transport::Try(data[0], {reinterpret_cast<const char*>(data + 1), size - 1});
+  if (size > 0) fairlead::http2::Try(data[0], {reinterpret_cast<const char*>(data + 1), size - 1});
   return 0;
 }

@@ -11,17 +11,17 @@
 
 #include "app/derivations.h"
 #include "base/log.h"
-#include "config/manifests.h"
-#include "mesh/proxy_scope.h"
+#include "config/read/manifests.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/mesh_config.h"
 #include "proto/json.h"
-#include "push/generators.h"
-#include "push/pusher.h"
+#include "push/stream/generators.h"
+#include "push/stream/pusher.h"
+#include "serving/rest_body.h"
 #include "source/file/read_file.h"
 #include "state/mesh.h"
 #include "tests/fuzz/any_client.h"
 #include "tests/fuzz/choices.h"
-#include "transports/rest_body.h"
 #include "xds/wire.h"
 
 // For libFuzzer: the bytes choose a client (its node's type, GENERATOR and metadata; its framing; types and
@@ -88,7 +88,7 @@ Server& ServerOf(unsigned mesh) {
 }
 
 // The client's end of a stream. Who drives it looks at it until the stream has come to rest.
-class Client : public push::Connection {
+class Client : public push::StreamConnection {
  public:
   void Read() override {
     std::lock_guard lock(mutex_);
@@ -160,7 +160,7 @@ std::string ByJson(const std::string& request) {
   constexpr std::string_view kType = "envoy.service.discovery.v3.DiscoveryRequest";
   const auto json = fairlead::proto::ToJson(kType, request);
   if (!json.ok()) return "";
-  Require(fairlead::transports::CheckRestBody(*json, {}).ok(), "a small request is refused: ", *json);
+  Require(fairlead::serving::CheckRestBody(*json, {}).ok(), "a small request is refused: ", *json);
   return fairlead::proto::FromJson(kType, *json).value_or("");
 }
 

@@ -18,10 +18,10 @@ namespace {
 using envoy::service::discovery::v3::DeltaDiscoveryRequest;
 using envoy::service::discovery::v3::DiscoveryRequest;
 using fairlead::fuzz::Require;
+using fairlead::xds::DecodedRequest;
 using fairlead::xds::DecodeRequest;
 using fairlead::xds::Framing;
 using fairlead::xds::KnownNames;
-using fairlead::xds::Request;
 
 void RequireInside(std::string_view part, std::string_view bytes) {
   Require(part.empty() || (part.data() >= bytes.data() && part.end() <= bytes.end()), "it lies elsewhere");
@@ -33,7 +33,7 @@ bool SameNames(const std::vector<std::string_view>& read, const Names& names) {
 }
 
 template <typename Message>
-void RequireSameBasics(const Request& read, const Message& message) {
+void RequireSameBasics(const DecodedRequest& read, const Message& message) {
   Require(read.type_url == message.type_url(), "type_url");
   Require(read.nonce == message.response_nonce(), "response_nonce");
   Require(read.rejected == message.has_error_detail(), "error_detail");
@@ -44,7 +44,7 @@ void RequireSameBasics(const Request& read, const Message& message) {
 }
 
 // With the names of the request itself as known ones.
-void RequireSameWhenKnown(const std::string& bytes, const Request& read) {
+void RequireSameWhenKnown(const std::string& bytes, const DecodedRequest& read) {
   if (read.encoded_names.empty()) return;
   const std::array known = {KnownNames{}, KnownNames::Of(read.encoded_names)};
   const auto again = DecodeRequest(Framing::kStateOfTheWorld, bytes, known);

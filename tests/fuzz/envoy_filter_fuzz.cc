@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "envoy/config/cluster/v3/cluster.pb.h"
 #include "envoy/config/listener/v3/listener.pb.h"
 #include "envoy/config/route/v3/route.pb.h"
@@ -20,8 +20,8 @@ namespace {
 using fairlead::config::ConfigPtr;
 using fairlead::config::ParseManifests;
 using fairlead::fuzz::Require;
-using fairlead::gen::patch::Outcome;
 using fairlead::gen::patch::PatchList;
+using fairlead::gen::patch::PatchOutcome;
 using fairlead::gen::patch::PatchPtr;
 using fairlead::gen::patch::PatchSet;
 using fairlead::gen::patch::ReadPatches;
@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool kept = Patched(
         kListener,
         [&](auto* message) {
-          Outcome outcome;
+          PatchOutcome outcome;
           return PatchListener(patches, message, &outcome);
         },
         &listener);
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool stays = Patched(
         kCluster,
         [&](auto* message) {
-          Outcome outcome;
+          PatchOutcome outcome;
           return PatchCluster(patches, {}, message, &outcome);
         },
         &cluster);
@@ -126,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Patched(
         kRoutes,
         [&](auto* message) {
-          Outcome outcome;
+          PatchOutcome outcome;
           PatchRoutes(patches, nullptr, message, &outcome);
           return true;
         },

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "gateway_api/status/statuses.h"
 #include "gateway_api/translation.h"
 #include "model/mesh_config.h"

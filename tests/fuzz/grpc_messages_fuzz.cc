@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "http2/message_reader.h"
 #include "tests/fuzz/choices.h"
-#include "transport/message_reader.h"
 
 // For libFuzzer: gRPC's framing of any bytes. Messages are the same in whatever pieces the bytes come, none
 // is larger than allowed, and what is held meanwhile is bounded.
-namespace fairlead::transport {
+namespace fairlead::http2 {
 namespace {
 
 constexpr size_t kMaxSize = 2048;
@@ -48,10 +48,10 @@ Read ReadInPieces(std::string_view bytes, bool compressed, size_t piece) {
 }
 
 }  // namespace
-}  // namespace fairlead::transport
+}  // namespace fairlead::http2
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using fairlead::transport::ReadInPieces;
+  using fairlead::http2::ReadInPieces;
   if (size < 2) return 0;
   const bool compressed = (data[0] & 1) != 0;
   const size_t piece = size_t{1} + data[1];

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "http2/session_fake.h"
 #include "tests/fuzz/choices.h"
-#include "transport/session_fake.h"
 
 // For libFuzzer: any bytes may come on a connection, in any pieces, at any time. The session says no more
 // than what it was sent is worth, holds no more than its limits, and each call that it opened ends once.
-namespace fairlead::transport {
+namespace fairlead::http2 {
 namespace {
 
 // After HTTP/2's preface, so that the fuzzer need not find it.
@@ -55,9 +55,9 @@ void Try(uint8_t choices, std::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace fairlead::transport
+}  // namespace fairlead::http2
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 0) fairlead::transport::Try(data[0], {reinterpret_cast<const char*>(data) + 1, size - 1});
+  if (size > 0) fairlead::http2::Try(data[0], {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

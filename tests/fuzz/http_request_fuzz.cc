@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http2/http_parser.h"
 #include "tests/fuzz/choices.h"
-#include "transport/http_parser.h"
 
 // For libFuzzer: bytes of a connection of HTTP/1.1. They are understood alike however they come, and what is
 // kept of them is bounded.
-namespace fairlead::transport {
+namespace fairlead::http2 {
 namespace {
 
 using State = HttpParser::State;
@@ -40,10 +40,9 @@ void Try(size_t piece, std::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace fairlead::transport
+}  // namespace fairlead::http2
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 0)
-    fairlead::transport::Try(1 + data[0] % 32, {reinterpret_cast<const char*>(data) + 1, size - 1});
+  if (size > 0) fairlead::http2::Try(1 + data[0] % 32, {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

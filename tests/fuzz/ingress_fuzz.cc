@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "ingress/derivation.h"
 #include "model/mesh_config.h"
 #include "tests/fuzz/object_order.h"

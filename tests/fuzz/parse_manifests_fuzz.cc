@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "tests/fuzz/choices.h"
 
 // For libFuzzer: any bytes may stand in a manifest file. Beyond not crashing: each object is good or broken,

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "http2/request.h"
 #include "tests/fuzz/choices.h"
-#include "transport/request.h"
 
 // For libFuzzer: header fields of a request, "name value" by line. What is kept is bounded, a time is never
 // negative, and a status' message goes out as printable ASCII.
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using fairlead::fuzz::Require;
   constexpr size_t kMaxBytes = 512;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  fairlead::transport::Request request(kMaxBytes);
+  fairlead::http2::RequestFields request(kMaxBytes);
   size_t given = 0;
   for (std::string_view left = text; !left.empty();) {
     const std::string_view line = left.substr(0, left.find('\n'));
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(!request.TooLarge() || refusal.has_value(), "too many fields are taken");
   const auto timeout = request.Timeout();
   Require(!timeout || *timeout >= fairlead::Clock::duration::zero(), "a time before now");
-  for (const char c : fairlead::transport::EncodeMessage(text))
+  for (const char c : fairlead::http2::EncodeMessage(text))
     Require(c >= 0x20 && c < 0x7f, "a byte that no field may have");
   return 0;
 }

@@ -12,9 +12,9 @@ namespace fairlead::fuzz {
 using xds::InfoOf;
 using xds::kTypes;
 using xds::MaskOf;
+using xds::RequestVerdict;
 using xds::TypeId;
 using xds::TypeInfo;
-using xds::Verdict;
 
 void StreamModel::State::Forget() {
   told.reset();
@@ -38,18 +38,18 @@ void StreamModel::State::LetGo(const std::string& name) {
 
 // --- What requests mean.
 
-void StreamModel::OnRequest(const Asked& asked, const Verdict& verdict) {
+void StreamModel::OnRequest(const Asked& asked, const RequestVerdict& verdict) {
   const TypeInfo* type = xds::FindType(asked.url);
   const bool served = type != nullptr && (served_ & MaskOf(type->id)) != 0 && (delta() || !type->delta_only);
-  Require(served != (verdict.kind == Verdict::kUnknownType), "verdict on ", asked.url);
+  Require(served != (verdict.kind == RequestVerdict::kUnknownType), "verdict on ", asked.url);
   if (!served) return;
   Require(verdict.type == type->id, "type of the verdict");
   State& state = StateOf(type->id);
   const bool starts = !state.subscription.opened || (!delta() && asked.nonce.empty());
   const bool answers = !starts && !asked.nonce.empty() && asked.nonce == state.nonce;
   const bool stale = !starts && !asked.nonce.empty() && !answers;
-  Require(stale == (verdict.kind == Verdict::kStale), InfoOf(type->id).name, " stale: ", stale);
-  Require((answers && asked.rejected) == (verdict.kind == Verdict::kNack), "NACK: ", asked.rejected);
+  Require(stale == (verdict.kind == RequestVerdict::kStale), InfoOf(type->id).name, " stale: ", stale);
+  Require((answers && asked.rejected) == (verdict.kind == RequestVerdict::kNack), "NACK: ", asked.rejected);
   if (answers) TakeAnswer(asked, &state);
   if (delta()) {
     Change(asked, *type);

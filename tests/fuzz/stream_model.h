@@ -22,7 +22,7 @@ class StreamModel {
 
   // What was put into the mesh at any time: that an item was told is known by its hash alone.
   void Know(const Item& item) { known_[item.resource->hash] = item.refers; }
-  void OnRequest(const Asked& asked, const xds::Verdict& verdict);
+  void OnRequest(const Asked& asked, const xds::RequestVerdict& verdict);
   void OnChange();
   void OnQuiet();
   void OnWanted(const xds::StreamCore::Wanted& wanted) const;

@@ -11,8 +11,8 @@ namespace fairlead::fuzz {
 namespace {
 
 using xds::Framing;
+using xds::RequestVerdict;
 using xds::TypeId;
-using xds::Verdict;
 
 class WrongCore : public testing::TestWithParam<Framing> {
  protected:
@@ -23,7 +23,7 @@ class WrongCore : public testing::TestWithParam<Framing> {
       model_.Know(mesh_.Of(type).at(name));
       Asked asked;
       asked.url = xds::InfoOf(type).url;
-      model_.OnRequest(asked, {Verdict::kSubscribe, type});
+      model_.OnRequest(asked, {RequestVerdict::kSubscribe, type});
       Offer(type);
     }
   }

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 #include "tests/fuzz/choices.h"
 
 // For libFuzzer: any bytes may be read as YAML. Each document has a root or a problem, its nodes know their

@@ -120,7 +120,7 @@ class Node:
         else:
             self.start_echo(pod, p, container, files)
         if not is_gateway and self.gets_sidecar(p["spec"]):
-            pod.redirect()
+            pod.redirect(self.mesh.fairlead_binary)
             self.mesh.start_sidecar(pod, POD_NAME=meta(p)["name"])
         return True
 

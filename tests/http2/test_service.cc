@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "http2/server.h"
 #include "test_service.pb.h"
-#include "transport/server.h"
 
-namespace fairlead::transport {
+namespace fairlead::http2 {
 namespace {
 
 using grpc::testing::EchoStatus;
@@ -154,6 +154,6 @@ int Run(const char* certificate, const char* key) {
 }
 
 }  // namespace
-}  // namespace fairlead::transport
+}  // namespace fairlead::http2
 
-int main(int argc, char** argv) { return argc == 3 ? fairlead::transport::Run(argv[1], argv[2]) : 2; }
+int main(int argc, char** argv) { return argc == 3 ? fairlead::http2::Run(argv[1], argv[2]) : 2; }

@@ -6,8 +6,8 @@
 // {"TABLE": {"PROXY": {"clusters": [], "endpoints": [], "listeners": [], "routes": [],
 //                      "calls": [{"line", "call", "application", "outcome": fairlead simulate -o json}]}}}
 //
-// With --follow a call that reaches sidecars of the mesh is also a call at the first two of them, as it arrives
-// there; "from" is then the node id of the proxy that sends it.
+// With --follow a call that reaches sidecars of the mesh is also a call at the first two of them, as it
+// arrives there; "from" is then the node id of the proxy that sends it.
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver.h>
 #include <google/protobuf/util/type_resolver_util.h>
@@ -108,8 +108,8 @@ class Feed {
     return &sidecars_.emplace(proxy, *std::move(sidecar)).first->second;
   }
 
-  json CallToJson(const Row& row, const model::Proxy& proxy, const simulate::Request& request,
-                  const simulate::Outcome& outcome) const {
+  json CallToJson(const Row& row, const model::Proxy& proxy, const simulate::SimulatedRequest& request,
+                  const simulate::SimulationOutcome& outcome) const {
     return {{"line", row.line},
             {"call", row.call},
             {"application", NameOf(request.application)},

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "simulate/command/simulated_call.h"
 #include "simulate/loaded_mesh.h"
 #include "simulate/outcome.h"
@@ -52,7 +52,7 @@ absl::StatusOr<Sidecar> SidecarOf(const simulate::LoadedMesh& mesh, const std::s
 // A row's call as a request, and where it ends.
 struct Sent {
   simulate::SimulatedCall call;
-  simulate::Outcome outcome;
+  simulate::SimulationOutcome outcome;
 };
 absl::StatusOr<Sent> Send(const simulate::LoadedMesh& mesh, const Sidecar& sidecar, const std::string& call);
 

@@ -11,7 +11,7 @@
 namespace fairlead::simulation {
 namespace {
 
-std::string Told(const simulate::Outcome& outcome) {
+std::string Told(const simulate::SimulationOutcome& outcome) {
   std::string text = StrCat("  end: ", outcome.Summary(), "\n");
   for (const auto* facts : {&outcome.steps, &outcome.changes}) {
     for (const simulate::Fact& fact : *facts) StrAppend(&text, "  ", fact.key, "=", fact.value, "\n");
@@ -23,7 +23,7 @@ std::string Told(const simulate::Outcome& outcome) {
   return text;
 }
 
-void CheckFact(const simulate::Outcome& outcome, std::string_view fact) {
+void CheckFact(const simulate::SimulationOutcome& outcome, std::string_view fact) {
   const bool absent = fact.starts_with('!');
   if (absent) fact.remove_prefix(1);
   const size_t equals = fact.find('=');

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "envoy/service/discovery/v3/discovery.pb.h"
-#include "push/pusher.h"
+#include "push/stream/pusher.h"
 
 namespace fairlead::updates {
 
@@ -26,7 +26,7 @@ struct Client {
 
 // A proxy at the other end of a pusher's stream, in place of gRPC and Envoy. It answers each response at
 // once, on the thread that sent it: ask for what the clusters and listeners refer to, then ACK. Thread-safe.
-class ConnectedProxy : public push::Connection, public std::enable_shared_from_this<ConnectedProxy> {
+class ConnectedProxy : public push::StreamConnection, public std::enable_shared_from_this<ConnectedProxy> {
  public:
   ConnectedProxy(Client client, xds::Framing framing) : client_(std::move(client)), framing_(framing) {}
   // Returns at once.

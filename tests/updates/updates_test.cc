@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/strings.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "tests/updates/update_case.h"
 #include "tests/updates/world.h"
 

@@ -9,11 +9,11 @@
 
 #include "app/derivations.h"
 #include "base/log.h"
-#include "config/manifests.h"
-#include "config/no_effect.h"
-#include "mesh/proxy_scope.h"
+#include "config/read/manifests.h"
+#include "config/read/no_effect.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/mesh_config.h"
-#include "push/generators.h"
+#include "push/stream/generators.h"
 
 namespace fairlead::updates {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "config/object.h"
-#include "push/control_loop.h"
-#include "push/pusher.h"
+#include "push/publish/control_loop.h"
+#include "push/stream/pusher.h"
 #include "tests/updates/connected_proxy.h"
 
 namespace fairlead::updates {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 
 // What expressions come to, with `self` read from YAML.
 namespace fairlead::config {

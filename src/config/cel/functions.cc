@@ -4,10 +4,10 @@
 #include <compare>
 
 #include "base/duration.h"
+#include "base/go_url.h"
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "config/cel/cel.h"
-#include "config/go_url.h"
 
 namespace fairlead::config {
 namespace {

@@ -1,7 +1,7 @@
+#include "base/go_url.h"
 #include "base/json.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
-#include "config/go_url.h"
 #include "istio/networking/v1beta1/proxy_config.pb.h"
 #include "istio/security/v1beta1/peer_authentication.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
@@ -19,7 +19,7 @@ bool HasText(const json& key, const char* name) {
   return it != key.end() && it->is_string() && !it->get_ref<const std::string&>().empty();
 }
 
-std::string WhyNoKey(const json& key) {
+std::string KeyProblem(const json& key) {
   if (!key.is_object() || !HasText(key, "kty")) return "a key has a type, kty";
   const std::string type = key["kty"].get<std::string>();
   const auto want = [&](std::initializer_list<const char*> names) -> std::string {
@@ -45,7 +45,7 @@ void CheckJwks(const std::string& text, const Spot& at) {
   const json list = keys == document.end() ? json::array({document}) : *keys;
   if (!list.is_array()) return at.Refuse("keys is a list");
   for (const json& key : list) {
-    if (std::string why = WhyNoKey(key); !why.empty()) return at.Refuse(std::move(why));
+    if (std::string why = KeyProblem(key); !why.empty()) return at.Refuse(std::move(why));
   }
   for (const json& key : list) {
     if (IsPrivate(key)) at.Warn("private-key", "a private key is in the set; public keys are enough");
@@ -122,7 +122,7 @@ void CheckPeerAuthentication(const google::protobuf::Message& message, const Spo
   if (authentication.port_level_mtls().empty() && ports.Written().IsMapping())
     ports.Error("missing-field", "at least one port is required");
   for (const auto& [port, mtls] : authentication.port_level_mtls())
-    ports.Field(StrCat(port)).Refuse(WhyNoPort(port));
+    ports.Field(StrCat(port)).Refuse(PortProblem(port));
   if (authentication.has_selector())
     CheckSelectedLabels(authentication.selector().match_labels(), Spot(selector, "matchLabels"));
 }

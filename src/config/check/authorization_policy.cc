@@ -21,20 +21,20 @@ using Problem = std::string (*)(std::string_view);
 
 std::string WhyEmpty(std::string_view value) { return value.empty() ? "a value may not be empty" : ""; }
 
-std::string WhyNoAddress(std::string_view value) {
+std::string AddressProblem(std::string_view value) {
   const bool range = value.find('/') != std::string_view::npos;
   if (range ? IpPrefix::Parse(value).has_value() : IsIpAddress(value)) return "";
   return StrCat("\"", value, "\" is no IP address or range");
 }
 
-std::string WhyNoPortText(std::string_view value) {
+std::string PortTextProblem(std::string_view value) {
   uint32_t port = 0;
   const auto [stop, code] = std::from_chars(value.data(), value.data() + value.size(), port);
   const bool good = code == std::errc() && stop == value.data() + value.size() && port <= 65535;
   return good ? "" : StrCat("\"", value, "\" is no port");
 }
 
-std::string WhyNoWildcard(std::string_view value) {
+std::string WildcardProblem(std::string_view value) {
   const auto stars = std::count(value.begin(), value.end(), '*');
   if (value.empty()) return "a value may not be empty";
   if (stars > 1 || (stars == 1 && !value.starts_with('*') && !value.ends_with('*')))
@@ -42,12 +42,12 @@ std::string WhyNoWildcard(std::string_view value) {
   return "";
 }
 
-std::string WhyNoTrustDomainMatch(std::string_view value) {
+std::string TrustDomainMatchProblem(std::string_view value) {
   if (value.find('/') != std::string_view::npos) return "a trust domain has no \"/\"";
-  return WhyNoWildcard(value);
+  return WildcardProblem(value);
 }
 
-std::string WhyNoServiceAccount(std::string_view value) {
+std::string ServiceAccountProblem(std::string_view value) {
   const auto slashes = std::count(value.begin(), value.end(), '/');
   if (value.empty() || slashes > 1 || value.starts_with('/') || value.ends_with('/'))
     return StrCat("\"", value, "\" is not serviceAccount or namespace/serviceAccount");
@@ -56,7 +56,7 @@ std::string WhyNoServiceAccount(std::string_view value) {
 }
 
 // "{*}" stands for a segment of a path, "{**}" for the rest; a path without has no braces.
-std::string WhyNoPath(std::string_view path) {
+std::string PathProblem(std::string_view path) {
   if (path.empty()) return "a value may not be empty";
   static const RE2& literal = *new RE2("[a-zA-Z0-9-._~%!$&'()+,;:@=]+");
   const bool is_template =
@@ -85,7 +85,7 @@ void CheckEach(const Values& values, Problem problem, const Spot& at) {
 
 void CheckAccounts(const Values& values, const Spot& at) {
   if (values.size() > 16) at.Error("out-of-range", "there are at most 16 service accounts");
-  CheckEach(values, WhyNoServiceAccount, at);
+  CheckEach(values, ServiceAccountProblem, at);
 }
 
 int Count(const Values& a, const Values& b) { return a.size() + b.size(); }
@@ -101,18 +101,18 @@ void CheckSource(const Source& source, const Spot& at) {
                   Count(source.remote_ip_blocks(), source.not_remote_ip_blocks()) +
                   Count(source.trust_domains(), source.not_trust_domains());
   if (all == 0) at.Error("missing-field", "a source may not be empty");
-  CheckEach(source.ip_blocks(), WhyNoAddress, Spot(at, "ipBlocks"));
-  CheckEach(source.not_ip_blocks(), WhyNoAddress, Spot(at, "notIpBlocks"));
-  CheckEach(source.remote_ip_blocks(), WhyNoAddress, Spot(at, "remoteIpBlocks"));
-  CheckEach(source.not_remote_ip_blocks(), WhyNoAddress, Spot(at, "notRemoteIpBlocks"));
+  CheckEach(source.ip_blocks(), AddressProblem, Spot(at, "ipBlocks"));
+  CheckEach(source.not_ip_blocks(), AddressProblem, Spot(at, "notIpBlocks"));
+  CheckEach(source.remote_ip_blocks(), AddressProblem, Spot(at, "remoteIpBlocks"));
+  CheckEach(source.not_remote_ip_blocks(), AddressProblem, Spot(at, "notRemoteIpBlocks"));
   CheckEach(source.principals(), WhyEmpty, Spot(at, "principals"));
   CheckEach(source.not_principals(), WhyEmpty, Spot(at, "notPrincipals"));
   CheckEach(source.request_principals(), WhyEmpty, Spot(at, "requestPrincipals"));
   CheckEach(source.not_request_principals(), WhyEmpty, Spot(at, "notRequestPrincipals"));
   CheckEach(source.namespaces(), WhyEmpty, Spot(at, "namespaces"));
   CheckEach(source.not_namespaces(), WhyEmpty, Spot(at, "notNamespaces"));
-  CheckEach(source.trust_domains(), WhyNoTrustDomainMatch, Spot(at, "trustDomains"));
-  CheckEach(source.not_trust_domains(), WhyNoTrustDomainMatch, Spot(at, "notTrustDomains"));
+  CheckEach(source.trust_domains(), TrustDomainMatchProblem, Spot(at, "trustDomains"));
+  CheckEach(source.not_trust_domains(), TrustDomainMatchProblem, Spot(at, "notTrustDomains"));
   CheckAccounts(source.service_accounts(), Spot(at, "serviceAccounts"));
   CheckAccounts(source.not_service_accounts(), Spot(at, "notServiceAccounts"));
 }
@@ -123,18 +123,18 @@ void CheckOperation(const Operation& operation, const Spot& at) {
       0) {
     at.Error("missing-field", "an operation may not be empty");
   }
-  CheckEach(operation.ports(), WhyNoPortText, Spot(at, "ports"));
-  CheckEach(operation.not_ports(), WhyNoPortText, Spot(at, "notPorts"));
+  CheckEach(operation.ports(), PortTextProblem, Spot(at, "ports"));
+  CheckEach(operation.not_ports(), PortTextProblem, Spot(at, "notPorts"));
   CheckEach(operation.methods(), WhyEmpty, Spot(at, "methods"));
   CheckEach(operation.not_methods(), WhyEmpty, Spot(at, "notMethods"));
   CheckEach(operation.hosts(), WhyEmpty, Spot(at, "hosts"));
   CheckEach(operation.not_hosts(), WhyEmpty, Spot(at, "notHosts"));
-  CheckEach(operation.paths(), WhyNoPath, Spot(at, "paths"));
-  CheckEach(operation.not_paths(), WhyNoPath, Spot(at, "notPaths"));
+  CheckEach(operation.paths(), PathProblem, Spot(at, "paths"));
+  CheckEach(operation.not_paths(), PathProblem, Spot(at, "notPaths"));
 }
 
 // "a[b]"
-std::string WhyNoKeyed(std::string_view key) {
+std::string KeyedProblem(std::string_view key) {
   const size_t open = key.find('[');
   const bool good = key.ends_with(']') && open != std::string_view::npos && open > 0 && open + 2 < key.size();
   return good ? "" : StrCat("\"", key, "\" has not the form name[key]");
@@ -143,15 +143,15 @@ std::string WhyNoKeyed(std::string_view key) {
 void CheckValues(std::string_view key, const Values& values, const Spot& at) {
   CheckEach(values, WhyEmpty, at);
   if (key == "source.ip" || key == "remote.ip" || key == "destination.ip")
-    CheckEach(values, WhyNoAddress, at);
-  if (key == "destination.port") CheckEach(values, WhyNoPortText, at);
+    CheckEach(values, AddressProblem, at);
+  if (key == "destination.port") CheckEach(values, PortTextProblem, at);
   if (key == "source.serviceAccount") CheckAccounts(values, at);
-  if (key == "source.trustDomain") CheckEach(values, WhyNoWildcard, at);
+  if (key == "source.trustDomain") CheckEach(values, WildcardProblem, at);
 }
 
-std::string WhyNoAttribute(std::string_view key) {
+std::string AttributeProblem(std::string_view key) {
   for (std::string_view keyed : {"request.headers", "request.auth.claims", "experimental.envoy.filters."}) {
-    if (key.starts_with(keyed)) return WhyNoKeyed(key);
+    if (key.starts_with(keyed)) return KeyedProblem(key);
   }
   for (std::string_view known :
        {"source.ip", "remote.ip", "source.namespace", "source.serviceAccount", "source.principal",
@@ -167,7 +167,7 @@ void CheckCondition(const Condition& condition, const Spot& at) {
   if (condition.key().empty()) return key.Error("missing-field", "this field is required");
   if (condition.values_size() + condition.not_values_size() == 0)
     return at.Error("missing-field", "at least one of values and notValues is required");
-  key.Refuse(WhyNoAttribute(condition.key()));
+  key.Refuse(AttributeProblem(condition.key()));
   CheckValues(condition.key(), condition.values(), Spot(at, "values"));
   CheckValues(condition.key(), condition.not_values(), Spot(at, "notValues"));
 }

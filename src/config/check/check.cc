@@ -1,5 +1,6 @@
 #include "config/check/check.h"
 
+#include "base/go_bool.h"
 #include "config/check/kinds.h"
 #include "config/check/names.h"
 #include "config/derived_object.h"
@@ -48,21 +49,13 @@ KindCheck FindCheck(Kind kind) {
   }
 }
 
-bool IsGoBool(std::string_view text) {
-  for (std::string_view known :
-       {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}) {
-    if (text == known) return true;
-  }
-  return false;
-}
-
 void CheckDryRun(Kind kind, std::string_view value, const google::protobuf::Message& spec, const Spot& at) {
   if (kind != Kind::kAuthorizationPolicy)
     return at.Error("unsupported", "only an AuthorizationPolicy may have this annotation");
   const auto action = static_cast<const AuthorizationPolicy&>(spec).action();
   if (action != AuthorizationPolicy::ALLOW && action != AuthorizationPolicy::DENY)
     return at.Error("unsupported", "a dry run is only possible with the actions ALLOW and DENY");
-  if (!IsGoBool(value)) at.Refuse(StrCat("expected true or false, got \"", value, "\""));
+  if (!ParseGoBool(value)) at.Refuse(StrCat("expected true or false, got \"", value, "\""));
 }
 
 // Annotations that Istio keeps for itself, or that not every kind may have.
@@ -97,7 +90,7 @@ void CheckMetadata(Kind kind, const Spot& root) {
         "a name has lower-case letters, digits, \"-\" and \".\", and begins and ends with a letter or digit");
   }
   const Spot labels(metadata, "labels");
-  for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(WhyNoLabel(name, value));
+  for (const auto& [name, value] : root.meta().labels) labels.Field(name).Refuse(LabelProblem(name, value));
 }
 
 void CheckSchema(const KindInfo& kind, std::string_view api_version, Subject subject) {

@@ -7,7 +7,7 @@ namespace fairlead::config::check {
 
 void CheckDestinationRule(const google::protobuf::Message& message, const Spot& spec) {
   const auto& rule = static_cast<const net::DestinationRule&>(message);
-  spec.Field("host").Refuse(WhyNoWildcardDomain(rule.host()));
+  spec.Field("host").Refuse(WildcardDomainProblem(rule.host()));
   if (rule.has_traffic_policy())
     CheckTrafficPolicy(rule.traffic_policy(), Warnings::kKept, Spot(spec, "trafficPolicy"));
   std::set<std::string_view> names;
@@ -17,7 +17,7 @@ void CheckDestinationRule(const google::protobuf::Message& message, const Spot& 
     const Spot here(subsets, static_cast<size_t>(i));
     if (!names.insert(subset.name()).second)
       here.Field("name").Error("duplicate-item", StrCat("another subset is \"", subset.name(), "\""));
-    here.Field("name").Refuse(WhyNoSubsetName(subset.name()));
+    here.Field("name").Refuse(SubsetNameProblem(subset.name()));
     CheckLabels(subset.labels(), Spot(here, "labels"));
     if (subset.has_traffic_policy())
       CheckTrafficPolicy(subset.traffic_policy(), Warnings::kLost, Spot(here, "trafficPolicy"));

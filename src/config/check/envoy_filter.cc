@@ -4,7 +4,7 @@
 
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
-#include "config/proto_reader.h"
+#include "config/read/proto_reader.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 #include "proto/descriptors.h"
 
@@ -127,7 +127,7 @@ void CheckPatch(const Patch& patch, const Spot& at) {
   const std::string& version = patch.match().proxy().proxy_version();
   if (version.size() <= kLongestVersion && !RE2(version, RE2::Quiet).ok()) {
     const Spot proxy(match, "proxy");
-    return proxy.Field("proxyVersion").Refuse(WhyNoRegex(version));
+    return proxy.Field("proxyVersion").Refuse(RegexProblem(version));
   }
   if (!CheckMatch(patch, match)) return;
   if (patch.patch().has_value()) CheckValue(patch, Spot(change, "value"));

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/go_url.h"
 #include "config/check/kinds.h"
 #include "config/check/parts.h"
-#include "config/go_url.h"
 #include "istio/extensions/v1alpha1/traffic_extension.pb.h"
 #include "istio/extensions/v1alpha1/wasm.pb.h"
 
@@ -65,7 +65,7 @@ void CheckMatch(const Selectors& selectors, const Spot& at) {
     const Spot ports(here, "ports");
     for (int j = 0; j < selectors[i].ports_size(); ++j) {
       const Spot port(ports, static_cast<size_t>(j));
-      port.Field("number").Refuse(WhyNoPort(selectors[i].ports(j).number()));
+      port.Field("number").Refuse(PortProblem(selectors[i].ports(j).number()));
     }
   }
 }

@@ -1,9 +1,9 @@
 #include <charconv>
 #include <set>
 
+#include "base/go_url.h"
 #include "config/check/check.h"
 #include "config/check/names.h"
-#include "config/go_url.h"
 #include "config/spot.h"
 #include "envoy/type/v3/http_status.pb.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -22,17 +22,17 @@ void WarnIf(std::string why, const Spot& at) {
 }
 
 // A host name or an address, or one of them behind "namespace/".
-std::string WhyNoService(std::string_view service) {
+std::string ServiceProblem(std::string_view service) {
   if (service.empty()) return "this field is required";
-  if (service.find('/') != std::string_view::npos) return WhyNoNamespacedHost(service, false, false);
-  if (WhyNoDomain(service).empty() || WhyNoIpAddress(service).empty()) return "";
+  if (service.find('/') != std::string_view::npos) return NamespacedHostProblem(service, false, false);
+  if (DomainProblem(service).empty() || IpAddressProblem(service).empty()) return "";
   return StrCat("\"", service, "\" is no host and no address");
 }
 
 template <typename Settings>
 void CheckService(const Settings& settings, const Spot& at) {
-  WarnIf(WhyNoService(settings.service()), Spot(at, "service"));
-  WarnIf(WhyNoPort(settings.port()), Spot(at, "port"));
+  WarnIf(ServiceProblem(settings.service()), Spot(at, "service"));
+  WarnIf(PortProblem(settings.port()), Spot(at, "port"));
 }
 
 template <typename Settings>

@@ -29,7 +29,8 @@ bool CheckPort(const net::Server& server, const Spot& at) {
   };
   if (ParseProtocol(port.protocol()) == Protocol::kUnsupported)
     refuse("protocol", StrCat("unknown protocol \"", port.protocol(), "\""));
-  if (port.number() > 0 || !server.bind().starts_with("unix://")) refuse("number", WhyNoPort(port.number()));
+  if (port.number() > 0 || !server.bind().starts_with("unix://"))
+    refuse("number", PortProblem(port.number()));
   if (port.target_port() > 0) refuse("targetPort", "this has no meaning in a Gateway");
   if (port.name().empty()) refuse("name", "a port's name is missing");
   return good;
@@ -38,11 +39,11 @@ bool CheckPort(const net::Server& server, const Spot& at) {
 void CheckBind(const net::Server& server, const Spot& at) {
   const std::string_view bind = server.bind();
   if (bind.starts_with("unix://")) {
-    at.Field("bind").Refuse(WhyNoSocketPath(bind.substr(7)));
+    at.Field("bind").Refuse(SocketPathProblem(bind.substr(7)));
     const Spot port(at, "port");
     if (server.port().number() != 0) port.Field("number").Error("conflict", "a socket's port is 0");
   } else if (!bind.empty()) {
-    at.Field("bind").Refuse(WhyNoIpAddress(bind));
+    at.Field("bind").Refuse(IpAddressProblem(bind));
   }
 }
 
@@ -67,7 +68,7 @@ void CheckServer(const net::Server& server, bool gateway_api, const Spot& at) {
   const Spot hosts(at, "hosts");
   if (server.hosts_size() == 0) hosts.Error("missing-field", "a server has at least one host");
   for (int i = 0; i < server.hosts_size(); ++i)
-    Spot(hosts, static_cast<size_t>(i)).Refuse(WhyNoNamespacedHost(server.hosts(i), true, gateway_api));
+    Spot(hosts, static_cast<size_t>(i)).Refuse(NamespacedHostProblem(server.hosts(i), true, gateway_api));
   const bool good_port = CheckPort(server, at);
   CheckBind(server, at);
   if (server.has_tls()) CheckServerTls(server.tls(), Spot(at, "tls"));

@@ -52,7 +52,7 @@ void CheckMatchedText(const net::StringMatch& match, bool empty_prefix, const Sp
   if (!match.has_regex()) return;
   const Spot regex(at, "regex");
   if (match.regex().empty()) return regex.Refuse("a regular expression may not be empty");
-  regex.Refuse(WhyNoRegex(match.regex()));
+  regex.Refuse(RegexProblem(match.regex()));
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void CheckHttpMatch(const net::HTTPMatchRequest& match, const Spot& at) {
   CheckMatchedText(match.method(), false, Spot(at, "method"));
   CheckMatchedText(match.authority(), false, Spot(at, "authority"));
   for (const auto& [name, text] : match.query_params()) CheckMatchedText(text, false, Spot(parameters, name));
-  if (match.port() != 0) at.Field("port").Refuse(WhyNoPort(match.port()));
+  if (match.port() != 0) at.Field("port").Refuse(PortProblem(match.port()));
   CheckLabels(match.source_labels(), Spot(at, "sourceLabels"));
   CheckGatewayNames(match.gateways(), Warnings::kLost, false, Spot(at, "gateways"));
   if (!match.source_namespace().empty() && !IsDns1123Label(match.source_namespace()))

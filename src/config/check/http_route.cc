@@ -74,7 +74,7 @@ void CheckOrigin(const net::StringMatch& origin, const Spot& at) {
                             : origin.has_prefix() ? origin.prefix()
                                                   : origin.regex();
   if (text.empty()) return at.Error("missing-field", "an origin has an exact, prefix or regex text");
-  if (origin.has_regex()) at.Refuse(WhyNoRegex(origin.regex()));
+  if (origin.has_regex()) at.Refuse(RegexProblem(origin.regex()));
 }
 
 void CheckCors(const net::CorsPolicy& cors, const Spot& at) {
@@ -168,7 +168,7 @@ void CheckRedirect(const net::HTTPRoute& route, const Spot& at) {
     at.Field("redirectCode").Error("out-of-range", "a redirect's code is in 300..399");
   if (!redirect.scheme().empty() && redirect.scheme() != "http" && redirect.scheme() != "https")
     at.Field("scheme").Refuse("the scheme is http or https");
-  if (redirect.port() > 0) at.Field("port").Refuse(WhyNoPort(redirect.port()));
+  if (redirect.port() > 0) at.Field("port").Refuse(PortProblem(redirect.port()));
 }
 
 void CheckDirectResponse(const net::HTTPDirectResponse& response, const Spot& at) {
@@ -192,7 +192,7 @@ void CheckRewrite(const net::HTTPRoute& route, const Spot& at) {
   const Spot regex(at, "uriRegexRewrite");
   if (rewrite.uri_regex_rewrite().match().empty() || rewrite.uri_regex_rewrite().rewrite().empty())
     return regex.Error("missing-field", "both match and rewrite are required");
-  regex.Field("match").Refuse(WhyNoRegex(rewrite.uri_regex_rewrite().match()));
+  regex.Field("match").Refuse(RegexProblem(rewrite.uri_regex_rewrite().match()));
 }
 
 // The authority may be set in one place only.

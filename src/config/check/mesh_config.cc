@@ -23,7 +23,7 @@ constexpr std::string_view kCurves[] = {
     "", "P-224", "P-256", "P-521", "P-384", "X25519", "X25519Kyber768Draft00", "X25519MLKEM768"};
 
 void CheckAddress(const std::string& address, const Spot& at) {
-  if (!address.empty()) at.Refuse(WhyNoHostAndPort(address));
+  if (!address.empty()) at.Refuse(HostAndPortProblem(address));
 }
 
 // $(HOST_IP) is filled in where the proxy runs.
@@ -35,14 +35,14 @@ std::string WithHost(const std::string& address) {
 void CheckTracing(const Tracing& tracing, const Spot& at) {
   const Spot lightstep(at, "lightstep"), zipkin(at, "zipkin"), datadog(at, "datadog");
   if (tracing.has_lightstep()) {
-    lightstep.Field("address").Refuse(WhyNoHostAndPort(tracing.lightstep().address()));
+    lightstep.Field("address").Refuse(HostAndPortProblem(tracing.lightstep().address()));
     if (tracing.lightstep().access_token().empty())
       lightstep.Field("accessToken").Error("missing-field", "this field is required");
   }
   if (tracing.has_zipkin())
-    zipkin.Field("address").Refuse(WhyNoHostAndPort(WithHost(tracing.zipkin().address())));
+    zipkin.Field("address").Refuse(HostAndPortProblem(WithHost(tracing.zipkin().address())));
   if (tracing.has_datadog())
-    datadog.Field("address").Refuse(WhyNoHostAndPort(WithHost(tracing.datadog().address())));
+    datadog.Field("address").Refuse(HostAndPortProblem(WithHost(tracing.datadog().address())));
   if (tracing.has_tls_settings()) CheckClientTls(tracing.tls_settings(), "", Spot(at, "tlsSettings"));
 }
 
@@ -116,8 +116,8 @@ void CheckProxy(const ProxyConfig& proxy, const Spot& at) {
   const Spot metadata(at, "proxyMetadata");
   if (proxy.proxy_metadata().contains("ISTIO_META_DNS_AUTO_ALLOCATE"))
     metadata.Field("ISTIO_META_DNS_AUTO_ALLOCATE").Warn("deprecated", "addresses are allocated without this");
-  at.Field("proxyAdminPort").Refuse(WhyNoPort(proxy.proxy_admin_port()));
-  at.Field("statusPort").Refuse(WhyNoPort(proxy.status_port()));
+  at.Field("proxyAdminPort").Refuse(PortProblem(proxy.proxy_admin_port()));
+  at.Field("statusPort").Refuse(PortProblem(proxy.status_port()));
   using istio::mesh::v1alpha1::AuthenticationPolicy;
   if (proxy.control_plane_auth_policy() != AuthenticationPolicy::NONE &&
       proxy.control_plane_auth_policy() != AuthenticationPolicy::MUTUAL_TLS) {
@@ -141,9 +141,9 @@ void CheckTlsDefaults(const MeshConfig& mesh, const Spot& at) {
 }
 
 void CheckTrust(const MeshConfig& mesh, const Spot& root) {
-  root.Field("trustDomain").Refuse(WhyNoTrustDomain(mesh.trust_domain()));
+  root.Field("trustDomain").Refuse(TrustDomainProblem(mesh.trust_domain()));
   for (const std::string& alias : mesh.trust_domain_aliases())
-    root.Field("trustDomainAliases").Refuse(WhyNoTrustDomain(alias));
+    root.Field("trustDomainAliases").Refuse(TrustDomainProblem(alias));
 }
 
 void CheckTraffic(const MeshConfig& mesh, const Spot& root) {
@@ -151,7 +151,7 @@ void CheckTraffic(const MeshConfig& mesh, const Spot& root) {
   for (int i = 0; i < mesh.service_settings_size(); ++i) {
     const Spot here(services, static_cast<size_t>(i));
     for (const std::string& host : mesh.service_settings(i).hosts())
-      here.Field("hosts").Refuse(WhyNoWildcardDomain(host));
+      here.Field("hosts").Refuse(WildcardDomainProblem(host));
   }
   if (mesh.has_locality_lb_setting())
     CheckLocalityLb(mesh.locality_lb_setting(), true, Warnings::kLost, Spot(root, "localityLbSetting"));
@@ -185,7 +185,7 @@ void CheckMeshConfig(const MeshConfig& mesh, Node document, Report& report) {
   const ObjectMeta none;
   const Subject subject{report, document, none};
   const Spot root(subject);
-  root.Field("proxyListenPort").Refuse(WhyNoPort(mesh.proxy_listen_port()));
+  root.Field("proxyListenPort").Refuse(PortProblem(mesh.proxy_listen_port()));
   CheckDuration(mesh.connect_timeout(), Spot(root, "connectTimeout"));
   if (Nanoseconds(mesh.connect_timeout()) > kLongestConnect)
     root.Field("connectTimeout").Error("out-of-range", "the timeout is at most 1h");

@@ -10,7 +10,7 @@ using istio::mesh::v1alpha1::MeshNetworks;
 using istio::mesh::v1alpha1::Network;
 
 void CheckEndpoints(const Network::NetworkEndpoints& endpoints, const Spot& at) {
-  if (endpoints.has_from_cidr()) at.Field("fromCidr").Refuse(WhyNoIpRange(endpoints.from_cidr()));
+  if (endpoints.has_from_cidr()) at.Field("fromCidr").Refuse(IpRangeProblem(endpoints.from_cidr()));
   if (endpoints.has_from_registry() && !IsDns1123Label(endpoints.from_registry())) {
     at.Field("fromRegistry")
         .Error("invalid-value", StrCat("\"", endpoints.from_registry(), "\" is no name of a registry"));
@@ -19,13 +19,13 @@ void CheckEndpoints(const Network::NetworkEndpoints& endpoints, const Spot& at) 
 
 void CheckNetworkGateway(const Network::IstioNetworkGateway& gateway, const Spot& at) {
   if (gateway.has_registry_service_name())
-    at.Field("registryServiceName").Refuse(WhyNoDomain(gateway.registry_service_name()));
+    at.Field("registryServiceName").Refuse(DomainProblem(gateway.registry_service_name()));
   const std::string& address = gateway.address();
-  if (gateway.has_address() && !WhyNoIpAddress(address).empty() && !WhyNoDomain(address).empty()) {
+  if (gateway.has_address() && !IpAddressProblem(address).empty() && !DomainProblem(address).empty()) {
     at.Field("address").Error("invalid-value",
                               StrCat("\"", address, "\" is neither an IP address nor a host name"));
   }
-  at.Field("port").Refuse(WhyNoPort(gateway.port()));
+  at.Field("port").Refuse(PortProblem(gateway.port()));
 }
 
 }  // namespace

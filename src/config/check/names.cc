@@ -27,13 +27,13 @@ bool IsWord(std::string_view text, std::string_view inner) {
                      [&](char c) { return IsAlphanumeric(c) || inner.find(c) != std::string_view::npos; });
 }
 
-std::string WhyNoDomainSize(std::string_view text) {
+std::string DomainSizeProblem(std::string_view text) {
   if (text.empty()) return "a domain name is missing";
   if (text.size() > kLongestDomain) return StrCat("a domain name has at most ", kLongestDomain, " bytes");
   return "";
 }
 
-std::string WhyNoLabels(std::string_view domain) {
+std::string LabelsProblem(std::string_view domain) {
   const std::vector<std::string_view> labels = Split(domain, '.');
   if (int64_t number = 0; ParseGoInteger(labels.back(), &number))
     return StrCat("\"", domain, "\": the top-level domain \"", labels.back(), "\" may not be a number");
@@ -45,10 +45,10 @@ std::string WhyNoLabels(std::string_view domain) {
   return "";
 }
 
-std::string WhyNoHostPart(std::string_view host, bool gateway) {
+std::string HostPartProblem(std::string_view host, bool gateway) {
   if (host != "*" && host.find('.') == std::string_view::npos)
     return StrCat("\"", host, "\": short names are not allowed");
-  if (std::string why = WhyNoWildcardDomain(host); !why.empty()) {
+  if (std::string why = WildcardDomainProblem(host); !why.empty()) {
     if (!gateway || !IsIpAddress(host)) return why;
   }
   return WhyPartialWildcard(host);
@@ -74,23 +74,23 @@ bool IsDns1123Subdomain(std::string_view text) {
   return true;
 }
 
-std::string WhyNoDomain(std::string_view text) {
-  std::string why = WhyNoDomainSize(text);
-  return why.empty() ? WhyNoLabels(text) : why;
+std::string DomainProblem(std::string_view text) {
+  std::string why = DomainSizeProblem(text);
+  return why.empty() ? LabelsProblem(text) : why;
 }
 
-std::string WhyNoWildcardDomain(std::string_view text) {
-  if (std::string why = WhyNoDomainSize(text); !why.empty()) return why;
+std::string WildcardDomainProblem(std::string_view text) {
+  if (std::string why = DomainSizeProblem(text); !why.empty()) return why;
   const size_t dot = text.find('.');
   const std::string_view first = text.substr(0, dot);
   if (!IsWildcardDns1123Label(first))
     return StrCat("\"", text, "\" is no domain name: \"", first, "\" is no label of one");
-  return dot == std::string_view::npos ? "" : WhyNoLabels(text.substr(dot + 1));
+  return dot == std::string_view::npos ? "" : LabelsProblem(text.substr(dot + 1));
 }
 
-std::string WhyNoGatewayDomain(bool sni, std::string_view text) {
-  if (!sni || !text.starts_with("outbound_")) return WhyNoWildcardDomain(text);
-  if (std::string why = WhyNoDomainSize(text); !why.empty()) return why;
+std::string GatewayDomainProblem(bool sni, std::string_view text) {
+  if (!sni || !text.starts_with("outbound_")) return WildcardDomainProblem(text);
+  if (std::string why = DomainSizeProblem(text); !why.empty()) return why;
   const std::vector<std::string_view> parts = Split(text, '_');
   const auto has = [](std::string_view part, auto&& is) { return std::any_of(part.begin(), part.end(), is); };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -99,10 +99,10 @@ std::string WhyNoGatewayDomain(bool sni, std::string_view text) {
   return StrCat("\"", text, "\" is not outbound_.PORT_._.HOST");
 }
 
-std::string WhyNoNamespacedHost(std::string_view text, bool gateway, bool gateway_api) {
+std::string NamespacedHostProblem(std::string_view text, bool gateway, bool gateway_api) {
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos)
-    return gateway ? WhyNoHostPart(text, true) : StrCat("\"", text, "\" is not namespace/host");
+    return gateway ? HostPartProblem(text, true) : StrCat("\"", text, "\" is not namespace/host");
   std::string_view ns = text.substr(0, slash);
   const std::string_view host = text.substr(slash + 1);
   if (ns.empty() || host.empty()) return StrCat("\"", text, "\": neither namespace nor host may be empty");
@@ -113,7 +113,7 @@ std::string WhyNoNamespacedHost(std::string_view text, bool gateway, bool gatewa
     good = ns.empty() || ns == "*" || ns == "." || IsDns1123Label(ns);
   }
   if (!good) return StrCat("\"", ns, "\" is no namespace");
-  return WhyNoHostPart(host, gateway);
+  return HostPartProblem(host, gateway);
 }
 
 std::string WhyPartialWildcard(std::string_view host) {
@@ -121,7 +121,7 @@ std::string WhyPartialWildcard(std::string_view host) {
   return StrCat("\"", host, "\": a wildcard stands for a whole label, the first one");
 }
 
-std::string WhyNoTrustDomain(std::string_view text) {
+std::string TrustDomainProblem(std::string_view text) {
   if (text.empty()) return "a trust domain is missing";
   const std::vector<std::string_view> labels = Split(text, '.');
   for (size_t i = 0; i < labels.size(); ++i) {
@@ -131,29 +131,29 @@ std::string WhyNoTrustDomain(std::string_view text) {
   return "";
 }
 
-std::string WhyNoPort(int64_t number) {
+std::string PortProblem(int64_t number) {
   return number >= 1 && number <= 65535 ? "" : StrCat("port ", number, " is not in 1..65535");
 }
 
-std::string WhyNoPortName(std::string_view name) {
+std::string PortNameProblem(std::string_view name) {
   return IsDns1123Label(name) ? "" : StrCat("\"", name, "\" is no name of a port");
 }
 
-std::string WhyNoProtocol(std::string_view name) {
+std::string ProtocolProblem(std::string_view name) {
   if (name.empty() || ParseProtocol(name) != Protocol::kUnsupported) return "";
   return StrCat("unknown protocol \"", name, "\"");
 }
 
-std::string WhyNoIpAddress(std::string_view text) {
+std::string IpAddressProblem(std::string_view text) {
   return IsIpAddress(text) ? "" : StrCat("\"", text, "\" is no IP address");
 }
 
-std::string WhyNoIpRange(std::string_view text) {
-  if (std::count(text.begin(), text.end(), '/') != 1) return WhyNoIpAddress(text);
+std::string IpRangeProblem(std::string_view text) {
+  if (std::count(text.begin(), text.end(), '/') != 1) return IpAddressProblem(text);
   return IpPrefix::Parse(text) ? "" : StrCat("\"", text, "\" is no range in CIDR notation");
 }
 
-std::string WhyNoSocketPath(std::string_view path) {
+std::string SocketPathProblem(std::string_view path) {
   if (path.empty()) return "the socket's path is missing";
   if (path.starts_with('@') || (path.starts_with('/') && !path.ends_with('/'))) return "";
   return StrCat("\"", path, "\" is not the absolute path of a file");
@@ -183,17 +183,17 @@ bool ParseGoInteger(std::string_view text, int64_t* number) {
   return code == std::errc() && stop == end && !text.empty();
 }
 
-std::string WhyNoHostAndPort(std::string_view text) {
+std::string HostAndPortProblem(std::string_view text) {
   std::string_view host, port;
   if (!SplitHostPort(text, &host, &port)) return StrCat("\"", text, "\" is not host:port");
   int64_t number = 0;
   if (!ParseGoInteger(port, &number)) return StrCat("\"", text, "\": the port is no number");
-  if (std::string why = WhyNoPort(number); !why.empty()) return why;
-  if (WhyNoDomain(host).empty() || IsIpAddress(host)) return "";
+  if (std::string why = PortProblem(number); !why.empty()) return why;
+  if (DomainProblem(host).empty() || IsIpAddress(host)) return "";
   return StrCat("\"", host, "\" is neither a domain name nor an IP address");
 }
 
-std::string WhyNoLabel(std::string_view key, std::string_view value) {
+std::string LabelProblem(std::string_view key, std::string_view value) {
   std::string_view name = key;
   if (const size_t slash = key.find('/'); slash != std::string_view::npos) {
     const std::string_view prefix = key.substr(0, slash);
@@ -209,7 +209,7 @@ std::string WhyNoLabel(std::string_view key, std::string_view value) {
   return "";
 }
 
-std::string WhyNoSubsetName(std::string_view name) {
+std::string SubsetNameProblem(std::string_view name) {
   if (name.empty()) return "a subset's name is missing";
   return IsDns1123Label(name) ? "" : StrCat("\"", name, "\" is no name of a subset");
 }
@@ -218,13 +218,13 @@ int64_t Nanoseconds(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1'000'000'000 + duration.nanos();
 }
 
-std::string WhyNoDuration(const google::protobuf::Duration& duration) {
+std::string DurationProblem(const google::protobuf::Duration& duration) {
   if (duration.seconds() < 0 || (duration.seconds() == 0 && duration.nanos() < 1'000'000))
     return "a duration is at least 1ms";
   return duration.nanos() % 1'000'000 == 0 ? "" : "a duration has whole milliseconds";
 }
 
-std::string WhyNoRegex(const std::string& pattern) {
+std::string RegexProblem(const std::string& pattern) {
   if (pattern.size() > kLongestRegex)
     return StrCat("a regular expression has at most ", kLongestRegex, " bytes");
   const RE2 expression(pattern, RE2::Quiet);

@@ -25,38 +25,38 @@ bool IsWildcardDns1123Label(std::string_view text);
 bool IsDns1123Subdomain(std::string_view text);
 
 // A domain name that is fully qualified or short; the last label may be empty.
-std::string WhyNoDomain(std::string_view text);
+std::string DomainProblem(std::string_view text);
 // The same, whose first label may be or begin with "*".
-std::string WhyNoWildcardDomain(std::string_view text);
+std::string WildcardDomainProblem(std::string_view text);
 // A host of a virtual service behind a gateway: of TLS routes also "outbound_.80_._.host".
-std::string WhyNoGatewayDomain(bool sni, std::string_view text);
+std::string GatewayDomainProblem(bool sni, std::string_view text);
 // "namespace/host" of a Sidecar's egress or a Gateway's server.
-std::string WhyNoNamespacedHost(std::string_view text, bool gateway, bool gateway_api);
+std::string NamespacedHostProblem(std::string_view text, bool gateway, bool gateway_api);
 std::string WhyPartialWildcard(std::string_view host);
-std::string WhyNoTrustDomain(std::string_view text);
+std::string TrustDomainProblem(std::string_view text);
 
-std::string WhyNoPort(int64_t number);
-std::string WhyNoPortName(std::string_view name);
-std::string WhyNoProtocol(std::string_view name);  // "" is one: it is found out
-std::string WhyNoIpAddress(std::string_view text);
-std::string WhyNoIpRange(std::string_view text);     // an address or CIDR notation
-std::string WhyNoSocketPath(std::string_view path);  // what is behind "unix://"
-std::string WhyNoHostAndPort(std::string_view text);
+std::string PortProblem(int64_t number);
+std::string PortNameProblem(std::string_view name);
+std::string ProtocolProblem(std::string_view name);  // "" is one: it is found out
+std::string IpAddressProblem(std::string_view text);
+std::string IpRangeProblem(std::string_view text);     // an address or CIDR notation
+std::string SocketPathProblem(std::string_view path);  // what is behind "unix://"
+std::string HostAndPortProblem(std::string_view text);
 // Cuts "host:port" as Go's net.SplitHostPort does.
 bool SplitHostPort(std::string_view text, std::string_view* host, std::string_view* port);
 // An optional sign and digits, as Go's strconv.Atoi reads them.
 bool ParseGoInteger(std::string_view text, int64_t* number);
 
 // Kubernetes' rules for a label.
-std::string WhyNoLabel(std::string_view key, std::string_view value);
-std::string WhyNoSubsetName(std::string_view name);
+std::string LabelProblem(std::string_view key, std::string_view value);
+std::string SubsetNameProblem(std::string_view name);
 
 // At least a millisecond, whole ones only.
-std::string WhyNoDuration(const google::protobuf::Duration& duration);
+std::string DurationProblem(const google::protobuf::Duration& duration);
 int64_t Nanoseconds(const google::protobuf::Duration& duration);
 
 // A regular expression for Envoy.
-std::string WhyNoRegex(const std::string& pattern);
+std::string RegexProblem(const std::string& pattern);
 
 }  // namespace fairlead::config::check
 

@@ -42,41 +42,41 @@ TEST(NamesTest, Labels) {
 }
 
 TEST(NamesTest, Domains) {
-  ExpectGood(WhyNoDomain, {"a", "a.example.com", "a.example.com.", "A.B", "a.b1", "1.a", Domain(255)});
-  ExpectBad(WhyNoDomain, {"", "*.a", "a..b", "a.1", "1", "-a.b", "a_b.c", "a/b", Domain(256)});
-  ExpectGood(WhyNoWildcardDomain, {"*", "*.a", "*-b.a", "*b.a", "a.example.com", "a"});
-  ExpectBad(WhyNoWildcardDomain, {"", "a.*", "**.a", "a*.b", "*.1", "*-.b"});
+  ExpectGood(DomainProblem, {"a", "a.example.com", "a.example.com.", "A.B", "a.b1", "1.a", Domain(255)});
+  ExpectBad(DomainProblem, {"", "*.a", "a..b", "a.1", "1", "-a.b", "a_b.c", "a/b", Domain(256)});
+  ExpectGood(WildcardDomainProblem, {"*", "*.a", "*-b.a", "*b.a", "a.example.com", "a"});
+  ExpectBad(WildcardDomainProblem, {"", "a.*", "**.a", "a*.b", "*.1", "*-.b"});
   ExpectGood(WhyPartialWildcard, {"*", "*.a", "a"});
   ExpectBad(WhyPartialWildcard, {"*-a.b", "a.*"});
-  ExpectGood(WhyNoTrustDomain, {"cluster.local", "a", "a.1", "a."});
-  ExpectBad(WhyNoTrustDomain, {"", "a..b", "*.a", "a/b"});
+  ExpectGood(TrustDomainProblem, {"cluster.local", "a", "a.1", "a."});
+  ExpectBad(TrustDomainProblem, {"", "a..b", "*.a", "a/b"});
 }
 
 TEST(NamesTest, HostsOfGateways) {
-  const auto sni = [](std::string_view host) { return WhyNoGatewayDomain(true, host); };
+  const auto sni = [](std::string_view host) { return GatewayDomainProblem(true, host); };
   ExpectGood(sni, {"*.a", "outbound_.80_._.e2e.mesh", "outbound_.80_.v1_.a"});
   ExpectBad(sni, {"outbound_.80", "outbound_.x_._.a", "outbound_.80_._.1"});
-  EXPECT_NE(WhyNoGatewayDomain(false, "outbound_.80_._.a"), "");
-  const auto gateway = [](std::string_view text) { return WhyNoNamespacedHost(text, true, false); };
+  EXPECT_NE(GatewayDomainProblem(false, "outbound_.80_._.a"), "");
+  const auto gateway = [](std::string_view text) { return NamespacedHostProblem(text, true, false); };
   ExpectGood(gateway, {"*", "a.b", "*.b", "*/*", "./a.b", "ns/*.b", "ns/1.2.3.4"});
   ExpectBad(gateway, {"a", "ns/a", "/a.b", "ns/", "~/a.b", "n.s/a.b", "ns/*-a.b"});
-  EXPECT_EQ(WhyNoNamespacedHost("~/*", true, true), "");
-  const auto sidecar = [](std::string_view text) { return WhyNoNamespacedHost(text, false, false); };
+  EXPECT_EQ(NamespacedHostProblem("~/*", true, true), "");
+  const auto sidecar = [](std::string_view text) { return NamespacedHostProblem(text, false, false); };
   ExpectGood(sidecar, {"*/*", "./*", "~/*", "ns/a.b", "~ns/*.b", "~./a.b"});
   ExpectBad(sidecar, {"a.b", "ns/a", "/a.b", "ns/", "n_s/a.b", "ns/1.2.3.4"});
 }
 
 TEST(NamesTest, Addresses) {
-  ExpectGood(WhyNoIpAddress, {"1.2.3.4", "::1", "2001:db8::1"});
-  ExpectBad(WhyNoIpAddress, {"", "1.2.3", "1.2.3.4/8", "256.1.1.1", "a", "01.2.3.4"});
-  ExpectGood(WhyNoIpRange, {"1.2.3.4", "10.0.0.0/8", "10.1.2.3/8", "::/0", "2001:db8::/32"});
-  ExpectBad(WhyNoIpRange, {"", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::/129", "1.2.3.4/8/8"});
-  ExpectGood(WhyNoSocketPath, {"/a", "/a/b.sock", "@a"});
-  ExpectBad(WhyNoSocketPath, {"", "a", "/a/"});
-  ExpectGood(WhyNoHostAndPort, {"a:1", "a.b:65535", "1.2.3.4:80", "[::1]:80"});
-  ExpectBad(WhyNoHostAndPort, {"", "a", "a:", "a:0", "a:65536", "a:b", "::1:80", ":80", "[::1]", "a_b:1"});
-  for (int64_t port : {1, 80, 65535}) EXPECT_EQ(WhyNoPort(port), "");
-  for (int64_t port : {-1, 0, 65536}) EXPECT_NE(WhyNoPort(port), "");
+  ExpectGood(IpAddressProblem, {"1.2.3.4", "::1", "2001:db8::1"});
+  ExpectBad(IpAddressProblem, {"", "1.2.3", "1.2.3.4/8", "256.1.1.1", "a", "01.2.3.4"});
+  ExpectGood(IpRangeProblem, {"1.2.3.4", "10.0.0.0/8", "10.1.2.3/8", "::/0", "2001:db8::/32"});
+  ExpectBad(IpRangeProblem, {"", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::/129", "1.2.3.4/8/8"});
+  ExpectGood(SocketPathProblem, {"/a", "/a/b.sock", "@a"});
+  ExpectBad(SocketPathProblem, {"", "a", "/a/"});
+  ExpectGood(HostAndPortProblem, {"a:1", "a.b:65535", "1.2.3.4:80", "[::1]:80"});
+  ExpectBad(HostAndPortProblem, {"", "a", "a:", "a:0", "a:65536", "a:b", "::1:80", ":80", "[::1]", "a_b:1"});
+  for (int64_t port : {1, 80, 65535}) EXPECT_EQ(PortProblem(port), "");
+  for (int64_t port : {-1, 0, 65536}) EXPECT_NE(PortProblem(port), "");
 }
 
 TEST(NamesTest, GoIntegers) {
@@ -92,21 +92,21 @@ TEST(NamesTest, GoIntegers) {
 }
 
 TEST(NamesTest, LabelsOfKubernetes) {
-  const auto key = [](std::string_view text) { return WhyNoLabel(text, ""); };
+  const auto key = [](std::string_view text) { return LabelProblem(text, ""); };
   ExpectGood(key, {"a", "a.b_c-d", "example.com/a", kLabel63});
   ExpectBad(key, {"", "/a", "a/", "a/b/c", "-a", "a b", kLabel64, "ex_ample/a", Domain(254) + "/a"});
-  const auto value = [](std::string_view text) { return WhyNoLabel("a", text); };
+  const auto value = [](std::string_view text) { return LabelProblem("a", text); };
   ExpectGood(value, {"", "a", "a.b_c", "1"});
   ExpectBad(value, {"-a", "a-", "a b", "a/b"});
 }
 
 TEST(NamesTest, PortsAndSubsets) {
-  ExpectGood(WhyNoPortName, {"http", "http-a", "HTTP"});
-  ExpectBad(WhyNoPortName, {"", "http_a", "-a"});
-  ExpectGood(WhyNoProtocol, {"", "TCP", "http", "GRPC-Web", "HTTP_PROXY", "Mongo", "udp"});
-  ExpectBad(WhyNoProtocol, {"nope", "http3", "TCP "});
-  ExpectGood(WhyNoSubsetName, {"v1", "a-b"});
-  ExpectBad(WhyNoSubsetName, {"", "a.b", "v1_"});
+  ExpectGood(PortNameProblem, {"http", "http-a", "HTTP"});
+  ExpectBad(PortNameProblem, {"", "http_a", "-a"});
+  ExpectGood(ProtocolProblem, {"", "TCP", "http", "GRPC-Web", "HTTP_PROXY", "Mongo", "udp"});
+  ExpectBad(ProtocolProblem, {"nope", "http3", "TCP "});
+  ExpectGood(SubsetNameProblem, {"v1", "a-b"});
+  ExpectBad(SubsetNameProblem, {"", "a.b", "v1_"});
   EXPECT_TRUE(IsHttp(ParseProtocol("grpc")) && !IsTcp(ParseProtocol("grpc")));
   EXPECT_TRUE(IsTls(ParseProtocol("HTTPS")) && IsTcp(ParseProtocol("HTTPS")) &&
               !IsHttp(ParseProtocol("HTTPS")));
@@ -118,7 +118,7 @@ TEST(NamesTest, Durations) {
     google::protobuf::Duration duration;
     duration.set_seconds(seconds);
     duration.set_nanos(nanos);
-    return WhyNoDuration(duration);
+    return DurationProblem(duration);
   };
   EXPECT_EQ(why(0, 1'000'000), "");
   EXPECT_EQ(why(3600, 0), "");
@@ -131,9 +131,9 @@ TEST(NamesTest, Durations) {
 
 TEST(NamesTest, RegularExpressions) {
   for (const std::string& text : Texts{"", "a.*", "^[a-z]+$", std::string(1024, 'a')})
-    EXPECT_EQ(WhyNoRegex(text), "") << text;
+    EXPECT_EQ(RegexProblem(text), "") << text;
   for (const std::string& text : Texts{"(", "[", "*", "(?=a)", std::string(1025, 'a')})
-    EXPECT_NE(WhyNoRegex(text), "") << text;
+    EXPECT_NE(RegexProblem(text), "") << text;
 }
 
 TEST(NamesTest, HostsWithinHosts) {

@@ -21,7 +21,7 @@ namespace net = istio::networking::v1alpha3;
 
 template <typename Map>
 void CheckLabels(const Map& labels, const Spot& at) {
-  for (const auto& [key, value] : labels) at.Field(key).Refuse(WhyNoLabel(key, value));
+  for (const auto& [key, value] : labels) at.Field(key).Refuse(LabelProblem(key, value));
 }
 
 // A selector's labels: no wildcards, and a warning where there is none. False where something is wrong.
@@ -83,7 +83,7 @@ void CheckGatewayNames(const google::protobuf::RepeatedPtrField<std::string>& na
 
 template <typename Duration>
 void CheckDuration(const Duration& duration, const Spot& at) {
-  at.Refuse(WhyNoDuration(duration));
+  at.Refuse(DurationProblem(duration));
 }
 
 inline void CheckNotNegative(int64_t number, const Spot& at) {

@@ -18,8 +18,8 @@ void CheckPorts(const net::WorkloadEntry& workload, const PortNames* ports, cons
     const Spot here(at, name);
     if (ports != nullptr && !ports->contains(name))
       here.Error("unknown-port", "the service entry has no such port");
-    here.Refuse(WhyNoPortName(name));
-    here.Refuse(WhyNoPort(number));
+    here.Refuse(PortNameProblem(name));
+    here.Refuse(PortProblem(number));
   }
 }
 
@@ -31,11 +31,11 @@ void CheckWorkload(const net::WorkloadEntry& workload, const PortNames* ports, b
     return address_at.Error("missing-field", "an address or a network is required");
   if (address.empty()) address_at.Warn("no-effect", "without an address the network's gateways are used");
   if (address.starts_with("unix://")) {
-    address_at.Refuse(WhyNoSocketPath(address.substr(7)));
+    address_at.Refuse(SocketPathProblem(address.substr(7)));
     if (workload.ports_size() != 0) at.Field("ports").Error("conflict", "a socket has no ports");
     if (ports != nullptr && ports->size() != 1)
       at.Error("conflict", "a socket wants a service entry with one port");
-  } else if (!address.empty() && !IsIpAddress(address) && (!names || !WhyNoDomain(address).empty())) {
+  } else if (!address.empty() && !IsIpAddress(address) && (!names || !DomainProblem(address).empty())) {
     address_at.Refuse(StrCat(
         "\"", address, names ? "\" is neither an IP address nor a domain name" : "\" is no IP address"));
   }
@@ -44,7 +44,7 @@ void CheckWorkload(const net::WorkloadEntry& workload, const PortNames* ports, b
 }
 
 void CheckDnsEndpoint(const net::WorkloadEntry& endpoint, const PortNames& ports, const Spot& at) {
-  if (!IsIpAddress(endpoint.address())) at.Field("address").Refuse(WhyNoDomain(endpoint.address()));
+  if (!IsIpAddress(endpoint.address())) at.Field("address").Refuse(DomainProblem(endpoint.address()));
   CheckLabels(endpoint.labels(), Spot(at, "labels"));
   CheckPorts(endpoint, &ports, Spot(at, "ports"));
 }
@@ -67,12 +67,12 @@ PortNames CheckServicePorts(const ServiceEntry& entry, const Spot& at) {
       here.Field("name").Error("duplicate-item", StrCat("another port is \"", port.name(), "\""));
     if (!numbers.insert(port.number()).second)
       here.Field("number").Error("duplicate-item", "another port has this number");
-    if (port.target_port() != 0) here.Field("targetPort").Refuse(WhyNoPort(port.target_port()));
+    if (port.target_port() != 0) here.Field("targetPort").Refuse(PortProblem(port.target_port()));
     if (entry.addresses_size() == 0 && !allocates && (port.protocol().empty() || port.protocol() == "TCP"))
       here.Warn("no-effect", "TCP wants addresses where none are allocated");
-    here.Field("name").Refuse(WhyNoPortName(port.name()));
-    here.Field("protocol").Refuse(WhyNoProtocol(port.protocol()));
-    here.Field("number").Refuse(WhyNoPort(port.number()));
+    here.Field("name").Refuse(PortNameProblem(port.name()));
+    here.Field("protocol").Refuse(ProtocolProblem(port.protocol()));
+    here.Field("number").Refuse(PortProblem(port.number()));
   }
   return names;
 }
@@ -85,7 +85,7 @@ void CheckHosts(const ServiceEntry& entry, const Spot& at) {
       here.Refuse("\"*\" is no host of a service entry");
       continue;
     }
-    here.Refuse(WhyNoWildcardDomain(entry.hosts(i)));
+    here.Refuse(WildcardDomainProblem(entry.hosts(i)));
     const std::string why = WhyPartialWildcard(entry.hosts(i));
     if (entry.resolution() != ServiceEntry::DYNAMIC_DNS && !why.empty()) here.Warn("unusual", why);
   }
@@ -94,7 +94,7 @@ void CheckHosts(const ServiceEntry& entry, const Spot& at) {
 void CheckDns(const ServiceEntry& entry, const PortNames& ports, const Spot& spec) {
   const Spot hosts(spec, "hosts"), endpoints(spec, "endpoints");
   for (int i = 0; i < entry.hosts_size() && entry.endpoints_size() == 0; ++i)
-    Spot(hosts, static_cast<size_t>(i)).Refuse(WhyNoDomain(entry.hosts(i)));
+    Spot(hosts, static_cast<size_t>(i)).Refuse(DomainProblem(entry.hosts(i)));
   if (entry.resolution() == ServiceEntry::DNS_ROUND_ROBIN && entry.endpoints_size() > 1)
     endpoints.Error("conflict", "DNS_ROUND_ROBIN has at most one endpoint");
   for (int i = 0; i < entry.endpoints_size(); ++i)
@@ -162,7 +162,7 @@ void CheckProbe(const net::ReadinessProbe& probe, const Spot& at) {
   const Spot http(at, "httpGet"), tcp(at, "tcpSocket"), exec(at, "exec");
   switch (probe.health_check_method_case()) {
     case Probe::kHttpGet:
-      http.Field("port").Refuse(WhyNoPort(probe.http_get().port()));
+      http.Field("port").Refuse(PortProblem(probe.http_get().port()));
       for (const auto& header : probe.http_get().http_headers()) {
         const bool good = std::all_of(header.name().begin(), header.name().end(), [](char c) {
           return isalnum(static_cast<unsigned char>(c)) || c == '-';
@@ -176,7 +176,7 @@ void CheckProbe(const net::ReadinessProbe& probe, const Spot& at) {
       }
       break;
     case Probe::kTcpSocket:
-      tcp.Field("port").Refuse(WhyNoPort(probe.tcp_socket().port()));
+      tcp.Field("port").Refuse(PortProblem(probe.tcp_socket().port()));
       break;
     case Probe::kExec:
       if (probe.exec().command_size() == 0)
@@ -203,7 +203,7 @@ void CheckServiceEntry(const google::protobuf::Message& message, const Spot& spe
   bool range = false;
   for (int i = 0; i < entry.addresses_size(); ++i) {
     range = range || entry.addresses(i).find('/') != std::string::npos;
-    Spot(addresses, static_cast<size_t>(i)).Refuse(WhyNoIpRange(entry.addresses(i)));
+    Spot(addresses, static_cast<size_t>(i)).Refuse(IpRangeProblem(entry.addresses(i)));
   }
   if (range && entry.resolution() != ServiceEntry::NONE && entry.resolution() != ServiceEntry::STATIC)
     addresses.Error("conflict", "ranges are for resolution NONE and STATIC");

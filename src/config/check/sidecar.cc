@@ -13,21 +13,21 @@ namespace {
 using Tls = net::ServerTLSSettings;
 
 void CheckPort(const net::SidecarPort& port, const Spot& at) {
-  if (!port.name().empty()) at.Field("name").Refuse(WhyNoPortName(port.name()));
-  at.Field("protocol").Refuse(WhyNoProtocol(port.protocol()));
+  if (!port.name().empty()) at.Field("name").Refuse(PortNameProblem(port.name()));
+  at.Field("protocol").Refuse(ProtocolProblem(port.protocol()));
   if (port.target_port() > 0) at.Field("targetPort").Error("no-effect", "this has no meaning in a Sidecar");
 }
 
 void CheckDefaultEndpoint(std::string_view endpoint, const Spot& at) {
   if (endpoint.empty()) return;
-  if (endpoint.starts_with("unix://")) return at.Refuse(WhyNoSocketPath(endpoint.substr(7)));
+  if (endpoint.starts_with("unix://")) return at.Refuse(SocketPathProblem(endpoint.substr(7)));
   std::string_view host, port;
   if (!SplitHostPort(endpoint, &host, &port)) return at.Refuse(StrCat("\"", endpoint, "\" is not host:port"));
   if (!host.empty() && host != "127.0.0.1" && host != "0.0.0.0" && host != "::1" && host != "::")
     at.Refuse("the host is 127.0.0.1, 0.0.0.0, ::1, :: or none");
   int64_t number = 0;
   if (!ParseGoInteger(port, &number)) return at.Refuse(StrCat("port \"", port, "\" is no number"));
-  at.Refuse(WhyNoPort(number));
+  at.Refuse(PortProblem(number));
 }
 
 void CheckIngressTls(const Tls& tls, std::string_view protocol, const Spot& at) {
@@ -48,8 +48,8 @@ void CheckIngress(const net::IstioIngressListener& listener, std::set<uint32_t>*
   const Spot port(at, "port");
   if (!listener.has_port()) return port.Error("missing-field", "this field is required");
   CheckPort(listener.port(), port);
-  port.Field("number").Refuse(WhyNoPort(listener.port().number()));
-  if (!listener.bind().empty()) at.Field("bind").Refuse(WhyNoIpAddress(listener.bind()));
+  port.Field("number").Refuse(PortProblem(listener.port().number()));
+  if (!listener.bind().empty()) at.Field("bind").Refuse(IpAddressProblem(listener.bind()));
   if (!ports->insert(listener.port().number()).second)
     port.Field("number").Error("duplicate-item", "another listener has this port");
   CheckDefaultEndpoint(listener.default_endpoint(), Spot(at, "defaultEndpoint"));
@@ -66,14 +66,14 @@ void CheckEgressPort(const net::IstioEgressListener& listener, const Spot& at) {
   const std::string_view bind = listener.bind();
   const Spot bind_at(at, "bind");
   if (listener.port().number() != 0) {
-    port.Field("number").Refuse(WhyNoPort(listener.port().number()));
-    if (!bind.empty()) bind_at.Refuse(WhyNoIpAddress(bind));
+    port.Field("number").Refuse(PortProblem(listener.port().number()));
+    if (!bind.empty()) bind_at.Refuse(IpAddressProblem(bind));
     return;
   }
   if (!bind.starts_with("unix://")) {
     bind_at.Error("conflict", "port 0 wants a unix:// address");
   } else {
-    bind_at.Refuse(WhyNoSocketPath(bind.substr(7)));
+    bind_at.Refuse(SocketPathProblem(bind.substr(7)));
   }
   if (listener.capture_mode() != net::CaptureMode::DEFAULT &&
       listener.capture_mode() != net::CaptureMode::NONE)
@@ -86,7 +86,7 @@ void CheckEgressHosts(const net::IstioEgressListener& listener, const Spot& at) 
   for (int i = 0; i < listener.hosts_size(); ++i) {
     const std::string& text = listener.hosts(i);
     const Spot here(at, static_cast<size_t>(i));
-    here.Refuse(WhyNoNamespacedHost(text, false, false));
+    here.Refuse(NamespacedHostProblem(text, false, false));
     const size_t slash = text.find('/');
     if (slash == std::string::npos || text.starts_with('~')) continue;
     const std::string ns = text.substr(0, slash), host = text.substr(slash + 1);
@@ -129,7 +129,7 @@ void CheckOutbound(const net::OutboundTrafficPolicy& policy, const Spot& at) {
   const Spot proxy(at, "egressProxy");
   if (policy.mode() != net::OutboundTrafficPolicy::ALLOW_ANY)
     return proxy.Error("conflict", "this goes only with mode ALLOW_ANY");
-  proxy.Field("host").Refuse(WhyNoDomain(policy.egress_proxy().host()));
+  proxy.Field("host").Refuse(DomainProblem(policy.egress_proxy().host()));
   if (!policy.egress_proxy().has_port())
     return proxy.Field("port").Error("missing-field", "this field is required");
   CheckDestination(policy.egress_proxy(), proxy);

@@ -1,7 +1,7 @@
 #include <set>
 
+#include "base/cipher_suite.h"
 #include "config/check/parts.h"
-#include "config/cipher_suite.h"
 
 namespace fairlead::config::check {
 namespace {

@@ -101,9 +101,9 @@ void CheckPortPolicy(const net::TrafficPolicy::PortTrafficPolicy& policy, const 
 void CheckTunnel(const net::TrafficPolicy::TunnelSettings& tunnel, const Spot& at) {
   if (!tunnel.protocol().empty() && tunnel.protocol() != "CONNECT" && tunnel.protocol() != "POST")
     at.Field("protocol").Error("invalid-value", "a tunnel's protocol is CONNECT or POST");
-  if (!WhyNoIpAddress(tunnel.target_host()).empty())
-    at.Field("targetHost").Refuse(WhyNoDomain(tunnel.target_host()));
-  at.Field("targetPort").Refuse(WhyNoPort(tunnel.target_port()));
+  if (!IpAddressProblem(tunnel.target_host()).empty())
+    at.Field("targetHost").Refuse(DomainProblem(tunnel.target_host()));
+  at.Field("targetPort").Refuse(PortProblem(tunnel.target_port()));
 }
 
 void CheckKeepalive(const net::ConnectionPoolSettings::HTTPSettings::ConnectionKeepalive& keepalive,

@@ -32,7 +32,7 @@ void CheckHosts(const net::VirtualService& service, const Spot& at) {
   bool good = true;
   for (int i = 0; i < service.hosts_size(); ++i) {
     const std::string& host = service.hosts(i);
-    std::string why = gateways ? WhyNoGatewayDomain(sni, host) : WhyNoWildcardDomain(host);
+    std::string why = gateways ? GatewayDomainProblem(sni, host) : WildcardDomainProblem(host);
     if (!why.empty() && IsIpAddress(host)) why.clear();
     if (why.empty() && !gateways && host == "*") why = "\"*\" is only for virtual services of gateways";
     good = good && why.empty();
@@ -62,7 +62,7 @@ void CheckClaims(const net::VirtualService& service, const Spot& http) {
 }
 
 void CheckSniHost(const std::string& host, const net::VirtualService& service, const Spot& at) {
-  std::string why = HasNoMesh(service) ? WhyNoGatewayDomain(true, host) : WhyNoWildcardDomain(host);
+  std::string why = HasNoMesh(service) ? GatewayDomainProblem(true, host) : WildcardDomainProblem(host);
   if (!why.empty() && IsIpAddress(host)) return at.Warn("unusual", "few clients send an IP address as SNI");
   if (!why.empty()) return at.Refuse(std::move(why));
   for (const std::string& known : service.hosts()) {
@@ -75,8 +75,8 @@ template <typename Match>
 void CheckLevel4Match(const Match& match, Warnings warnings, const Spot& at) {
   const Spot subnets(at, "destinationSubnets");
   for (int i = 0; i < match.destination_subnets_size(); ++i)
-    Spot(subnets, static_cast<size_t>(i)).Refuse(WhyNoIpRange(match.destination_subnets(i)));
-  if (match.port() != 0) at.Field("port").Refuse(WhyNoPort(match.port()));
+    Spot(subnets, static_cast<size_t>(i)).Refuse(IpRangeProblem(match.destination_subnets(i)));
+  if (match.port() != 0) at.Field("port").Refuse(PortProblem(match.port()));
   CheckLabels(match.source_labels(), Spot(at, "sourceLabels"));
   CheckGatewayNames(match.gateways(), warnings, false, Spot(at, "gateways"));
 }
@@ -138,10 +138,10 @@ void CheckDestination(const net::Destination& destination, const Spot& at) {
   if (destination.host() == "*") {
     host.Refuse("\"*\" is no host to send to");
   } else {
-    host.Refuse(WhyNoWildcardDomain(destination.host()));
+    host.Refuse(WildcardDomainProblem(destination.host()));
   }
-  if (!destination.subset().empty()) at.Field("subset").Refuse(WhyNoSubsetName(destination.subset()));
-  if (destination.has_port()) port.Field("number").Refuse(WhyNoPort(destination.port().number()));
+  if (!destination.subset().empty()) at.Field("subset").Refuse(SubsetNameProblem(destination.subset()));
+  if (destination.has_port()) port.Field("number").Refuse(PortProblem(destination.port().number()));
 }
 
 void CheckGatewayNames(const google::protobuf::RepeatedPtrField<std::string>& names, Warnings warnings,
@@ -154,7 +154,7 @@ void CheckGatewayNames(const google::protobuf::RepeatedPtrField<std::string>& na
       if (name.find('.') != std::string_view::npos && warnings == Warnings::kKept)
         here.Warn("deprecated", "write namespace/name instead");
       // Istio looks at none behind one without a namespace.
-      return here.Refuse(WhyNoDomain(name));
+      return here.Refuse(DomainProblem(name));
     }
     if (!IsDns1123Label(name.substr(0, slash)))
       here.Refuse(StrCat("\"", name.substr(0, slash), "\" is no namespace"));

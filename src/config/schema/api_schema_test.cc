@@ -1,7 +1,7 @@
 #include "config/schema/api_schema.h"
 
 #include "config/check_fixture.h"
-#include "config/yaml.h"
+#include "config/read/yaml.h"
 
 // What a schema of a CustomResourceDefinition refuses.
 namespace fairlead::config {
@@ -53,15 +53,17 @@ TEST(ApiSchemaTest, Types) {
 
 // A rule is asked about what the schema bounds alone: its cost may be the square of a list.
 TEST(ApiSchemaTest, RulesAreNotAskedAboutAWrongShape) {
-  ExpectAll("{type: array, maxItems: 2, items: {type: integer}, x-kubernetes-validations: [{rule: 'self[0] == 1'}]}",
-            {{"[1, 2]", {}},
-             {"[2, 1]", {"error  (broken-rule)"}},
-             {"[2, 1, 1]", {"error  (out-of-range)"}},
-             {"[2, x]", {"error [1] (wrong-type)"}}});
-  ExpectAll("{type: object, required: [a], properties: {a: {type: string, pattern: '^x'}}, "
-            "x-kubernetes-validations: [{rule: 'false'}]}",
-            {{"{}", {"error a (missing-field)"}},
-             {"{a: z}", {"error  (broken-rule)", "error a (invalid-value)"}}});
+  ExpectAll(
+      "{type: array, maxItems: 2, items: {type: integer}, x-kubernetes-validations: [{rule: 'self[0] == "
+      "1'}]}",
+      {{"[1, 2]", {}},
+       {"[2, 1]", {"error  (broken-rule)"}},
+       {"[2, 1, 1]", {"error  (out-of-range)"}},
+       {"[2, x]", {"error [1] (wrong-type)"}}});
+  ExpectAll(
+      "{type: object, required: [a], properties: {a: {type: string, pattern: '^x'}}, "
+      "x-kubernetes-validations: [{rule: 'false'}]}",
+      {{"{}", {"error a (missing-field)"}}, {"{a: z}", {"error  (broken-rule)", "error a (invalid-value)"}}});
 }
 
 TEST(ApiSchemaTest, RequiredAndUnknownFields) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "config/read/yaml.h"
 #include "config/schema/schema_type.h"
-#include "config/yaml.h"
 #include "proto/descriptors.h"
 
 namespace fairlead::config {

@@ -93,7 +93,7 @@ void CheckKind(Kind kind, Attachment* attachment) {
          attachment);
 }
 
-void Check(const ConfigObject& route, Node reference, World& world, Attachment* attachment) {
+void Check(const ConfigObject& route, Node reference, Lookups& world, Attachment* attachment) {
   const config::ObjectKey& key = attachment->parent_key;
   if (!attachment->is_mesh()) {
     CheckListener(route, reference, attachment);
@@ -151,7 +151,7 @@ std::string ReferenceText(Node reference, std::string_view own_ns) {
                 ReferredNamespace(reference, own_ns));
 }
 
-std::vector<Attachment> FindAttachments(const ConfigObject& route, World& world) {
+std::vector<Attachment> FindAttachments(const ConfigObject& route, Lookups& world) {
   std::vector<Attachment> found;
   size_t place = 0;
   for (Node reference : route.Spec<config::Tree>().Find("spec").Find("parentRefs").elements()) {

@@ -20,7 +20,7 @@ namespace fairlead::gateway_api {
 struct RouteView {
   const config::ConfigObject& route;
   bool wants_grants;  // at gateways only
-  World& world;
+  Lookups& world;
 };
 
 inline constexpr std::string_view kInvalidDestination = "InvalidDestination";

@@ -6,8 +6,8 @@
 
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
+#include "config/read/tree_object.h"
 #include "config/tree.h"
-#include "config/tree_object.h"
 #include "gateway_api/certificates.h"
 #include "gateway_api/group_kind.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
@@ -39,7 +39,7 @@ struct Referred {
   bool unknown_kind = false;
 };
 
-Referred Resolve(Node reference, std::string_view ns, World& world) {
+Referred Resolve(Node reference, std::string_view ns, Lookups& world) {
   const std::string_view name = reference.Find("name").text();
   const GroupKind wanted = ReferredKind(reference);
   for (Kind kind : kReferredKinds) {
@@ -51,7 +51,7 @@ Referred Resolve(Node reference, std::string_view ns, World& world) {
 }
 
 // The name of the CA certificates' resource; "" for the system's.
-std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions, World& world) {
+std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions, Lookups& world) {
   const Node validation = SpecOf(policy).Find("validation");
   const Node well_known = validation.Find("wellKnownCACertificates");
   if (!well_known.IsNull()) {
@@ -88,7 +88,7 @@ std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions
 }
 
 std::shared_ptr<const net::ClientTLSSettings> ReadTls(const ConfigObject& policy, DraftConditions* conditions,
-                                                      World& world) {
+                                                      Lookups& world) {
   const Node validation = SpecOf(policy).Find("validation");
   auto tls = std::make_shared<net::ClientTLSSettings>();
   tls->set_mode(net::ClientTLSSettings::SIMPLE);
@@ -136,7 +136,7 @@ bool SameTarget(Node a, Node b) {
 }
 
 // The policy that has the target before this one; null where this one has it.
-ConfigPtr Winner(const ConfigObject& policy, Node reference, World& world) {
+ConfigPtr Winner(const ConfigObject& policy, Node reference, Lookups& world) {
   const auto rank = [](const ConfigObject& one) {
     return std::tie(one.meta().creation_time, one.meta().name);
   };
@@ -151,14 +151,14 @@ ConfigPtr Winner(const ConfigObject& policy, Node reference, World& world) {
   return winner;
 }
 
-std::vector<std::string> HostsOf(const ConfigObject& target, World& world) {
+std::vector<std::string> HostsOf(const ConfigObject& target, Lookups& world) {
   if (target.kind() == Kind::kService) return {world.ServiceHost(target.name(), target.ns())};
   const auto& hosts = target.Spec<net::ServiceEntry>().hosts();
   return {hosts.begin(), hosts.end()};
 }
 
 void AddTarget(Node reference, const std::shared_ptr<const net::ClientTLSSettings>& tls,
-               DraftConditions* conditions, PolicyConversion* conversion, World& world) {
+               DraftConditions* conditions, PolicyConversion* conversion, Lookups& world) {
   const ConfigObject& policy = *conversion->object;
   PolicyConversion::Target target;
   const Referred referred = Resolve(reference, policy.ns(), world);
@@ -186,7 +186,7 @@ void AddTarget(Node reference, const std::shared_ptr<const net::ClientTLSSetting
 
 }  // namespace
 
-PolicyConversion ConvertBackendTlsPolicy(const ConfigPtr& policy, World& world) {
+PolicyConversion ConvertBackendTlsPolicy(const ConfigPtr& policy, Lookups& world) {
   PolicyConversion conversion;
   conversion.object = policy;
   conversion.ignored = IsIgnored(*policy);

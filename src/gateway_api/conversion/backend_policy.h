@@ -39,11 +39,11 @@ struct PolicyConversion {
 };
 using PolicyConversionPtr = std::shared_ptr<const PolicyConversion>;
 
-PolicyConversion ConvertBackendTlsPolicy(const config::ConfigPtr& policy, World& world);
+PolicyConversion ConvertBackendTlsPolicy(const config::ConfigPtr& policy, Lookups& world);
 
 // The DestinationRule that the rules for one host of one target become; the oldest policy's rule wins.
 // REQUIRES: there are some.
-config::ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, World& world);
+config::ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& world);
 
 }  // namespace fairlead::gateway_api
 

@@ -21,7 +21,7 @@ using config::Kind;
 using config::ObjectKey;
 
 // The number of a target's port; 0 where it has none of the name.
-uint32_t PortNumber(const ObjectKey& target, const std::string& name, World& world) {
+uint32_t PortNumber(const ObjectKey& target, const std::string& name, Lookups& world) {
   const ConfigPtr object = world.Find(target.kind, target.ns, target.name);
   if (object == nullptr) return 0;
   if (target.kind == Kind::kService) {
@@ -36,7 +36,7 @@ uint32_t PortNumber(const ObjectKey& target, const std::string& name, World& wor
   return 0;
 }
 
-net::DestinationRule RuleOf(const std::vector<BackendRule>& rules, World& world) {
+net::DestinationRule RuleOf(const std::vector<BackendRule>& rules, Lookups& world) {
   net::DestinationRule spec;
   spec.set_host(rules.front().host);
   net::TrafficPolicy* policy = spec.mutable_traffic_policy();
@@ -66,7 +66,7 @@ std::string NameOf(const BackendRule& rule) {
 
 }  // namespace
 
-ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, World& world) {
+ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& world) {
   std::stable_sort(rules.begin(), rules.end(), [](const BackendRule& a, const BackendRule& b) {
     const config::ObjectMeta &x = a.policy->meta(), &y = b.policy->meta();
     return std::tie(x.creation_time, x.ns, x.name) < std::tie(y.creation_time, y.ns, y.name);

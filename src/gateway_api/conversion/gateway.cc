@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "config/derived_object.h"
-#include "config/tree_object.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/gateway_address.h"
 #include "gateway_api/conversion/listener_conflicts.h"
@@ -27,7 +27,7 @@ std::string InternalName(const ConfigObject& owner, std::string_view listener) {
   return StrCat(owner.name().str(), "~", kDerivedName, "~", listener);
 }
 
-Parent ParentOf(const ConfigObject& owner, const Listener& listener) {
+Parent ParentOf(const ConfigObject& owner, const ConvertedListener& listener) {
   Parent parent;
   parent.internal_name = StrCat(owner.ns().str(), "/", InternalName(owner, listener.name));
   parent.allowed_kinds = listener.supported_kinds;
@@ -41,7 +41,7 @@ Parent ParentOf(const ConfigObject& owner, const Listener& listener) {
 
 // The Istio Gateway of a listener, bound to the Services of the Gateway's proxies.
 ConfigPtr DeriveGateway(const GatewayConversion& gateway, const ConfigObject& owner,
-                        const Listener& listener) {
+                        const ConvertedListener& listener) {
   LabelMap annotations;
   annotations.emplace(config::kParentsAnnotation,
                       StrCat(config::InfoOf(owner.kind()).name, "/", owner.name().str(), "/", listener.name,
@@ -58,9 +58,9 @@ ConfigPtr DeriveGateway(const GatewayConversion& gateway, const ConfigObject& ow
                      std::move(annotations), std::move(spec));
 }
 
-std::vector<Listener> ConvertListeners(const ConfigObject& owner, Node gateway,
-                                       const ListenerConflicts& conflicts, World& world) {
-  std::vector<Listener> listeners;
+std::vector<ConvertedListener> ConvertListeners(const ConfigObject& owner, Node gateway,
+                                                const ListenerConflicts& conflicts, Lookups& world) {
+  std::vector<ConvertedListener> listeners;
   const auto own = conflicts.find(KeyOf(owner));
   for (Node node : SpecOf(owner).Find("listeners").elements()) {
     const std::string name(node.Find("name").text());
@@ -74,10 +74,10 @@ std::vector<Listener> ConvertListeners(const ConfigObject& owner, Node gateway,
 }
 
 // `only_valid`: routes cannot be attached to bad listeners of ListenerSets, as they can to those of Gateways.
-void AddOutputs(const ConfigObject& owner, const std::vector<Listener>& listeners, bool only_valid,
+void AddOutputs(const ConfigObject& owner, const std::vector<ConvertedListener>& listeners, bool only_valid,
                 GatewayConversion* gateway) {
   auto parents = std::make_shared<Parents>();
-  for (const Listener& listener : listeners) {
+  for (const ConvertedListener& listener : listeners) {
     if (listener.server == nullptr || (only_valid && !listener.valid)) continue;
     parents->push_back(ParentOf(owner, listener));
     if (listener.valid) gateway->derived.emplace_back(KeyOf(owner), DeriveGateway(*gateway, owner, listener));
@@ -86,7 +86,7 @@ void AddOutputs(const ConfigObject& owner, const std::vector<Listener>& listener
 }
 
 std::vector<ConfigPtr> AllowedSets(const ConfigObject& gateway, const std::vector<ConfigPtr>& sets,
-                                   World& world) {
+                                   Lookups& world) {
   std::vector<ConfigPtr> allowed;
   for (const ConfigPtr& set : sets) {
     if (TakesListenerSets(SpecOf(gateway), gateway.ns(), set->ns(), world)) allowed.push_back(set);
@@ -95,7 +95,7 @@ std::vector<ConfigPtr> AllowedSets(const ConfigObject& gateway, const std::vecto
 }
 
 void ConvertSets(const std::vector<ConfigPtr>& sets, const std::vector<ConfigPtr>& allowed,
-                 const ListenerConflicts& conflicts, GatewayConversion* gateway, World& world) {
+                 const ListenerConflicts& conflicts, GatewayConversion* gateway, Lookups& world) {
   using Outcome = ListenerSetConversion::Outcome;
   const GroupKind gateway_kind = GroupKindOf(Kind::kKubernetesGateway);
   for (const ConfigPtr& set : sets) {
@@ -115,7 +115,7 @@ void ConvertSets(const std::vector<ConfigPtr>& sets, const std::vector<ConfigPtr
   }
 }
 
-MaybeError CheckParameters(const ConfigObject& gateway, World& world) {
+MaybeError CheckParameters(const ConfigObject& gateway, Lookups& world) {
   constexpr std::string_view kReason = "InvalidParameters";
   const Node reference = SpecOf(gateway).Find("infrastructure").Find("parametersRef");
   if (reference.IsNull()) return std::nullopt;
@@ -135,11 +135,12 @@ MaybeError CheckParameters(const ConfigObject& gateway, World& world) {
 bool ListenerSetConversion::AnyValid() const {
   // Of one whose listeners are not looked at, none is known to be bad.
   if (outcome == Outcome::kWithoutAddress) return true;
-  return std::any_of(listeners.begin(), listeners.end(),
-                     [](const Listener& listener) { return listener.server != nullptr && listener.valid; });
+  return std::any_of(listeners.begin(), listeners.end(), [](const ConvertedListener& listener) {
+    return listener.server != nullptr && listener.valid;
+  });
 }
 
-GatewayConversion ConvertGateway(const ConfigPtr& object, World& world) {
+GatewayConversion ConvertGateway(const ConfigPtr& object, Lookups& world) {
   using Outcome = GatewayConversion::Outcome;
   GatewayConversion gateway;
   gateway.object = object;

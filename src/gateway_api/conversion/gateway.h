@@ -26,7 +26,7 @@ struct ListenerSetConversion {
   };
   config::ConfigPtr object;
   Outcome outcome = Outcome::kConverted;
-  std::vector<Listener> listeners;
+  std::vector<ConvertedListener> listeners;
   bool AnyValid() const;
 };
 
@@ -45,7 +45,7 @@ struct GatewayConversion {
   MaybeError address_error;           // of addresses and annotations
   MaybeError error;                   // that, else of parameters
   MaybeError backend_certificate_error;
-  std::vector<Listener> listeners;
+  std::vector<ConvertedListener> listeners;
   std::vector<ListenerSetConversion> sets;
 
   // What routes can be attached to, by Gateway and ListenerSet.
@@ -55,7 +55,7 @@ struct GatewayConversion {
 };
 using GatewayConversionPtr = std::shared_ptr<const GatewayConversion>;
 
-GatewayConversion ConvertGateway(const config::ConfigPtr& gateway, World& world);
+GatewayConversion ConvertGateway(const config::ConfigPtr& gateway, Lookups& world);
 
 // The Gateway that a ListenerSet names, whatever kind it says that is.
 config::ObjectKey GatewayOfSet(const config::ConfigObject& set);

@@ -12,8 +12,8 @@
 #include "config/content_hash.h"
 #include "config/derived_object.h"
 #include "config/kubernetes_types.h"
+#include "config/read/tree_object.h"
 #include "config/tree.h"
-#include "config/tree_object.h"
 #include "gateway_api/group_kind.h"
 
 namespace fairlead::gateway_api {

@@ -43,8 +43,8 @@ MaybeError CheckProtocol(std::string_view protocol, bool udp) {
   return ConfigError{std::string(kUnsupportedProtocol), std::move(message)};
 }
 
-Listener Basics(const ConfigObject& owner, Node node) {
-  Listener listener;
+ConvertedListener Basics(const ConfigObject& owner, Node node) {
+  ConvertedListener listener;
   listener.name = node.Find("name").text();
   listener.hostname = node.Find("hostname").text();
   listener.protocol = node.Find("protocol").text();
@@ -52,7 +52,8 @@ Listener Basics(const ConfigObject& owner, Node node) {
   return listener;
 }
 
-void FinishConditions(Node node, DraftConditions conditions, const World& world, Listener* listener) {
+void FinishConditions(Node node, DraftConditions conditions, const Lookups& world,
+                      ConvertedListener* listener) {
   bool all_valid = true;
   listener->supported_kinds = SupportedKinds(node, world.features().udp_routes, &all_valid);
   if (!all_valid) conditions.Set(kResolvedRefs, "InvalidRouteKinds", "Invalid route kinds", false);
@@ -71,11 +72,11 @@ void ReportTls(const ConfigError& error, DraftConditions* conditions) {
 }
 
 // The protocol wants TLS, and the listener does not say how.
-bool LacksTls(const Listener& listener, const ListenerTls& tls) {
+bool LacksTls(const ConvertedListener& listener, const ListenerTls& tls) {
   return tls.settings == nullptr && (listener.protocol == "HTTPS" || listener.protocol == "TLS");
 }
 
-std::shared_ptr<const istio::networking::v1alpha3::Server> MakeServer(const Listener& listener,
+std::shared_ptr<const istio::networking::v1alpha3::Server> MakeServer(const ConvertedListener& listener,
                                                                       const ListenerTls& tls, bool udp,
                                                                       std::vector<std::string> hosts) {
   auto server = std::make_shared<istio::networking::v1alpha3::Server>();
@@ -133,9 +134,9 @@ std::vector<GroupKind> SupportedKinds(Node listener, bool udp, bool* all_valid) 
   return both;
 }
 
-Listener BuildListener(const ConfigObject& owner, Node gateway, Node node, World& world) {
+ConvertedListener BuildListener(const ConfigObject& owner, Node gateway, Node node, Lookups& world) {
   const bool udp = world.features().udp_routes;
-  Listener listener = Basics(owner, node);
+  ConvertedListener listener = Basics(owner, node);
   DraftConditions conditions = GoodConditions();
   ListenerTls tls = BuildListenerTls(owner, gateway, node, listener.port, world);
   listener.valid = true;
@@ -163,11 +164,11 @@ Listener BuildListener(const ConfigObject& owner, Node gateway, Node node, World
   return listener;
 }
 
-Listener ConflictedListener(const ConfigObject& owner, Node node, std::string_view reason,
-                            const World& world) {
+ConvertedListener ConflictedListener(const ConfigObject& owner, Node node, std::string_view reason,
+                                     const Lookups& world) {
   constexpr std::string_view kMessage =
       "Listener has a conflict with another listener attached to the same Gateway";
-  Listener listener = Basics(owner, node);
+  ConvertedListener listener = Basics(owner, node);
   listener.conflicted = true;
   DraftConditions conditions;
   conditions.Set(kAccepted, reason, kMessage, false);

@@ -28,7 +28,7 @@ int64_t ListenerPort(const config::ConfigObject& owner, config::Node listener);
 std::vector<GroupKind> SupportedKinds(config::Node listener, bool udp, bool* all_valid);
 
 // One listener as Istio sees it.
-struct Listener {
+struct ConvertedListener {
   std::string name;
   std::string hostname, protocol;  // as written
   int64_t port = 0;
@@ -41,11 +41,11 @@ struct Listener {
 };
 
 // `gateway`: the spec of the Gateway that `owner` is, or that `owner` (a ListenerSet) is attached to.
-Listener BuildListener(const config::ConfigObject& owner, config::Node gateway, config::Node listener,
-                       World& world);
+ConvertedListener BuildListener(const config::ConfigObject& owner, config::Node gateway,
+                                config::Node listener, Lookups& world);
 // One that lost to an earlier one for that reason.
-Listener ConflictedListener(const config::ConfigObject& owner, config::Node listener, std::string_view reason,
-                            const World& world);
+ConvertedListener ConflictedListener(const config::ConfigObject& owner, config::Node listener,
+                                     std::string_view reason, const Lookups& world);
 
 }  // namespace fairlead::gateway_api
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "base/cipher_suite.h"
 #include "base/strings.h"
-#include "config/cipher_suite.h"
 #include "config/kubernetes_types.h"
 #include "gateway_api/certificates.h"
 #include "gateway_api/reference_grant.h"
@@ -35,14 +35,14 @@ std::string Spelled(Node reference) {
                 reference.Find("name").text(), ".", reference.Find("namespace").text());
 }
 
-ConfigPtr FindSecret(std::string_view ns, std::string_view name, World& world) {
+ConfigPtr FindSecret(std::string_view ns, std::string_view name, Lookups& world) {
   ConfigPtr secret = world.Find(Kind::kSecret, ns, name);
   return secret != nullptr && IsReadSecret(*secret) ? secret : nullptr;
 }
 
 // What is wrong with a Secret as certificate and key; `what` begins the message.
 MaybeError CheckKeyPairSecret(Node reference, std::string_view ns, std::string_view reason,
-                              std::string_view what, World& world) {
+                              std::string_view what, Lookups& world) {
   const std::string begin = StrCat("invalid ", what, " ", Spelled(reference), ", ");
   if (ReferredKind(reference, GroupKindOf(Kind::kSecret)) != GroupKindOf(Kind::kSecret))
     return Error(reason, begin + "only secret is allowed");
@@ -62,7 +62,7 @@ std::string NotPermitted(std::string_view what, std::string_view name, std::stri
 }
 
 // Whether the grant is there comes first: a status must not tell what is in another's namespace.
-MaybeError CheckCertificate(const ConfigObject& owner, Node reference, World& world) {
+MaybeError CheckCertificate(const ConfigObject& owner, Node reference, Lookups& world) {
   const std::string_view own = owner.ns();
   const std::string_view ns = ReferredNamespace(reference, own);
   const std::string_view name = reference.Find("name").text();
@@ -71,7 +71,7 @@ MaybeError CheckCertificate(const ConfigObject& owner, Node reference, World& wo
   return CheckKeyPairSecret(reference, ns, kInvalidCertificateRef, "certificate reference", world);
 }
 
-MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls, World& world,
+MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls, Lookups& world,
                            bool* any_valid) {
   if (references.size() > kMostCertificates) {
     return Error(kInvalidCertificateRef, "TLS mode can only support up to 2 server certificates");
@@ -98,7 +98,7 @@ MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls,
   return std::nullopt;
 }
 
-MaybeError CheckRoot(Node reference, std::string_view ns, World& world) {
+MaybeError CheckRoot(Node reference, std::string_view ns, Lookups& world) {
   const std::string begin = StrCat("invalid CA certificate reference ", Spelled(reference), ", ");
   const GroupKind kind = ReferredKind(reference);
   const std::string_view name = reference.Find("name").text();
@@ -140,7 +140,7 @@ void SetValidationMode(Node validation, std::string_view terminate_mode, Tls* tl
 }
 
 MaybeError SetValidation(const ConfigObject& owner, Node validation, std::string_view terminate_mode,
-                         Tls* tls, World& world) {
+                         Tls* tls, Lookups& world) {
   const Node references = validation.Find("caCertificateRefs");
   if (references.size() == 0) return std::nullopt;
   if (references.size() > 1) return Error(kInvalidCaCertificateRef, "only one caCertificateRef is supported");
@@ -161,7 +161,7 @@ MaybeError SetValidation(const ConfigObject& owner, Node validation, std::string
 
 // *done: the mode says it all, the rest of the section does not count.
 MaybeError SetTerminating(const ConfigObject& owner, Node gateway, Node section, int64_t port, Tls* tls,
-                          World& world, bool* done) {
+                          Lookups& world, bool* done) {
   const std::string_view mode = section.Find("options").Find(kTerminateMode).text();
   tls->set_mode(mode == "MUTUAL"            ? Tls::MUTUAL
                 : mode == "OPTIONAL_MUTUAL" ? Tls::OPTIONAL_MUTUAL
@@ -184,7 +184,7 @@ void SetCipherSuites(Node options, Tls* tls) {
   absl::flat_hash_set<std::string> seen;
   for (std::string_view suite : Split(list, ',')) {
     const std::string name(Trim(suite));
-    if (config::IsCipherSuite(name) && seen.insert(name).second) tls->add_cipher_suites(name);
+    if (IsCipherSuite(name) && seen.insert(name).second) tls->add_cipher_suites(name);
   }
 }
 
@@ -199,7 +199,7 @@ bool PassesMeshTraffic(const LabelMap& labels, Node section, int64_t port) {
 }  // namespace
 
 ListenerTls BuildListenerTls(const ConfigObject& owner, Node gateway, Node listener, int64_t port,
-                             World& world) {
+                             Lookups& world) {
   const Node section = listener.Find("tls");
   if (section.IsNull()) return {};
   auto tls = std::make_shared<Tls>();
@@ -215,7 +215,7 @@ ListenerTls BuildListenerTls(const ConfigObject& owner, Node gateway, Node liste
   return {std::move(tls), std::move(error)};
 }
 
-MaybeError CheckBackendCertificate(const ConfigObject& gateway, World& world) {
+MaybeError CheckBackendCertificate(const ConfigObject& gateway, Lookups& world) {
   constexpr std::string_view kReason = "InvalidClientCertificateRef";
   const Node reference =
       gateway.Spec<config::Tree>().Find("spec").Find("tls").Find("backend").Find("clientCertificateRef");

@@ -29,11 +29,11 @@ struct ListenerTls {
 // namespace references start from; `gateway`: the spec of the Gateway, whose spec.tls.frontend says how
 // clients are validated.
 ListenerTls BuildListenerTls(const config::ConfigObject& owner, config::Node gateway, config::Node listener,
-                             int64_t port, World& world);
+                             int64_t port, Lookups& world);
 
 // What is wrong with the certificate that a Gateway is to show to backends
 // (spec.tls.backend.clientCertificateRef).
-MaybeError CheckBackendCertificate(const config::ConfigObject& gateway, World& world);
+MaybeError CheckBackendCertificate(const config::ConfigObject& gateway, Lookups& world);
 
 }  // namespace fairlead::gateway_api
 

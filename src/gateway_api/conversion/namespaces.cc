@@ -28,7 +28,7 @@ std::optional<model::LabelSelector> ReadSelector(Node node) {
   return *std::move(selector);
 }
 
-std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_ns, World& world) {
+std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_ns, Lookups& world) {
   const Node namespaces = listener.Find("allowedRoutes").Find("namespaces");
   const std::string_view from = namespaces.Find("from").String("Same");
   if (from == "Same") return {std::string(own_ns)};
@@ -45,7 +45,7 @@ std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_n
 
 }  // namespace
 
-std::vector<std::string> ListenerHosts(Node listener, std::string_view own_ns, World& world) {
+std::vector<std::string> ListenerHosts(Node listener, std::string_view own_ns, Lookups& world) {
   const Node hostname = listener.Find("hostname");
   const std::string_view host = hostname.IsNull() ? "*" : hostname.text();
   std::vector<std::string> hosts;
@@ -55,7 +55,7 @@ std::vector<std::string> ListenerHosts(Node listener, std::string_view own_ns, W
   return hosts;
 }
 
-bool TakesListenerSets(Node gateway, std::string_view gateway_ns, std::string_view set_ns, World& world) {
+bool TakesListenerSets(Node gateway, std::string_view gateway_ns, std::string_view set_ns, Lookups& world) {
   const Node namespaces = gateway.Find("allowedListeners").Find("namespaces");
   if (namespaces.IsNull()) return false;
   const Node from = namespaces.Find("from");

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "config/derived_object.h"
 #include "config/host_name.h"
-#include "config/tree_object.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/route_matches.h"
 #include "gateway_api/conversion/rules.h"
@@ -55,7 +55,7 @@ std::string_view ProtocolPart(Kind kind) {
 }
 
 // Of a Service or ServiceEntry that is a parent.
-Hosts MeshHosts(const Attachment& attachment, World& world) {
+Hosts MeshHosts(const Attachment& attachment, Lookups& world) {
   const ObjectKey& key = attachment.parent_key;
   if (key.kind == Kind::kService) return {world.ServiceHost(key.name, key.ns)};
   const ConfigPtr entry = world.Find(key.kind, key.ns, key.name);
@@ -141,7 +141,7 @@ struct Rules {
 
 class PieceMaker {
  public:
-  PieceMaker(const ConfigPtr& route, std::shared_ptr<const PickersByRule> pickers, World& world)
+  PieceMaker(const ConfigPtr& route, std::shared_ptr<const PickersByRule> pickers, Lookups& world)
       : route_(route), pickers_(std::move(pickers)), world_(world) {}
 
   void Add(const Attachment& attachment, const Rules& rules) {
@@ -204,7 +204,7 @@ class PieceMaker {
 
   const ConfigPtr& route_;
   const std::shared_ptr<const PickersByRule> pickers_;
-  World& world_;
+  Lookups& world_;
   std::vector<RoutePiecePtr> pieces_;
 };
 
@@ -229,7 +229,7 @@ std::vector<std::pair<ObjectKey, ObjectKey>> NamedBackends(const ConfigObject& r
   return named;
 }
 
-Rules ConvertFor(bool mesh, const ConfigObject& route, World& world, PickersByRule* pickers) {
+Rules ConvertFor(bool mesh, const ConfigObject& route, Lookups& world, PickersByRule* pickers) {
   Rules rules;
   rules.error = ConvertRules({route, !mesh, world}, &rules.spec, pickers);
   return rules;
@@ -262,7 +262,7 @@ MaybeError ConvertRules(const RouteView& view, net::VirtualService* out, Pickers
   return IsHttp(view.route.kind()) ? ConvertHttpRules(view, out, pickers) : ConvertLayer4Rules(view, out);
 }
 
-RouteConversion ConvertRoute(const ConfigPtr& route, World& world) {
+RouteConversion ConvertRoute(const ConfigPtr& route, Lookups& world) {
   RouteConversion conversion;
   conversion.object = route;
   conversion.attachments = FindAttachments(*route, world);

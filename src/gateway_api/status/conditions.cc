@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/tree_json.h"
+#include "config/read/tree_json.h"
 
 namespace fairlead::gateway_api {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/ip_address.h"
 #include "base/strings.h"
-#include "config/tree_json.h"
-#include "config/tree_object.h"
+#include "config/read/tree_json.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/instances.h"
@@ -30,7 +30,7 @@ constexpr std::string_view kAddressType = "networking.istio.io/address-type";
 Node RootOf(const ConfigObject& object) { return object.Spec<config::Tree>().root(); }
 Node StatusIn(const ConfigObject& object) { return RootOf(object).Find("status"); }
 
-Json ListenerJson(const ConfigObject& owner, const Listener& listener, Node existing) {
+Json ListenerJson(const ConfigObject& owner, const ConvertedListener& listener, Node existing) {
   Json json;
   json["name"] = listener.name;
   json["attachedRoutes"] = 0;
@@ -44,7 +44,8 @@ Json ListenerJson(const ConfigObject& owner, const Listener& listener, Node exis
 
 // Listeners' statuses are made at their places, on top of what is there; what is there besides goes, unless
 // its name is still that of a listener.
-Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& listeners, StatusView& view) {
+Json ListenersJson(const ConfigObject& owner, const std::vector<ConvertedListener>& listeners,
+                   StatusView& view) {
   std::set<std::string> names;
   for (Node one : SpecOf(owner).Find("listeners").elements()) names.emplace(one.Find("name").text());
   const Node existing = StatusIn(owner).Find("listeners");
@@ -61,9 +62,9 @@ Json ListenersJson(const ConfigObject& owner, const std::vector<Listener>& liste
   return list;
 }
 
-std::set<ListenPort> PortsOf(const std::vector<Listener>& listeners, bool only_valid) {
-  std::set<ListenPort> ports;
-  for (const Listener& one : listeners) {
+std::set<InstancePort> PortsOf(const std::vector<ConvertedListener>& listeners, bool only_valid) {
+  std::set<InstancePort> ports;
+  for (const ConvertedListener& one : listeners) {
     if (one.server != nullptr && (one.valid || !only_valid))
       ports.insert({one.port, one.protocol == "UDP" && one.valid});
   }
@@ -74,7 +75,7 @@ void SetAccepted(const GatewayConversion& gateway, DraftConditions* conditions) 
   conditions->Set(kAccepted, kAccepted, "Resource accepted");
   if (gateway.error) return conditions->Fail(kAccepted, *gateway.error);
   const auto valid = std::count_if(gateway.listeners.begin(), gateway.listeners.end(),
-                                   [](const Listener& one) { return one.valid; });
+                                   [](const ConvertedListener& one) { return one.valid; });
   if (valid == static_cast<int64_t>(gateway.listeners.size())) return;
   if (valid == 0) {
     conditions->Fail(kAccepted,
@@ -144,10 +145,10 @@ Json RemoteStatus(const ConfigObject& gateway) {
 
 Json ConfiguredStatus(const GatewayConversion& gateway, StatusView& view) {
   const ConfigObject& object = *gateway.object;
-  std::set<ListenPort> ports = PortsOf(gateway.listeners, false);
+  std::set<InstancePort> ports = PortsOf(gateway.listeners, false);
   int64_t sets = 0;
   for (const ListenerSetConversion& set : gateway.sets) {
-    const std::set<ListenPort> of_set = PortsOf(set.listeners, true);
+    const std::set<InstancePort> of_set = PortsOf(set.listeners, true);
     ports.insert(of_set.begin(), of_set.end());
     sets += of_set.empty() ? 0 : 1;
   }

@@ -100,8 +100,9 @@ Json IngressStatus(const ConfigObject& object, StatusView& view) {
   const MeshConfig& mesh = *view.settings().mesh;
   if (!IsOurs(object, mesh, view)) return {};
   const std::vector<std::string> addresses = RunningAddresses(mesh, view);
-  if (addresses.empty()) return {};
+  const Node before = object.Spec<config::Tree>().Find("status").Find("loadBalancer").Find("ingress");
   Json status;
+  if (addresses.empty() && before.size() == 0) return status;
   status["loadBalancer"]["ingress"] = LoadBalancerJson(addresses);
   return status;
 }

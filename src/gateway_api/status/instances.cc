@@ -28,11 +28,11 @@ class Resolver {
  public:
   Resolver(const mesh::MeshSnapshot& snapshot, std::string_view ns) : snapshot_(snapshot), ns_(ns) {}
 
-  void Add(const std::string& host, const std::set<ListenPort>& ports) {
+  void Add(const std::string& host, const std::set<InstancePort>& ports) {
     const model::ServicePtr service = snapshot_.services->Find(host, ns_);
     if (service == nullptr) return AddMissing(host);
     const model::ServiceEndpointsPtr endpoints = snapshot_.endpoints->Find(host, ns_);
-    for (const ListenPort& port : ports) {
+    for (const InstancePort& port : ports) {
       if (HasEndpoints(*service, endpoints.get(), port)) {
         AddFound(host, *service, port.number);
       } else {
@@ -79,7 +79,7 @@ class Resolver {
   }
 
   static bool HasEndpoints(const model::Service& service, const model::ServiceEndpoints* endpoints,
-                           const ListenPort& wanted) {
+                           const InstancePort& wanted) {
     bool found = false;
     for (const model::ServicePort& port : service.ports) {
       if (port.port != wanted.number || (wanted.udp && port.protocol != model::Protocol::kUdp)) continue;
@@ -119,7 +119,7 @@ class Resolver {
   }
 
   void AddPortWithout(const std::string& host, const model::Service& service,
-                      const model::ServiceEndpoints* endpoints, const ListenPort& wanted) {
+                      const model::ServiceEndpoints* endpoints, const InstancePort& wanted) {
     if (!HasAny(service, endpoints)) {
       out_.warnings.push_back(StrCat("no instances found for hostname ", Quoted(host)));
       return;
@@ -151,7 +151,7 @@ class Resolver {
 
 GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
                                   const std::vector<std::string>& services,
-                                  const std::set<ListenPort>& ports) {
+                                  const std::set<InstancePort>& ports) {
   Resolver resolver(snapshot, ns);
   for (const std::string& host : services) resolver.Add(host, ports);
   return resolver.Take();

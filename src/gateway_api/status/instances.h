@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "gateway_api/condition.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::gateway_api {
 
 // The port of a listener. Only a UDP port of a Service leads to one of UDP; to others any, as in Istio.
-struct ListenPort {
+struct InstancePort {
   int64_t number = 0;
   bool udp = false;
-  friend auto operator<=>(const ListenPort&, const ListenPort&) = default;
+  friend auto operator<=>(const InstancePort&, const InstancePort&) = default;
 };
 
 // Where the proxies of a Gateway can be reached, by its Services. Lists are sorted.
@@ -31,7 +31,7 @@ struct GatewayInstances {
 
 GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
                                   const std::vector<std::string>& services,
-                                  const std::set<ListenPort>& ports);
+                                  const std::set<InstancePort>& ports);
 
 // The condition Programmed of a Gateway or ListenerSet.
 void SetProgrammed(const GatewayInstances& instances, const std::vector<std::string>& services,

@@ -8,7 +8,7 @@
 #include "config/store.h"
 #include "gateway_api/status/status_view.h"
 #include "gateway_api/status/statuses.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::gateway_api {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "config/tree_json.h"
+#include "config/read/tree_json.h"
 #include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/kinds.h"
@@ -107,7 +107,8 @@ Json PolicyStatus(const ConfigObject& object, StatusView& view) {
   Json status = Json::object();
   if (policy == nullptr) return status;
   Json ancestors = AncestorsJson(*policy, view);
-  if (!ancestors.empty()) status["ancestors"] = std::move(ancestors);
+  const bool had_ancestors = object.Spec<config::Tree>().Find("status").Find("ancestors").size() > 0;
+  if (!ancestors.empty() || had_ancestors) status["ancestors"] = std::move(ancestors);
   return status;
 }
 

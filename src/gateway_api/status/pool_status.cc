@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "config/tree_json.h"
-#include "config/tree_object.h"
+#include "config/read/tree_json.h"
+#include "config/read/tree_object.h"
 #include "gateway_api/gateway_class.h"
 #include "gateway_api/names.h"
 #include "gateway_api/status/conditions.h"

@@ -35,7 +35,30 @@ void AddTo(const Json& condition, Json* status) {
   if (!any) (*status)["conditions"].push_back(condition);
 }
 
+void RemoveFrom(const std::vector<VerdictCondition>& conditions, Json* owner) {
+  const auto list = owner->is_object() ? owner->find("conditions") : owner->end();
+  if (!owner->is_object() || list == owner->end() || !list->is_array()) return;
+  Json kept = Json::array();
+  for (Json& one : *list) {
+    const bool ours =
+        one.is_object() && one.contains("type") &&
+        std::any_of(conditions.begin(), conditions.end(),
+                    [&one](const VerdictCondition& known) { return one["type"] == known.type; });
+    if (!ours) kept.push_back(std::move(one));
+  }
+  *list = std::move(kept);
+}
+
 }  // namespace
+
+void RemoveProxyVerdicts(const std::vector<VerdictCondition>& conditions, Json* status) {
+  RemoveFrom(conditions, status);
+  for (const char* list : {"parents", "ancestors"}) {
+    const auto found = status->is_object() ? status->find(list) : status->end();
+    if (!status->is_object() || found == status->end() || !found->is_array()) continue;
+    for (Json& one : *found) RemoveFrom(conditions, &one);
+  }
+}
 
 void AddProxyVerdicts(const std::vector<config::Diagnostic>& diagnostics,
                       const std::vector<VerdictCondition>& conditions, const config::ObjectStore& objects,
@@ -47,9 +70,8 @@ void AddProxyVerdicts(const std::vector<config::Diagnostic>& diagnostics,
     if (condition == conditions.end() || !diagnostic.object) continue;
     const config::ConfigPtr object = objects.Find(*diagnostic.object);
     if (object == nullptr || object->kind() == config::Kind::kIngress) continue;
-    auto at = std::find_if(statuses->begin(), statuses->end(), [&](const StatusOf& one) {
-      return KeyOf(*one.object) == *diagnostic.object;
-    });
+    auto at = std::find_if(statuses->begin(), statuses->end(),
+                           [&](const StatusOf& one) { return KeyOf(*one.object) == *diagnostic.object; });
     if (at == statuses->end()) at = statuses->insert(at, StatusOf{object, Json::object()});
     AddTo(ConditionOf(diagnostic, *condition, *object), &at->status);
   }

@@ -15,6 +15,9 @@ struct VerdictCondition {
   std::string_view code, type, reason;
 };
 
+// Takes from a status what AddProxyVerdicts put into it once: conditions of these types.
+void RemoveProxyVerdicts(const std::vector<VerdictCondition>& conditions, nlohmann::ordered_json* status);
+
 // Adds to the statuses what proxies make of the objects: a condition with status False for each diagnostic
 // with one of the codes, in every list of conditions that the status has, else in one of its own. Objects
 // that have no status otherwise, Istio's, get one for as long as there is a diagnostic. Ingresses have no

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "config/tree_json.h"
+#include "config/read/tree_json.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/kinds.h"
 #include "gateway_api/status/route_verdict.h"
@@ -129,7 +129,8 @@ Json RouteStatus(const ConfigObject& object, StatusView& view) {
   Json status = Json::object();
   if (route == nullptr) return status;
   Json parents = ParentsJson(*route, view.features().gateway_controller);
-  if (!parents.empty()) status["parents"] = std::move(parents);
+  const bool had_parents = object.Spec<config::Tree>().Find("status").Find("parents").size() > 0;
+  if (!parents.empty() || had_parents) status["parents"] = std::move(parents);
   return status;
 }
 

@@ -172,7 +172,9 @@ std::map<config::ObjectKey, Json> AllocateAddresses(const config::ObjectStore& o
 
 Json ServiceEntryStatus(const ConfigObject& object, StatusView& view) {
   const Json* addresses = view.Addresses(KeyOf(object));
-  return addresses == nullptr ? Json() : Json{{"addresses", *addresses}};
+  if (addresses != nullptr) return Json{{"addresses", *addresses}};
+  const bool stale = object.status() != nullptr && !object.status()->addresses.empty();
+  return stale && !WantsAddresses(object) ? Json{{"addresses", Json::array()}} : Json();
 }
 
 }  // namespace fairlead::gateway_api

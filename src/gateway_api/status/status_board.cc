@@ -20,9 +20,8 @@ bool SaysTheSame(const Diagnostic& a, const Diagnostic& b) {
   return std::tie(a.code, a.message, a.details) == std::tie(b.code, b.message, b.details);
 }
 
-bool SameStatus(const StatusOf& a, const StatusOf& b) {
-  return a.object->meta().generation == b.object->meta().generation && a.status == b.status;
-}
+// Another version of the object may say something else where its status stands: whoever writes compares.
+bool SameStatus(const StatusOf& a, const StatusOf& b) { return a.object == b.object && a.status == b.status; }
 
 }  // namespace
 
@@ -204,8 +203,10 @@ void StatusBoard::Update(const ObjectKey& key) {
   const StatusInputs inputs{seen_->translation, seen_->objects, *seen_->snapshot, relations_, addresses_};
   StatusView view(inputs);
   std::vector<StatusOf> made;
-  if (auto status = StatusOfObject(*object, view); !status.empty())
+  if (auto status = StatusOfObject(*object, view); !status.empty()) {
+    RemoveProxyVerdicts(conditions_, &status);
     made.push_back({object, std::move(status)});
+  }
   SetQuestions(key, view.TakeQuestions());
   ++made_;
   if (const auto verdicts = verdicts_.find(key); verdicts != verdicts_.end())

@@ -20,7 +20,7 @@
 #include "gateway_api/status/status_view.h"
 #include "gateway_api/status/statuses.h"
 #include "gateway_api/translation.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 #include "state/mesh.h"
 
 namespace fairlead::gateway_api {

@@ -67,7 +67,7 @@ std::vector<RouteConversionPtr> StatusView::RoutesTo(const ObjectKey& pool) {
 }
 
 GatewayInstances StatusView::Instances(const Interned& ns, const std::vector<std::string>& services,
-                                       const std::set<ListenPort>& ports) {
+                                       const std::set<InstancePort>& ports) {
   for (const std::string& host : services) Note(About::kHost, {Kind{}, ns, Interned(host)});
   return ResolveInstances(inputs_.snapshot, ns, services, ports);
 }

@@ -16,7 +16,7 @@
 #include "gateway_api/status/instances.h"
 #include "gateway_api/status/route_relations.h"
 #include "gateway_api/translation.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::gateway_api {
 
@@ -72,7 +72,7 @@ class StatusView {
   // The routes that name a pool as a backend, by their keys.
   std::vector<RouteConversionPtr> RoutesTo(const config::ObjectKey& pool);
   GatewayInstances Instances(const Interned& ns, const std::vector<std::string>& services,
-                             const std::set<ListenPort>& ports);
+                             const std::set<InstancePort>& ports);
   // Addresses of a ServiceEntry's hosts; null where it gets none.
   const nlohmann::ordered_json* Addresses(const config::ObjectKey& entry) const;
 

@@ -7,7 +7,7 @@
 #include "config/object.h"
 #include "config/store.h"
 #include "gateway_api/translation.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
 
 namespace fairlead::gateway_api {
 

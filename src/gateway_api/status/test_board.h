@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "gateway_api/derivation.h"
 #include "gateway_api/status/status_board.h"
 #include "model/mesh_config.h"

@@ -16,10 +16,10 @@ class LoadBalancerSettings;
 namespace fairlead::gen {
 
 // Nothing where the cluster would have to list endpoints and there are none.
-std::optional<envoy::config::cluster::v3::Cluster> BuildOutbound(const OutboundInputs& inputs);
+std::optional<envoy::config::cluster::v3::Cluster> BuildOutbound(const OutboundClusterInputs& inputs);
 // With inputs for UDP, datagrams go unchanged, without TLS, PROXY protocol or subsets.
-std::optional<envoy::config::cluster::v3::Cluster> BuildUdpOutbound(const OutboundInputs& inputs);
-envoy::config::cluster::v3::Cluster BuildInbound(const InboundInputs& inputs);
+std::optional<envoy::config::cluster::v3::Cluster> BuildUdpOutbound(const OutboundClusterInputs& inputs);
+envoy::config::cluster::v3::Cluster BuildInbound(const InboundClusterInputs& inputs);
 envoy::config::cluster::v3::Cluster BuildFixed(const FixedInputs& inputs);
 
 // Parts of clusters that are the same for Envoys and for gRPC clients.

@@ -17,7 +17,7 @@
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "mesh/builder.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy_class.h"
 
 namespace fairlead::gen {
@@ -103,7 +103,7 @@ struct Mesh {
     proxy->supports_ipv4 = true;
     proxy->metadata.cluster_id = "Kubernetes";
     proxy->metadata.labels = {{"app", StrCat("client-", number)}};
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     return mesh::ComputeProxyScope(*snapshot, proxy);
   }
 
@@ -117,11 +117,11 @@ const Mesh& TheMesh() {
   return *mesh;
 }
 
-std::vector<OutboundInputs> CollectAll(const mesh::ProxyScope& scope) {
+std::vector<OutboundClusterInputs> CollectAll(const mesh::ProxyScope& scope) {
   mesh::View view({*TheMesh().snapshot, &scope});
-  std::vector<OutboundInputs> all;
+  std::vector<OutboundClusterInputs> all;
   for (const model::ServicePtr& service : view.imports().services) {
-    for (OutboundInputs& inputs : CollectOutbound(view, service, CollectTraits(view), false))
+    for (OutboundClusterInputs& inputs : CollectOutbound(view, service, CollectTraits(view), false))
       all.push_back(std::move(inputs));
   }
   return all;
@@ -137,7 +137,7 @@ void BM_BuildAndEncode(benchmark::State& state) {
   const auto scope = TheMesh().Sidecar(1);
   const auto inputs = CollectAll(*scope);
   for (auto _ : state) {
-    for (const OutboundInputs& in : inputs) {
+    for (const OutboundClusterInputs& in : inputs) {
       const auto cluster = BuildOutbound(in);
       benchmark::DoNotOptimize(Encode(cluster->name(), *cluster));
     }

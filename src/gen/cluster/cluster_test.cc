@@ -46,14 +46,14 @@ class ClusterTest : public mesh::MeshFixture {
 
   void Look() {
     snapshot_ = Build();
-    client_->cls = model::ClassOf(*client_);
+    client_->proxy_class = model::ClassOf(*client_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
   }
-  std::vector<OutboundInputs> Collect(bool dns_srv = false) {
+  std::vector<OutboundClusterInputs> Collect(bool dns_srv = false) {
     mesh::View view({*snapshot_, scope_.get()});
-    std::vector<OutboundInputs> all;
+    std::vector<OutboundClusterInputs> all;
     for (const model::ServicePtr& service : view.imports().services) {
-      for (OutboundInputs& inputs : CollectOutbound(view, service, CollectTraits(view), dns_srv))
+      for (OutboundClusterInputs& inputs : CollectOutbound(view, service, CollectTraits(view), dns_srv))
         all.push_back(std::move(inputs));
     }
     return all;
@@ -376,7 +376,7 @@ TEST_F(ClusterTest, ClientsOfANamespaceShareInputs) {
   client_ = std::const_pointer_cast<model::Proxy>(MakeProxy("shop", "client-2", "10.9.9.8"));
   client_->supports_ipv4 = true;
   client_->metadata.labels = {{"app", "other"}};
-  client_->cls = model::ClassOf(*client_);
+  client_->proxy_class = model::ClassOf(*client_);
   scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
   const auto second = Collect();
   ASSERT_EQ(first.size(), 1u);

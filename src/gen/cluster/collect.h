@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gen/cluster/inputs.h"
-#include "gen/policy/udp_routes.h"
-#include "mesh/view.h"
+#include "gen/hosts/udp_routes.h"
+#include "mesh/view/view.h"
 
 // Reads the snapshot: which clusters a proxy gets, and from what each is made.
 namespace fairlead::gen {
@@ -15,12 +15,12 @@ ClusterTraits CollectTraits(mesh::View& view);
 
 // Clusters for one of the services that the proxy sees, its ports and subsets. With `dns_srv`, those of a
 // gateway that passes mutual TLS through: services of the mesh alone, and no TLS of its own.
-std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
-                                            const ClusterTraits& traits, bool dns_srv);
+std::vector<OutboundClusterInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
+                                                   const ClusterTraits& traits, bool dns_srv);
 
 // Clusters for ports of UDP of one service.
-std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
-                                               const ClusterTraits& traits);
+std::vector<OutboundClusterInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
+                                                      const ClusterTraits& traits);
 
 // The identities that mutual TLS expects at a service, sorted: its endpoints' and its own ones, in every
 // alias of our trust domain. `endpoints` are the service's.
@@ -29,7 +29,7 @@ std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& se
 
 // Clusters for what the workload itself serves: its Sidecar's ingress listeners, else the ports that services
 // lead to.
-std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits);
+std::vector<InboundClusterInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits);
 
 // The services of a router that the VirtualServices of its Gateways or the mesh's extension providers name
 // (PILOT_FILTER_GATEWAY_CLUSTER_CONFIG). Source: Istio's GatewayServices.

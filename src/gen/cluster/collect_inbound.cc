@@ -48,7 +48,8 @@ std::optional<HostPort> SplitHostPort(std::string_view text) {
 // Where an ingress listener's traffic goes: "" the original destination; a socket; the workload's own
 // addresses for 0.0.0.0 and [::]; a loopback address of a family that the proxy has for 127.0.0.1 and [::1].
 // False: not readable.
-bool SetDefaultEndpoint(const std::string& endpoint, const model::Proxy& proxy, InboundInputs* inputs) {
+bool SetDefaultEndpoint(const std::string& endpoint, const model::Proxy& proxy,
+                        InboundClusterInputs* inputs) {
   if (endpoint.empty()) return true;
   if (endpoint.starts_with("unix://")) {
     inputs->bind = endpoint;
@@ -71,8 +72,8 @@ bool SetDefaultEndpoint(const std::string& endpoint, const model::Proxy& proxy, 
   return true;
 }
 
-InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
-  InboundInputs inputs;
+InboundClusterInputs Base(mesh::View& view, const ClusterTraits& traits) {
+  InboundClusterInputs inputs;
   inputs.settings = view.settings(model::SettingsPart::kClusters);
   inputs.traits = traits;
   inputs.sidecar = view.sidecar_object();
@@ -82,9 +83,9 @@ InboundInputs Base(mesh::View& view, const ClusterTraits& traits) {
 using IngressListeners = google::protobuf::RepeatedPtrField<IstioIngressListener>;
 
 // All ports of services but those of `ingress`.
-std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& traits,
-                                       const IngressListeners& ingress) {
-  std::map<uint32_t, InboundInputs> by_port;
+std::vector<InboundClusterInputs> FromTargets(mesh::View& view, const ClusterTraits& traits,
+                                              const IngressListeners& ingress) {
+  std::map<uint32_t, InboundClusterInputs> by_port;
   const bool passthrough =
       view.settings(model::SettingsPart::kClusters)->mesh->inbound_traffic_policy().mode() ==
       MeshConfig::InboundTrafficPolicy::PASSTHROUGH;
@@ -94,7 +95,7 @@ std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& tr
     });
     if (own) continue;
     auto [it, first] = by_port.try_emplace(target.target_port);
-    InboundInputs& inputs = it->second;
+    InboundClusterInputs& inputs = it->second;
     if (first) {
       inputs = Base(view, traits);
       inputs.cluster_port = target.target_port;
@@ -104,7 +105,7 @@ std::vector<InboundInputs> FromTargets(mesh::View& view, const ClusterTraits& tr
     }
     inputs.targets.push_back({target.service, target.port});
   }
-  std::vector<InboundInputs> all;
+  std::vector<InboundClusterInputs> all;
   all.reserve(by_port.size());
   for (auto& [port, inputs] : by_port) all.push_back(std::move(inputs));
   return all;
@@ -116,9 +117,9 @@ const IngressListeners& IngressOf(mesh::View& view) {
   return sidecar == nullptr ? *none : sidecar->Spec<istio::networking::v1alpha3::Sidecar>().ingress();
 }
 
-std::optional<InboundInputs> FromListener(mesh::View& view, const ClusterTraits& traits,
-                                          const IstioIngressListener& listener) {
-  InboundInputs inputs = Base(view, traits);
+std::optional<InboundClusterInputs> FromListener(mesh::View& view, const ClusterTraits& traits,
+                                                 const IstioIngressListener& listener) {
+  InboundClusterInputs inputs = Base(view, traits);
   inputs.ingress_listener = true;
   inputs.cluster_port = listener.port().number();
   inputs.listener_protocol = listener.port().protocol();
@@ -156,14 +157,14 @@ ClusterTraits CollectTraits(mesh::View& view) {
   return traits;
 }
 
-std::vector<InboundInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits) {
+std::vector<InboundClusterInputs> CollectInbound(mesh::View& view, const ClusterTraits& traits) {
   const IngressListeners& ingress = IngressOf(view);
   if (ingress.empty()) {
     // Without interception, the application itself holds its ports.
     if (view.proxy_class().interception == model::InterceptionMode::kNone) return {};
     return FromTargets(view, traits, ingress);
   }
-  std::vector<InboundInputs> all;
+  std::vector<InboundClusterInputs> all;
   if (view.settings(model::SettingsPart::kClusters)->features.merged_ingress)
     all = FromTargets(view, traits, ingress);
   for (const IstioIngressListener& listener : ingress) {

@@ -22,7 +22,7 @@ namespace {
 class ServiceCollector {
  public:
   ServiceCollector(mesh::View& view, const ClusterTraits& traits, bool dns_srv,
-                   const model::ServicePtr& service, std::vector<OutboundInputs>* out)
+                   const model::ServicePtr& service, std::vector<OutboundClusterInputs>* out)
       : view_(view), service_(service), out_(out) {
     base_.service = service;
     base_.dns_srv = dns_srv;
@@ -42,7 +42,7 @@ class ServiceCollector {
     for (const uint32_t number : ports) {
       const model::ServicePort* port = service_->FindUdpPort(number);
       if (port == nullptr) continue;
-      OutboundInputs inputs = base_;
+      OutboundClusterInputs inputs = base_;
       inputs.port = number;
       if (UsesDns(*service_)) inputs.endpoints = InlineEndpoints(inputs, *port, nullptr);
       out_->push_back(std::move(inputs));
@@ -68,7 +68,7 @@ class ServiceCollector {
   }
 
   void Add(const model::ServicePort& port, const api::Subset* subset) {
-    OutboundInputs inputs = base_;
+    OutboundClusterInputs inputs = base_;
     inputs.port = port.port;
     if (subset != nullptr) inputs.subset = subset->name();
     if (!inputs.dns_srv) {
@@ -80,7 +80,7 @@ class ServiceCollector {
     out_->push_back(std::move(inputs));
   }
 
-  std::shared_ptr<const EndpointInputs> InlineEndpoints(const OutboundInputs& inputs,
+  std::shared_ptr<const EndpointInputs> InlineEndpoints(const OutboundClusterInputs& inputs,
                                                         const model::ServicePort& port,
                                                         const api::Subset* subset) const {
     const std::string& host = service_->hostname.str();
@@ -112,8 +112,8 @@ class ServiceCollector {
 
   mesh::View& view_;
   const model::ServicePtr& service_;
-  std::vector<OutboundInputs>* out_;
-  OutboundInputs base_;
+  std::vector<OutboundClusterInputs>* out_;
+  OutboundClusterInputs base_;
   mesh::EndpointTraits endpoints_;
   bool forward_proxy_ = false;
 };
@@ -141,17 +141,17 @@ std::vector<std::string> IdentitiesOf(mesh::View& view, const model::Service& se
   return all;
 }
 
-std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
-                                            const ClusterTraits& traits, bool dns_srv) {
-  std::vector<OutboundInputs> all;
+std::vector<OutboundClusterInputs> CollectOutbound(mesh::View& view, const model::ServicePtr& service,
+                                                   const ClusterTraits& traits, bool dns_srv) {
+  std::vector<OutboundClusterInputs> all;
   if (service->resolution == model::Resolution::kAlias || (dns_srv && service->mesh_external)) return all;
   ServiceCollector(view, traits, dns_srv, service, &all).Collect();
   return all;
 }
 
-std::vector<OutboundInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
-                                               const ClusterTraits& traits) {
-  std::vector<OutboundInputs> all;
+std::vector<OutboundClusterInputs> CollectUdpOutbound(mesh::View& view, const UdpPorts& ports,
+                                                      const ClusterTraits& traits) {
+  std::vector<OutboundClusterInputs> all;
   ServiceCollector(view, traits, /*dns_srv=*/false, ports.service, &all).CollectUdp(ports.ports);
   return all;
 }

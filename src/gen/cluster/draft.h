@@ -64,14 +64,14 @@ void ApplyOutlierDetection(const model::Features& features, const api::OutlierDe
 // --- load_balancer.cc
 // `groups`: the inline endpoints of a cluster that resolves names, empty for others; they are put into the
 // cluster.
-void ApplyLoadBalancer(const OutboundInputs& inputs, const EffectivePolicy& policy,
+void ApplyLoadBalancer(const OutboundClusterInputs& inputs, const EffectivePolicy& policy,
                        std::vector<LocalityGroup> groups, ClusterDraft* draft);
 
 // --- tls.cc
 // TLS as the policy says, or mutual TLS as may be assumed; then the PROXY protocol around it. `sni`: of
 // mutual TLS.
-void ApplyUpstreamTls(const OutboundInputs& inputs, const EffectivePolicy& policy, std::string_view sni,
-                      ClusterDraft* draft);
+void ApplyUpstreamTls(const OutboundClusterInputs& inputs, const EffectivePolicy& policy,
+                      std::string_view sni, ClusterDraft* draft);
 void ApplyProxyProtocol(const EffectivePolicy& policy, envoy::config::cluster::v3::Cluster* cluster);
 // TLS of the cluster for all unknown hosts.
 void ApplyFixedTls(const api::ClientTLSSettings& tls, const FixedInputs& inputs, ClusterDraft* draft);

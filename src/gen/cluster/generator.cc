@@ -28,12 +28,12 @@ cache::ResourcePtr EncodeCluster(const Cluster& cluster, OriginList origins) {
   return Encode(cluster.name(), cluster, Audience::kMany, origins.Take());
 }
 
-OriginList OriginsOf(const OutboundInputs& inputs) {
+OriginList OriginsOf(const OutboundClusterInputs& inputs) {
   OriginList origins;
   origins.Add(inputs.service).Add(inputs.rule);
   return origins;
 }
-OriginList OriginsOf(const InboundInputs& inputs) {
+OriginList OriginsOf(const InboundClusterInputs& inputs) {
   OriginList origins;
   for (const InboundTarget& target : inputs.targets) origins.Add(target.service);
   origins.Add(inputs.rule).Add(inputs.sidecar);
@@ -69,7 +69,7 @@ class ClusterCache {
  private:
   static cache::ResourcePtr Patch(std::optional<Cluster> cluster, const patch::PatchSet& patches,
                                   const std::vector<std::string_view>& hosts, OriginList origins) {
-    patch::Outcome outcome;
+    patch::PatchOutcome outcome;
     const bool kept = cluster && patch::PatchCluster(patches, hosts, &*cluster, &outcome);
     outcome.Report();
     patch::AddOrigins(patches, &origins);
@@ -80,7 +80,7 @@ class ClusterCache {
   cache::ByteCache<patch::Patched<Inputs>> patched_;
 };
 
-std::string NameOf(const OutboundInputs& inputs) {
+std::string NameOf(const OutboundClusterInputs& inputs) {
   const std::string& host = inputs.service->hostname.str();
   return inputs.dns_srv ? DnsSrvName(inputs.port, inputs.subset, host)
          : inputs.udp   ? UdpClusterName(inputs.port, host)
@@ -88,7 +88,7 @@ std::string NameOf(const OutboundInputs& inputs) {
 }
 
 // The services behind an inbound cluster, as patches name them.
-std::vector<std::string_view> HostsOf(const InboundInputs& inputs, std::string* buffer) {
+std::vector<std::string_view> HostsOf(const InboundClusterInputs& inputs, std::string* buffer) {
   std::vector<std::string_view> hosts;
   hosts.reserve(inputs.targets.size());
   for (const InboundTarget& target : inputs.targets) hosts.emplace_back(target.service->hostname.str());
@@ -174,7 +174,7 @@ class ClusterGenerator final : public Generator {
   std::shared_ptr<const Resources> OfService(mesh::View& view, const model::ServicePtr& service, bool dns_srv,
                                              const PatchSetPtr& patches) {
     auto clusters = std::make_shared<Resources>();
-    for (const OutboundInputs& inputs : CollectOutbound(view, service, CollectTraits(view), dns_srv)) {
+    for (const OutboundClusterInputs& inputs : CollectOutbound(view, service, CollectTraits(view), dns_srv)) {
       const PatchSetPtr own = patches == nullptr ? nullptr : patches_.ForCluster(patches, NameOf(inputs));
       if (cache::ResourcePtr resource = outbound_.Get(inputs, own, {}, BuildOutbound))
         clusters->push_back(std::move(resource));
@@ -196,7 +196,7 @@ class ClusterGenerator final : public Generator {
     AddInserted(outbound, kOwn, all);
     if (traits.type == model::ProxyType::kRouter) AddUdp(view, traits, outbound, all);
     if (traits.type != model::ProxyType::kSidecar) return;
-    for (const InboundInputs& inputs : CollectInbound(view, traits)) {
+    for (const InboundClusterInputs& inputs : CollectInbound(view, traits)) {
       std::string buffer;
       const auto hosts = HostsOf(inputs, &buffer);
       const PatchSetPtr own = patches_.ForCluster(inbound, InboundClusterName(inputs.cluster_port), hosts);
@@ -208,7 +208,7 @@ class ClusterGenerator final : public Generator {
   // Where the router's own listeners of UDP lead to.
   void AddUdp(mesh::View& view, const ClusterTraits& traits, const PatchSetPtr& patches, Resources* all) {
     for (const auto& [host, ports] : CollectUdpPorts(view)) {
-      for (const OutboundInputs& inputs : CollectUdpOutbound(view, ports, traits)) {
+      for (const OutboundClusterInputs& inputs : CollectUdpOutbound(view, ports, traits)) {
         const PatchSetPtr own = patches == nullptr ? nullptr : patches_.ForCluster(patches, NameOf(inputs));
         if (cache::ResourcePtr resource = outbound_.Get(inputs, own, {}, BuildUdpOutbound))
           all->push_back(std::move(resource));
@@ -225,7 +225,7 @@ class ClusterGenerator final : public Generator {
   // Clusters that are added as they are, to the part that has such names.
   void AddInserted(const PatchSetPtr& patches, Part part, Resources* all) {
     if (patches == nullptr) return;
-    patch::Outcome outcome;
+    patch::PatchOutcome outcome;
     for (const Cluster* cluster : patch::AddedClusters(*patches, &outcome)) {
       const ParsedClusterName name = ParseClusterName(cluster->name());
       const bool outbound = name.direction == Direction::kOutbound && !name.udp;
@@ -237,8 +237,8 @@ class ClusterGenerator final : public Generator {
   }
 
   cache::RecordedCache<ServiceKey, Resources, mesh::Reads> services_;
-  ClusterCache<OutboundInputs> outbound_;
-  ClusterCache<InboundInputs> inbound_;
+  ClusterCache<OutboundClusterInputs> outbound_;
+  ClusterCache<InboundClusterInputs> inbound_;
   ClusterCache<FixedInputs> fixed_;
   cache::ByteCache<std::shared_ptr<const Cluster>> added_;
   patch::PatchPool patches_{patch::Stage::kClusters};

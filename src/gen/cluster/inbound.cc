@@ -26,7 +26,7 @@ using Sidecar = istio::networking::v1alpha3::Sidecar;
 constexpr int64_t kNeverSeconds = 9223372035;
 
 // What stands for a service where an ingress listener's port belongs to none.
-model::Service SidecarAsService(const InboundInputs& inputs) {
+model::Service SidecarAsService(const InboundClusterInputs& inputs) {
   model::Service service;
   service.registry = model::Registry::kExternal;
   service.hostname = StrCat(inputs.sidecar_name.str(), ".", inputs.sidecar_namespace.str());
@@ -36,7 +36,7 @@ model::Service SidecarAsService(const InboundInputs& inputs) {
   return service;
 }
 
-model::ServicePort PortOf(const InboundInputs& inputs) {
+model::ServicePort PortOf(const InboundClusterInputs& inputs) {
   if (!inputs.ingress_listener) return *inputs.targets.front().port;
   model::ServicePort port;
   port.port = inputs.cluster_port;
@@ -46,7 +46,7 @@ model::ServicePort PortOf(const InboundInputs& inputs) {
 }
 
 // All services of the port, each host once.
-void AddServices(const InboundInputs& inputs, const model::Service& first, uint32_t port,
+void AddServices(const InboundClusterInputs& inputs, const model::Service& first, uint32_t port,
                  cl::Cluster* cluster) {
   if (first.mesh_external || !inputs.settings->features.telemetry_label) return;
   auto& list = (*IstioMetadata(cluster->mutable_metadata())->mutable_fields())["services"];
@@ -63,7 +63,7 @@ void AddServices(const InboundInputs& inputs, const model::Service& first, uint3
   }
 }
 
-void SetEndpoint(const InboundInputs& inputs, cl::Cluster* cluster) {
+void SetEndpoint(const InboundClusterInputs& inputs, cl::Cluster* cluster) {
   auto* assignment = cluster->mutable_load_assignment();
   assignment->set_cluster_name(cluster->name());
   proto::SetAddress(inputs.bind, inputs.bind_port,
@@ -71,7 +71,7 @@ void SetEndpoint(const InboundInputs& inputs, cl::Cluster* cluster) {
 }
 
 // A Sidecar's connection pool for the port, else for all its inbound ports; null: it says nothing.
-const api::ConnectionPoolSettings* SidecarPool(const InboundInputs& inputs) {
+const api::ConnectionPoolSettings* SidecarPool(const InboundClusterInputs& inputs) {
   if (inputs.sidecar == nullptr) return nullptr;
   const auto& sidecar = inputs.sidecar->Spec<Sidecar>();
   for (const auto& listener : sidecar.ingress()) {
@@ -84,7 +84,7 @@ const api::ConnectionPoolSettings* SidecarPool(const InboundInputs& inputs) {
 
 // The receiving side needs the capacity that its clients were granted, so a rule's connection pool holds here
 // too; nothing else of the rule does. What a Sidecar says goes before it.
-EffectivePolicy InboundPolicy(const InboundInputs& inputs, uint32_t port) {
+EffectivePolicy InboundPolicy(const InboundClusterInputs& inputs, uint32_t port) {
   const EffectivePolicy rule = PolicyForPort(PolicyOf(SpecOf(inputs.rule)), port);
   EffectivePolicy policy{.connection_pool = rule.connection_pool, .retry_budget = rule.retry_budget};
   AddMeshDefaults(*inputs.settings->mesh, &policy);
@@ -93,7 +93,7 @@ EffectivePolicy InboundPolicy(const InboundInputs& inputs, uint32_t port) {
 }
 
 // From this source address, iptables lets through what the proxy sends to its own workload.
-void SetBindAddress(const InboundInputs& inputs, cl::Cluster* cluster) {
+void SetBindAddress(const InboundClusterInputs& inputs, cl::Cluster* cluster) {
   const ClusterTraits& traits = inputs.traits;
   auto* bind = cluster->mutable_upstream_bind_config();
   proto::SetSocketAddress(Ipv6Only(traits) ? "::6" : "127.0.0.6", 0, bind->mutable_source_address());
@@ -103,7 +103,7 @@ void SetBindAddress(const InboundInputs& inputs, cl::Cluster* cluster) {
 
 }  // namespace
 
-cl::Cluster BuildInbound(const InboundInputs& inputs) {
+cl::Cluster BuildInbound(const InboundClusterInputs& inputs) {
   const bool standin = inputs.targets.empty();
   const model::Service sidecar = standin ? SidecarAsService(inputs) : model::Service();
   const model::Service& service = standin ? sidecar : *inputs.targets.front().service;

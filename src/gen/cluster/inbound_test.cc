@@ -31,7 +31,7 @@ class InboundTest : public mesh::MeshFixture {
   }
   std::vector<Cluster> Inbound() {
     snapshot_ = Build();
-    proxy_->cls = model::ClassOf(*proxy_);
+    proxy_->proxy_class = model::ClassOf(*proxy_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, proxy_);
     std::vector<Cluster> all;
     mesh::View view({*snapshot_, scope_.get()});
@@ -145,7 +145,7 @@ TEST_F(InboundTest, EverySidecarHasItsFixedClusters) {
   };
   EXPECT_THAT(names(), ElementsAre("BlackHoleCluster", "PassthroughCluster", "InboundPassthroughCluster"));
   proxy_->type = model::ProxyType::kRouter;
-  proxy_->cls = model::ClassOf(*proxy_);
+  proxy_->proxy_class = model::ClassOf(*proxy_);
   scope_ = mesh::ComputeProxyScope(*snapshot_, proxy_);
   EXPECT_THAT(names(), ElementsAre("BlackHoleCluster"));
 }

@@ -9,7 +9,7 @@
 
 #include "base/interned.h"
 #include "gen/endpoint/inputs.h"
-#include "mesh/routing_objects.h"
+#include "mesh/index/routing_objects.h"
 #include "model/proxy.h"
 #include "model/service.h"
 #include "model/settings.h"
@@ -38,7 +38,7 @@ struct ClusterTraits {
 };
 
 // A port of a service, or of a subset of it, as a client reaches it.
-struct OutboundInputs {
+struct OutboundClusterInputs {
   model::ServicePtr service;
   uint32_t port = 0;
   std::string subset;             // "" for the whole service
@@ -52,7 +52,7 @@ struct OutboundInputs {
   bool all_tunnel = false;              // every endpoint takes HBONE
   std::shared_ptr<const EndpointInputs> endpoints;  // of a cluster that resolves names; null for all others
 
-  friend bool operator==(const OutboundInputs& a, const OutboundInputs& b) {
+  friend bool operator==(const OutboundClusterInputs& a, const OutboundClusterInputs& b) {
     return a.service == b.service && a.port == b.port && a.subset == b.subset && a.dns_srv == b.dns_srv &&
            a.udp == b.udp && a.rule == b.rule && a.settings == b.settings && a.traits == b.traits &&
            a.identities == b.identities && a.auto_mutual_tls == b.auto_mutual_tls &&
@@ -60,7 +60,7 @@ struct OutboundInputs {
            (a.endpoints == b.endpoints || (a.endpoints && b.endpoints && *a.endpoints == *b.endpoints));
   }
   template <typename H>
-  friend H AbslHashValue(H h, const OutboundInputs& i) {
+  friend H AbslHashValue(H h, const OutboundClusterInputs& i) {
     return H::combine(std::move(h), i.service.get(), i.port, i.subset, i.dns_srv, i.udp, i.rule.get(),
                       i.settings.get(), i.traits, i.identities.size(), i.auto_mutual_tls);
   }
@@ -74,7 +74,7 @@ struct InboundTarget {
 };
 
 // A port of the workload itself, or an ingress listener of its Sidecar.
-struct InboundInputs {
+struct InboundClusterInputs {
   uint32_t cluster_port = 0;
   std::string bind;  // where the application listens; "" for the original destination
   uint32_t bind_port = 0;
@@ -89,9 +89,9 @@ struct InboundInputs {
   model::SettingsPtr settings;
   ClusterTraits traits;
 
-  friend bool operator==(const InboundInputs&, const InboundInputs&) = default;
+  friend bool operator==(const InboundClusterInputs&, const InboundClusterInputs&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const InboundInputs& i) {
+  friend H AbslHashValue(H h, const InboundClusterInputs& i) {
     return H::combine(std::move(h), i.cluster_port, i.bind, i.bind_port, i.rule.get(), i.sidecar.get(),
                       i.settings.get(), i.traits, i.targets.size());
   }

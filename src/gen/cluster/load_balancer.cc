@@ -122,7 +122,7 @@ void SetConsistentHash(const Settings& settings, cl::Cluster* cluster) {
       size != 0 ? size : kDefaultRingSize);
 }
 
-void ApplyLoadBalancer(const OutboundInputs& inputs, const EffectivePolicy& policy,
+void ApplyLoadBalancer(const OutboundClusterInputs& inputs, const EffectivePolicy& policy,
                        std::vector<LocalityGroup> groups, ClusterDraft* draft) {
   cl::Cluster& cluster = draft->cluster;
   if (cluster.lb_policy() == cl::Cluster::CLUSTER_PROVIDED) return;  // a dynamic forward proxy chooses itself

@@ -73,7 +73,8 @@ bool IsDynamicForwardProxy(const model::Service& service) {
 }
 
 // Resolves the requests' own hosts, which a wildcard covers.
-void StartDynamicForwardProxy(const OutboundInputs& inputs, const std::string& name, ClusterDraft* draft) {
+void StartDynamicForwardProxy(const OutboundClusterInputs& inputs, const std::string& name,
+                              ClusterDraft* draft) {
   cl::Cluster& cluster = draft->cluster;
   draft->dynamic_forward_proxy = true;
   cluster.set_name(name);
@@ -88,7 +89,7 @@ void StartDynamicForwardProxy(const OutboundInputs& inputs, const std::string& n
   proto::Pack(config, cluster.mutable_cluster_type()->mutable_typed_config());
 }
 
-void StartOutbound(const OutboundInputs& inputs, const Destination& to, const std::string& name,
+void StartOutbound(const OutboundClusterInputs& inputs, const Destination& to, const std::string& name,
                    cl::Cluster::DiscoveryType type, ClusterDraft* draft) {
   cl::Cluster& cluster = draft->cluster;
   StartCluster(name, type, *inputs.settings, inputs.traits, to.service, draft);
@@ -101,8 +102,8 @@ void StartOutbound(const OutboundInputs& inputs, const Destination& to, const st
   }
 }
 
-void ApplyPolicy(const OutboundInputs& inputs, const Destination& to, std::vector<LocalityGroup> groups,
-                 ClusterDraft* draft) {
+void ApplyPolicy(const OutboundClusterInputs& inputs, const Destination& to,
+                 std::vector<LocalityGroup> groups, ClusterDraft* draft) {
   const auto& mesh = *inputs.settings->mesh;
   ApplyHttp2Upgrade(mesh, to.policy, to.port, draft);
   ApplyConnectionPool(*inputs.settings, to.policy, draft);
@@ -120,7 +121,7 @@ void ApplyPolicy(const OutboundInputs& inputs, const Destination& to, std::vecto
   }
 }
 
-void AddMetadata(const OutboundInputs& inputs, const Destination& to, cl::Cluster* cluster) {
+void AddMetadata(const OutboundClusterInputs& inputs, const Destination& to, cl::Cluster* cluster) {
   if (inputs.all_tunnel && to.subset == nullptr) {
     proto::SetBool("disable_mx", true, IstioMetadata(cluster->mutable_metadata()));
   } else if (to.service.mesh_external && to.subset == nullptr) {
@@ -166,7 +167,7 @@ void FollowEndpointPicker(cl::Cluster* cluster) {
 
 // The inline endpoints of a cluster that resolves names. Nothing: there are none, so there is no cluster, nor
 // a subset's.
-std::optional<std::vector<LocalityGroup>> InlineEndpoints(const OutboundInputs& inputs,
+std::optional<std::vector<LocalityGroup>> InlineEndpoints(const OutboundClusterInputs& inputs,
                                                           cl::Cluster::DiscoveryType type) {
   if (inputs.endpoints == nullptr) return std::vector<LocalityGroup>();
   std::vector<LocalityGroup> groups = BuildLocalityGroups(*inputs.endpoints);
@@ -180,7 +181,7 @@ std::optional<std::vector<LocalityGroup>> InlineEndpoints(const OutboundInputs& 
   return groups;
 }
 
-Destination Resolve(const OutboundInputs& inputs, const model::ServicePort& port) {
+Destination Resolve(const OutboundClusterInputs& inputs, const model::ServicePort& port) {
   const api::DestinationRule* rule = SpecOf(inputs.rule);
   Destination to{*inputs.service, port, rule, nullptr, {}, {}};
   to.service_policy = PolicyForPort(PolicyOf(rule), port.port);
@@ -203,7 +204,7 @@ void KeepDraining(cl::Cluster* cluster) {
   }
 }
 
-std::optional<cl::Cluster> BuildUdpOutbound(const OutboundInputs& inputs) {
+std::optional<cl::Cluster> BuildUdpOutbound(const OutboundClusterInputs& inputs) {
   const model::ServicePort* port = inputs.service->FindUdpPort(inputs.port);
   if (port == nullptr || IsDynamicForwardProxy(*inputs.service)) return std::nullopt;
   const Destination to = Resolve(inputs, *port);
@@ -220,7 +221,7 @@ std::optional<cl::Cluster> BuildUdpOutbound(const OutboundInputs& inputs) {
   return draft.Finish();
 }
 
-std::optional<cl::Cluster> BuildOutbound(const OutboundInputs& inputs) {
+std::optional<cl::Cluster> BuildOutbound(const OutboundClusterInputs& inputs) {
   const model::ServicePort* port = inputs.service->FindTcpPort(inputs.port);
   if (port == nullptr) return std::nullopt;
   const Destination to = Resolve(inputs, *port);

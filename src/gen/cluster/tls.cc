@@ -7,8 +7,8 @@
 #include "envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/cluster/draft.h"
-#include "gen/naming/compliance.h"
 #include "gen/naming/metadata.h"
+#include "gen/policy/compliance.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "proto/messages.h"
@@ -61,7 +61,8 @@ Settings MetadataMutual(const ClusterTraits& traits, Settings base) {
   return base;
 }
 
-std::optional<ChosenTls> Choose(const OutboundInputs& inputs, const Settings* rule, std::string_view sni) {
+std::optional<ChosenTls> Choose(const OutboundClusterInputs& inputs, const Settings* rule,
+                                std::string_view sni) {
   const bool metadata = !inputs.traits.client_certificate.empty();
   if (rule == nullptr) {
     if (!inputs.auto_mutual_tls) return std::nullopt;
@@ -254,8 +255,8 @@ void WrapInProxyProtocol(envoy::config::core::v3::ProxyProtocolConfig::Version v
 
 }  // namespace
 
-void ApplyUpstreamTls(const OutboundInputs& inputs, const EffectivePolicy& policy, std::string_view sni,
-                      ClusterDraft* draft) {
+void ApplyUpstreamTls(const OutboundClusterInputs& inputs, const EffectivePolicy& policy,
+                      std::string_view sni, ClusterDraft* draft) {
   const std::optional<ChosenTls> chosen = Choose(inputs, policy.tls, sni);
   if (!chosen) return;
   const bool selected = inputs.rule != nullptr && inputs.rule->spec->has_workload_selector();

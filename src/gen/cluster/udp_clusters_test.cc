@@ -48,7 +48,7 @@ class UdpClustersTest : public mesh::MeshFixture {
   }
   std::map<std::string, Cluster> Clusters() {
     auto proxy = std::make_shared<model::Proxy>(*router_);
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     const mesh::SnapshotPtr snapshot = Build();
     std::map<std::string, Cluster> clusters;
     const auto generator = NewClusterGenerator();

@@ -7,7 +7,7 @@
 
 #include "gen/endpoint/inputs.h"
 #include "gen/policy/traffic_policy.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen {
 

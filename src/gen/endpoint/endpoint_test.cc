@@ -58,7 +58,7 @@ class EndpointTest : public mesh::MeshFixture {
   }
   // For the client as it now is, in the same snapshot.
   EndpointInputs CollectNow(std::string_view cluster_name = kCluster) {
-    client_->cls = model::ClassOf(*client_);
+    client_->proxy_class = model::ClassOf(*client_);
     scope_ = mesh::ComputeProxyScope(*snapshot_, client_);
     mesh::View view({*snapshot_, scope_.get()});
     return CollectEndpoints(view, cluster_name);

@@ -12,8 +12,8 @@
 #include "gen/endpoint/build.h"
 #include "gen/endpoint/collect.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/naming/origins.h"
-#include "gen/naming/unknown_answer.h"
+#include "gen/resource/origins.h"
+#include "gen/resource/unknown_answer.h"
 
 namespace fairlead::gen {
 namespace {

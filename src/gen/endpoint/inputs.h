@@ -11,9 +11,9 @@
 
 #include "base/interned.h"
 #include "base/labels.h"
-#include "mesh/peer_authentication.h"
-#include "mesh/routing_objects.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/peer_authentication.h"
+#include "mesh/index/routing_objects.h"
+#include "mesh/index/snapshot.h"
 #include "model/endpoint.h"
 #include "model/proxy.h"
 #include "model/service.h"

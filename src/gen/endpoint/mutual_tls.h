@@ -4,8 +4,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "gen/endpoint/inputs.h"
 #include "gen/policy/traffic_policy.h"
-#include "mesh/peer_authentication.h"
-#include "mesh/view.h"
+#include "mesh/index/peer_authentication.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen {
 

@@ -101,7 +101,7 @@ google::protobuf::Any NetworkVerdict(bool open) {
 
 }  // namespace
 
-void BuildExtension(const Inputs& inputs, std::string_view name,
+void BuildExtension(const ExtensionInputs& inputs, std::string_view name,
                     envoy::config::core::v3::TypedExtensionConfig* out) {
   const PluginSpec plugin(*inputs.object);
   out->set_name(std::string(name));

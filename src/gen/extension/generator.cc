@@ -15,10 +15,10 @@
 #include "gen/extension/plugin_spec.h"
 #include "gen/extension/plugins.h"
 #include "gen/extension/pull_secret.h"
-#include "gen/naming/origins.h"
-#include "gen/naming/warn_once.h"
 #include "gen/patch/apply.h"
 #include "gen/patch/pool.h"
+#include "gen/resource/origins.h"
+#include "gen/resource/warn_once.h"
 
 namespace fairlead::gen {
 namespace extension {
@@ -67,7 +67,7 @@ class ExtensionGenerator final : public Generator {
     if (!spec.IsValid() || spec.IsLua()) return nullptr;
     const bool has_wasm = view.proxy_class().HasExtension(kHttpWasm);
     const config::ConfigPtr secret = has_wasm ? PullSecret(view, spec) : nullptr;
-    return plugins_.GetOrBuild({object, has_wasm, secret}, [&](const Inputs& inputs) {
+    return plugins_.GetOrBuild({object, has_wasm, secret}, [&](const ExtensionInputs& inputs) {
       if (inputs.pull_secret != nullptr) WarnOfPullSecret(*inputs.pull_secret);
       TypedExtensionConfig config;
       BuildExtension(inputs, name, &config);
@@ -115,7 +115,7 @@ class ExtensionGenerator final : public Generator {
   }
 
   cache::ByteCache<std::shared_ptr<const TypedExtensionConfig>> added_;
-  cache::ByteCache<Inputs> plugins_;
+  cache::ByteCache<ExtensionInputs> plugins_;
   patch::PatchPool patches_{patch::Stage::kExtensions};
 };
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/go_url.h"
 #include "base/strings.h"
-#include "config/go_url.h"
-#include "config/lua.h"
+#include "config/read/lua.h"
 
 namespace fairlead::gen::extension {
 namespace {
@@ -31,7 +31,7 @@ bool IsMode(WorkloadMode mode, bool server) {
 }
 
 template <typename Selector>
-bool Matches(const Selector& selector, const Place& place) {
+bool Matches(const Selector& selector, const FilterPlace& place) {
   const auto& ports = selector.ports();
   return IsMode(selector.mode(), place.server) &&
          (ports.empty() || std::any_of(ports.begin(), ports.end(), [&](const auto& port) {
@@ -40,7 +40,7 @@ bool Matches(const Selector& selector, const Place& place) {
 }
 
 template <typename Selectors>
-bool MatchesAny(const Selectors& selectors, const Place& place) {
+bool MatchesAny(const Selectors& selectors, const FilterPlace& place) {
   return selectors.empty() || std::any_of(selectors.begin(), selectors.end(),
                                           [&](const auto& selector) { return Matches(selector, place); });
 }
@@ -74,7 +74,7 @@ int32_t PluginSpec::priority() const {
   return extension_->has_priority() ? extension_->priority().value() : kLowest;
 }
 
-bool PluginSpec::MatchesTraffic(const Place& place) const {
+bool PluginSpec::MatchesTraffic(const FilterPlace& place) const {
   return plugin_ != nullptr ? MatchesAny(plugin_->match(), place) : MatchesAny(extension_->match(), place);
 }
 
@@ -83,8 +83,7 @@ bool PluginSpec::HasPorts() const {
 }
 
 bool PluginSpec::IsValid() const {
-  if (IsLua())
-    return !lua().empty() && lua().size() <= kLongestScript && config::WhyNoLua(lua()).empty();
+  if (IsLua()) return !lua().empty() && lua().size() <= kLongestScript && config::LuaProblem(lua()).empty();
   if (extension_ != nullptr && !extension_->has_wasm()) return false;
   return WithWasm(
       [](const auto& wasm) { return !wasm.url().empty() && ParseModuleUrl(wasm.url()).has_value(); });
@@ -99,7 +98,7 @@ std::string PluginSpec::Name() const {
 }
 
 std::optional<ModuleUrl> ParseModuleUrl(const std::string& url) {
-  const std::optional<config::GoUrl> parsed = config::ParseUrl(url);
+  const std::optional<GoUrl> parsed = ParseUrl(url);
   if (!parsed) return std::nullopt;
   if (parsed->scheme.empty()) return ModuleUrl{false, StrCat("oci://", url)};
   constexpr std::string_view kFile = "file://";

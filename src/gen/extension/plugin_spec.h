@@ -20,7 +20,7 @@ class PluginSpec {
   const config::ConfigObject& object() const { return object_; }
   Phase phase() const;
   int32_t priority() const;  // the lowest there is, where none is set
-  bool MatchesTraffic(const Place& place) const;
+  bool MatchesTraffic(const FilterPlace& place) const;
   bool HasPorts() const;
   // Whether it can be made into filters at all.
   bool IsValid() const;

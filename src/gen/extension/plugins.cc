@@ -47,7 +47,7 @@ void SetScript(const std::string& code, google::protobuf::Any* out) {
 
 // Calls add(spec) for those of the phase that see the traffic.
 template <typename Add>
-void ForEach(const Plugins& plugins, Phase phase, const Place& place, bool network, Add&& add) {
+void ForEach(const Plugins& plugins, Phase phase, const FilterPlace& place, bool network, Add&& add) {
   for (const ConfigPtr& object : plugins) {
     const PluginSpec spec(*object);
     if (spec.phase() == phase && spec.IsNetwork() == network && spec.MatchesTraffic(place)) add(spec);
@@ -87,7 +87,7 @@ Plugins NetworkPlugins(const Plugins& plugins) {
   return network;
 }
 
-void AddHttpPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+void AddHttpPlugins(const Plugins& plugins, Phase phase, const FilterPlace& place, bool has_wasm,
                     google::protobuf::RepeatedPtrField<HttpFilter>* out) {
   ForEach(plugins, phase, place, /*network=*/false, [&](const PluginSpec& spec) {
     HttpFilter* filter = out->Add();
@@ -97,7 +97,7 @@ void AddHttpPlugins(const Plugins& plugins, Phase phase, const Place& place, boo
   });
 }
 
-void AddNetworkPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+void AddNetworkPlugins(const Plugins& plugins, Phase phase, const FilterPlace& place, bool has_wasm,
                        google::protobuf::RepeatedPtrField<Filter>* out) {
   ForEach(plugins, phase, place, /*network=*/true, [&](const PluginSpec& spec) {
     Filter* filter = out->Add();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/object.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace envoy::config::listener::v3 {
 class Filter;
@@ -36,7 +36,7 @@ Plugins CollectPlugins(mesh::View& view);
 
 // Where filters go: traffic to the workload, or what it, or a gateway, sends on; and the port that matches
 // are compared with.
-struct Place {
+struct FilterPlace {
   bool server = false;
   uint32_t port = 0;
 };
@@ -49,10 +49,10 @@ Plugins NetworkPlugins(const Plugins& plugins);
 // Append the filters of one phase. `has_wasm`: whether the proxy can run modules at all; where it cannot,
 // what it discovers is a verdict (see BuildExtension). Pure. Source: Istio's PopAppendHTTPTrafficExtension,
 // PopAppendNetworkTrafficExtension.
-void AddHttpPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+void AddHttpPlugins(const Plugins& plugins, Phase phase, const FilterPlace& place, bool has_wasm,
                     google::protobuf::RepeatedPtrField<
                         envoy::extensions::filters::network::http_connection_manager::v3::HttpFilter>* out);
-void AddNetworkPlugins(const Plugins& plugins, Phase phase, const Place& place, bool has_wasm,
+void AddNetworkPlugins(const Plugins& plugins, Phase phase, const FilterPlace& place, bool has_wasm,
                        google::protobuf::RepeatedPtrField<envoy::config::listener::v3::Filter>* out);
 
 // The name by which a proxy discovers a plugin, "extensions.istio.io/trafficextension/NAMESPACE.NAME", taken

@@ -24,7 +24,8 @@ class PluginsTest : public PluginFixture {
     for (const config::ConfigPtr& object : Collect()) names.push_back(object->name().str());
     return names;
   }
-  google::protobuf::RepeatedPtrField<HttpFilter> HttpFilters(Phase phase, Place place, bool has_wasm = true) {
+  google::protobuf::RepeatedPtrField<HttpFilter> HttpFilters(Phase phase, FilterPlace place,
+                                                             bool has_wasm = true) {
     google::protobuf::RepeatedPtrField<HttpFilter> filters;
     AddHttpPlugins(Collect(), phase, place, has_wasm, &filters);
     return filters;
@@ -62,7 +63,7 @@ TEST_F(PluginsTest, Selection) {
 TEST_F(PluginsTest, TrafficMatch) {
   PutWasm("default", "m",
           R"("match": [{"mode": "SERVER", "ports": [{"number": 80}, {"number": 81}]}, {"mode": "CLIENT"}])");
-  const auto count = [&](Place place) { return HttpFilters(Phase::kUnspecified, place).size(); };
+  const auto count = [&](FilterPlace place) { return HttpFilters(Phase::kUnspecified, place).size(); };
   EXPECT_EQ(count({.server = true, .port = 80}), 1);
   EXPECT_EQ(count({.server = true, .port = 82}), 0);
   EXPECT_EQ(count({.server = false, .port = 82}), 1);

@@ -6,13 +6,13 @@
 
 #include "base/strings.h"
 #include "config/derived_object.h"
+#include "gen/hosts/provider_service.h"
+#include "gen/hosts/udp_routes.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/policy/provider_service.h"
-#include "gen/policy/udp_routes.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
-#include "mesh/policy_selection.h"
+#include "mesh/index/policy_selection.h"
 #include "model/protocol.h"
 
 namespace fairlead::gen::gateway {

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 #include "gen/gateway/listener_inputs.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::gateway {
 

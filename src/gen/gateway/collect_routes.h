@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gen/gateway/route_inputs.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::gateway {
 

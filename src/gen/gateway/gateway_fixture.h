@@ -56,7 +56,7 @@ class GatewayFixture : public mesh::MeshFixture {
 
   Resources Generate(Generator& generator, const Names* names) {
     auto router = std::make_shared<model::Proxy>(*router_);
-    router->cls = model::ClassOf(*router);
+    router->proxy_class = model::ClassOf(*router);
     const mesh::SnapshotPtr snapshot = Build();
     return GenerateFor(generator, *snapshot, *mesh::ComputeProxyScope(*snapshot, router), names);
   }

@@ -29,7 +29,7 @@ class ListenerGenerator final : public Generator {
     traits.picks_endpoints = PicksEndpoints(view);
     const listener::ProfilePtr profile = profiles_.Intern(std::move(traits));
     const patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway);
-    patch::Outcome outcome;
+    patch::PatchOutcome outcome;
     for (const GatewayListenerInputs& inputs : CollectListeners(view, profile)) {
       const auto own =
           patches == nullptr ? nullptr : patches_.ForListener(patches, inputs.Name(), inputs.port);

@@ -11,7 +11,7 @@
 #include "gen/listener/chain.h"
 #include "gen/listener/profile.h"
 #include "gen/listener/server_tls.h"
-#include "mesh/merged_gateway.h"
+#include "mesh/index/merged_gateway.h"
 
 // Everything that a router's listeners are made from.
 namespace fairlead::gen::gateway {

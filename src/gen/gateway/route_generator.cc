@@ -9,10 +9,10 @@
 #include "gen/gateway/build_routes.h"
 #include "gen/gateway/collect_routes.h"
 #include "gen/gateway/generators.h"
-#include "gen/naming/unknown_answer.h"
 #include "gen/patch/apply.h"
 #include "gen/patch/gateway_route_name.h"
 #include "gen/patch/pool.h"
+#include "gen/resource/unknown_answer.h"
 #include "gen/route/build.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 
@@ -86,7 +86,7 @@ class RouteGenerator final : public Generator {
     auto* routes =
         google::protobuf::Arena::CreateMessage<envoy::config::route::v3::RouteConfiguration>(&arena);
     routes->ParseFromString(BuildGatewayRouteConfiguration(in.inputs));
-    patch::Outcome outcome;
+    patch::PatchOutcome outcome;
     patch::PatchRoutes(*in.patches, &in.inputs.matched_ports, routes, &outcome);
     outcome.Report();
     OriginList origins = OriginsOf(in.inputs);

@@ -11,8 +11,8 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "gen/route/hash_rules.h"
-#include "mesh/merged_gateway.h"
-#include "mesh/routing_objects.h"
+#include "mesh/index/merged_gateway.h"
+#include "mesh/index/routing_objects.h"
 #include "model/settings.h"
 
 // Everything that a router's route configurations are made from.

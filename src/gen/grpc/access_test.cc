@@ -28,7 +28,7 @@ class AuthorizationTest : public mesh::MeshFixture {
     MeshFixture::Put(config::Kind::kAuthorizationPolicy, ns, name, FromText<AuthorizationPolicy>(text), 0,
                      std::move(annotations));
   }
-  Authorization Collect() {
+  ServerPolicies Collect() {
     AddPod("shop", "web-1", "10.1.0.1", {{"app", "web"}});
     const mesh::SnapshotPtr snapshot = Build();
     const auto scope = mesh::ComputeProxyScope(*snapshot, MakeProxy("shop", "web-1", "10.1.0.1"));
@@ -54,7 +54,7 @@ TEST_F(AuthorizationTest, PoliciesOfTheMeshAndTheNamespaceHoldWhereTheySelect) {
   Put("shop", "audit", "action: AUDIT");
   Put("shop", "custom", "action: CUSTOM");
   Put("shop", "trial", "action: DENY", {{"istio.io/dry-run", "true"}});
-  const Authorization found = Collect();
+  const ServerPolicies found = Collect();
   EXPECT_THAT(NamesOf(found.deny), ElementsAre("all"));
   EXPECT_THAT(NamesOf(found.allow), ElementsAre("web"));
 }
@@ -78,7 +78,7 @@ TEST_F(AuthorizationTest, RulesAreNamedAfterTheirPolicies) {
 
 TEST_F(AuthorizationTest, AnEmptyPolicyAllowsNothing) {
   Put("shop", "nothing", "");
-  const Authorization found = Collect();
+  const ServerPolicies found = Collect();
   EXPECT_THAT(NamesOf(found.allow), ElementsAre("nothing"));
   pb::RBAC access;
   BuildAccess(AccessAction::kAllow, found.allow, &access);

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "envoy/config/rbac/v3/rbac.pb.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
-#include "mesh/policy_index.h"
+#include "mesh/index/policy_index.h"
 
 namespace fairlead::gen::grpc {
 namespace {
@@ -24,8 +24,8 @@ bool OnTrial(const config::ConfigObject& policy) {
 
 }  // namespace
 
-Authorization CollectAuthorization(mesh::View& view) {
-  Authorization out;
+ServerPolicies CollectAuthorization(mesh::View& view) {
+  ServerPolicies out;
   for (const config::ConfigPtr& policy : view.Policies(config::Kind::kAuthorizationPolicy)) {
     if (OnTrial(*policy)) continue;
     const auto action = SpecOf(policy).action();

@@ -6,7 +6,7 @@
 #include "config/object.h"
 #include "gen/grpc/inputs.h"
 #include "gen/security/access_rule.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace envoy::config::rbac::v3 {
 class RBAC;
@@ -18,7 +18,7 @@ namespace fairlead::gen::grpc {
 
 // The policies of a workload: those of the root namespace and its own namespace whose selector matches. AUDIT
 // and CUSTOM are not for gRPC, and what is on trial (annotation istio.io/dry-run) is not enforced.
-Authorization CollectAuthorization(mesh::View& view);
+ServerPolicies CollectAuthorization(mesh::View& view);
 
 using security::AccessAction;
 // The rules of the policies as one filter's. An ALLOW policy without rules adds none: nothing is allowed

@@ -64,7 +64,7 @@ void AddAccess(std::string_view name, AccessAction action, const std::vector<con
 }
 
 // Who is denied is out; where there are policies that allow, one of them must.
-void AddAuthorization(const Authorization& authorization, HttpConnectionManager* out) {
+void AddAuthorization(const ServerPolicies& authorization, HttpConnectionManager* out) {
   AddAccess("envoy.filters.http.rbac.DENY", AccessAction::kDeny, authorization.deny, out);
   if (authorization.allow.empty()) return;
   AddAccess("envoy.filters.http.rbac", AccessAction::kAllow, authorization.allow, out);

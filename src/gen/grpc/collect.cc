@@ -95,7 +95,7 @@ std::vector<ServerListenerInputs> CollectServerListeners(mesh::View& view, const
   if (servers.empty()) return out;
   const model::AddressView addresses =
       model::AddressViewOf(view.proxy_class(), *view.settings(model::SettingsPart::kScopes));
-  const Authorization authorization = CollectAuthorization(view);
+  const ServerPolicies authorization = CollectAuthorization(view);
   for (ServerListenerName& name : servers) {
     const mesh::ServiceTarget* target = FindTarget(view, name.port);
     if (target == nullptr) continue;

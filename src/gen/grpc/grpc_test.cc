@@ -55,7 +55,7 @@ class GrpcTest : public mesh::MeshFixture {
     proxy_->supports_ipv4 = true;
     proxy_->domain = "shop.svc.cluster.local";
     proxy_->metadata.generator = model::kGrpcGenerator;
-    proxy_->cls = model::ClassOf(*proxy_);
+    proxy_->proxy_class = model::ClassOf(*proxy_);
   }
 
   template <typename Message>
@@ -395,7 +395,7 @@ TEST_F(GrpcTest, EndpointsAreNotReachedThroughTunnels) {
   EXPECT_EQ(address_of(Ask<Assignment>(*generator, &names)).socket_address().address(), "10.2.0.1");
   proxy_ = std::make_shared<model::Proxy>(*proxy_);
   proxy_->metadata.generator.clear();
-  proxy_->cls = model::ClassOf(*proxy_);
+  proxy_->proxy_class = model::ClassOf(*proxy_);
   EXPECT_TRUE(address_of(Ask<Assignment>(*generator, &names)).has_envoy_internal_address());
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/object.h"
-#include "mesh/routing_objects.h"
+#include "mesh/index/routing_objects.h"
 #include "model/service.h"
 
 // Everything that the resources of gRPC clients and servers are made from: plain values, compared by content.
@@ -29,12 +29,12 @@ struct ClientListenerInputs {
 };
 
 // The AuthorizationPolicies that hold for a server, mesh-wide ones first.
-struct Authorization {
+struct ServerPolicies {
   std::vector<config::ConfigPtr> deny, allow;
 
-  friend bool operator==(const Authorization&, const Authorization&) = default;
+  friend bool operator==(const ServerPolicies&, const ServerPolicies&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const Authorization& a) {
+  friend H AbslHashValue(H h, const ServerPolicies& a) {
     return H::combine(std::move(h), a.deny, a.allow);
   }
 };
@@ -46,7 +46,7 @@ struct ServerListenerInputs {
   uint32_t port = 0;
   std::vector<std::string> more_addresses;  // of the service, beside its first
   bool mutual_tls = false;                  // required; else plain text
-  Authorization authorization;
+  ServerPolicies authorization;
 
   friend bool operator==(const ServerListenerInputs&, const ServerListenerInputs&) = default;
   template <typename H>

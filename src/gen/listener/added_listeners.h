@@ -16,7 +16,7 @@ class AddedListeners {
  public:
   // Appends the listeners of a set of patches, which may be null. It leaves out those of a failed EnvoyFilter
   // and those without a name. The first of a name stays in `out`. Reports the outcome.
-  void Append(const patch::PatchSetPtr& patches, patch::Outcome* outcome, Resources* out) {
+  void Append(const patch::PatchSetPtr& patches, patch::PatchOutcome* outcome, Resources* out) {
     if (patches == nullptr) return;
     for (const Listener* listener : patch::AddedListeners(*patches, outcome)) {
       const std::shared_ptr<const Listener> held(patches, listener);

@@ -87,7 +87,7 @@ class ListenerGenerator final : public Generator {
     const auto make = [this](mesh::View& of_set) {
       auto set = std::make_shared<Resources>();
       const PatchSetPtr patches = patches_.Collect(of_set, patch::Side::kOutbound);
-      patch::Outcome outcome;
+      patch::PatchOutcome outcome;
       for (const OutboundInputs& inputs : CollectOutbound(of_set, ProfilesOf(of_set)))
         Append(Encoded(inputs, patches, &outcome), set.get());
       added_.Append(patches, &outcome, set.get());
@@ -102,15 +102,17 @@ class ListenerGenerator final : public Generator {
     if (listener != nullptr) out->push_back(std::move(listener));
   }
 
-  ResourcePtr Encoded(const OutboundInputs& inputs, const PatchSetPtr& patches, patch::Outcome* outcome) {
+  ResourcePtr Encoded(const OutboundInputs& inputs, const PatchSetPtr& patches,
+                      patch::PatchOutcome* outcome) {
     const PatchSetPtr own =
         patches == nullptr ? nullptr : patches_.ForListener(patches, inputs.Name(), inputs.port);
     return outbound_.Get(inputs, own, outcome, BuildOutboundListener);
   }
-  ResourcePtr Encoded(const InboundInputs& inputs, const PatchSetPtr& patches, patch::Outcome* outcome) {
+  ResourcePtr Encoded(const InboundInputs& inputs, const PatchSetPtr& patches, patch::PatchOutcome* outcome) {
     return inbound_.Get(inputs, patches, outcome, BuildInboundListener);
   }
-  ResourcePtr VirtualOutbound(const Profiles& profiles, const PatchSetPtr& patches, patch::Outcome* outcome) {
+  ResourcePtr VirtualOutbound(const Profiles& profiles, const PatchSetPtr& patches,
+                              patch::PatchOutcome* outcome) {
     const bool http = profiles.full->traits().catch_all.mode == route::CatchAllMode::kDynamicDns;
     const uint32_t port = profiles.full->traits().settings->mesh->proxy_listen_port();
     return virtual_outbound_.Get(http ? profiles.full : profiles.l4,
@@ -140,7 +142,7 @@ void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
   const Profiles profiles = ProfilesOf(view);
   const PatchSetPtr outbound = patches_.Collect(view, patch::Side::kOutbound);
   const PatchSetPtr inbound = patches_.Collect(view, patch::Side::kInbound);
-  patch::Outcome of_outbound, of_inbound;
+  patch::PatchOutcome of_outbound, of_inbound;
   if (const auto inputs = CollectHttpProxyPort(view, profiles.full))
     Append(Encoded(*inputs, outbound, &of_outbound), out);
   if (profiles.full->traits().interception != model::InterceptionMode::kNone)

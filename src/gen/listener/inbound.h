@@ -9,7 +9,7 @@
 #include "gen/generator.h"
 #include "gen/listener/profile.h"
 #include "gen/listener/reserved_ports.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/protocol.h"
 
 namespace envoy::config::listener::v3 {

@@ -9,7 +9,7 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/network.pb.h"
 #include "mesh/builder.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy_class.h"
 #include "model/registry_output.h"
 
@@ -60,7 +60,7 @@ struct Mesh {
     proxy->supports_ipv4 = true;
     proxy->metadata.cluster_id = "Kubernetes";
     proxy->metadata.labels = {{"service.istio.io/canonical-name", StrCat("workload", workload)}};
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     return mesh::ComputeProxyScope(*snapshot, proxy);
   }
 

@@ -24,13 +24,13 @@ class ListenerCache {
   // The result of `build` (Inputs, empty Listener*), after its patches, which may be null. Null where a patch
   // removes it. `outcome` is told which EnvoyFilters have a patch that could not be applied.
   template <typename Build>
-  cache::ResourcePtr Get(const Inputs& inputs, const patch::PatchSetPtr& patches, patch::Outcome* outcome,
-                         const Build& build) {
+  cache::ResourcePtr Get(const Inputs& inputs, const patch::PatchSetPtr& patches,
+                         patch::PatchOutcome* outcome, const Build& build) {
     if (patches == nullptr) {
       return plain_.GetOrBuild(inputs, [&](const Inputs& in) { return Make(in, nullptr, nullptr, build); });
     }
     const auto made = patched_.GetOrBuild({inputs, patches}, [&](const patch::Patched<Inputs>& in) {
-      patch::Outcome of_listener;
+      patch::PatchOutcome of_listener;
       auto listener = std::make_shared<Made>();
       listener->resource = Make(in.inputs, in.patches.get(), &of_listener, build);
       listener->failed = of_listener.failed();
@@ -55,7 +55,7 @@ class ListenerCache {
 
   // The listener lies on an arena: it has hundreds of parts, and is dropped at once.
   template <typename Build>
-  cache::ResourcePtr Make(const Inputs& inputs, const patch::PatchSet* patches, patch::Outcome* outcome,
+  cache::ResourcePtr Make(const Inputs& inputs, const patch::PatchSet* patches, patch::PatchOutcome* outcome,
                           const Build& build) const {
     using envoy::config::listener::v3::Listener;
     google::protobuf::Arena arena;

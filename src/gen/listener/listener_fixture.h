@@ -109,7 +109,7 @@ class ListenerFixture : public mesh::MeshFixture {
   std::vector<cache::ResourcePtr> Generate(const mesh::SnapshotPtr& snapshot, const model::ProxyPtr& proxy,
                                            const std::vector<std::string>* names = nullptr) {
     auto classified = std::make_shared<model::Proxy>(*proxy);
-    classified->cls = model::ClassOf(*classified);
+    classified->proxy_class = model::ClassOf(*classified);
     const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, classified);
     return GenerateFor(*generator_, *snapshot, *scope, names);
   }

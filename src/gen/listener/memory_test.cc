@@ -23,7 +23,7 @@ class MemoryTest : public ListenerFixture {
          {std::pair("10.1.0.1", "x"), std::pair("10.1.0.2", "y"), std::pair("10.1.0.3", "x")}) {
       auto proxy = Client("default", ip);
       proxy->metadata.labels = {{"app", app}};
-      proxy->cls = model::ClassOf(*proxy);
+      proxy->proxy_class = model::ClassOf(*proxy);
       proxies_.push_back(proxy);
     }
   }

@@ -94,7 +94,7 @@ TcpProxy TcpProxyOf(const TcpForward& forward) {
 void AddPlugins(const Profile& profile, std::initializer_list<Phase> phases, TrafficClass traffic,
                 uint32_t port, FilterChain* out) {
   const ProxyTraits& traits = profile.traits();
-  const extension::Place place{traffic == TrafficClass::kInbound, port};
+  const extension::FilterPlace place{traffic == TrafficClass::kInbound, port};
   for (const Phase phase : phases) {
     extension::AddNetworkPlugins(traits.plugins, phase, place, traits.HasExtension(extension::kHttpWasm),
                                  out->mutable_filters());

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "gen/listener/outbound.h"
 #include "gen/listener/reserved_ports.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/endpoint.h"
 #include "model/service_addresses.h"
 

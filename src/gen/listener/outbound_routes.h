@@ -7,8 +7,8 @@
 
 #include "gen/listener/chain.h"
 #include "gen/listener/traits.h"
-#include "mesh/routing_objects.h"
-#include "mesh/view.h"
+#include "mesh/index/routing_objects.h"
+#include "mesh/view/view.h"
 #include "model/service.h"
 
 namespace fairlead::gen::listener {

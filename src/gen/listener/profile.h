@@ -10,7 +10,7 @@
 #include "gen/listener/connection_manager.h"
 #include "gen/listener/tls_context.h"
 #include "gen/listener/traits.h"
-#include "gen/naming/origins.h"
+#include "gen/resource/origins.h"
 
 namespace fairlead::gen::listener {
 

@@ -3,13 +3,13 @@
 #include <set>
 #include <string>
 
+#include "base/cipher_suite.h"
 #include "base/strings.h"
-#include "config/cipher_suite.h"
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/extensions/transport_sockets/quic/v3/quic_transport.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/listener/traits.h"
-#include "gen/naming/compliance.h"
+#include "gen/policy/compliance.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 #include "proto/messages.h"
@@ -176,7 +176,7 @@ class Builder {
     Names known;
     std::set<std::string_view> seen;
     for (const std::string& suite : settings_.cipher_suites()) {
-      if (config::IsCipherSuite(suite) && seen.insert(suite).second) known.Add()->assign(suite);
+      if (IsCipherSuite(suite) && seen.insert(suite).second) known.Add()->assign(suite);
     }
     return known;
   }

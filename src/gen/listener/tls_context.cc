@@ -8,7 +8,7 @@
 #include "envoy/config/core/v3/base.pb.h"
 #include "envoy/extensions/transport_sockets/tls/v3/tls.pb.h"
 #include "gen/listener/traits.h"
-#include "gen/naming/compliance.h"
+#include "gen/policy/compliance.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "proto/messages.h"
 

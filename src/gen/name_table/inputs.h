@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/interned.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/endpoint.h"
 #include "model/service.h"
 #include "model/service_addresses.h"

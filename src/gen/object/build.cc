@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "config/kind.h"
+#include "config/read/tree_json.h"
 #include "config/tree.h"
-#include "config/tree_json.h"
 #include "istio/mcp/v1alpha1/resource.pb.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
 #include "model/protocol.h"
@@ -94,7 +94,7 @@ ServiceEntry EntryOf(const model::Service& service, const std::vector<std::strin
   return entry;
 }
 
-void BuildService(const Inputs& inputs, Resource* out) {
+void BuildService(const ObjectInputs& inputs, Resource* out) {
   const model::Service& service = *inputs.service;
   const ServiceEntry entry = EntryOf(service, inputs.addresses);
   proto::Pack(entry, out->mutable_body());
@@ -115,7 +115,7 @@ std::string SyntheticNameOf(const model::Service& service) {
   return StrCat(service.ns.str(), "/synthetic-", service.name);
 }
 
-void BuildResource(const Inputs& inputs, Resource* out) {
+void BuildResource(const ObjectInputs& inputs, Resource* out) {
   inputs.object != nullptr ? BuildObject(*inputs.object, out) : BuildService(inputs, out);
 }
 

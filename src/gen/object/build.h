@@ -19,7 +19,7 @@ std::string SyntheticNameOf(const model::Service& service);
 
 // The resource for the inputs' object, or for their service as a ServiceEntry. An object without a
 // resourceVersion has its content's hash as version, so that clients see whether it changed.
-void BuildResource(const Inputs& inputs, istio::mcp::v1alpha1::Resource* out);
+void BuildResource(const ObjectInputs& inputs, istio::mcp::v1alpha1::Resource* out);
 
 }  // namespace fairlead::gen::object
 

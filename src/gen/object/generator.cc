@@ -25,8 +25,8 @@ bool AskedFor(const Names* names, const std::string& name) {
 std::vector<std::string> AddressesOf(const model::Service& service, mesh::View& view) {
   const model::ProxyClass& proxy = view.proxy_class();
   if (proxy.cluster_id.empty()) return model::AllClusterVips(service);
-  return model::AllAddresses(
-      service, model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kScopes)));
+  return model::AllAddresses(service,
+                             model::AddressViewOf(proxy, *view.settings(model::SettingsPart::kScopes)));
 }
 
 // Two parts: the objects, and, of ServiceEntries, those that stand for the services of other registries.
@@ -74,8 +74,8 @@ class ObjectGenerator final : public Generator {
     for (const auto& [name, object] : *objects) visit(object);
   }
 
-  cache::ResourcePtr Make(const std::string& name, const Inputs& inputs) {
-    return cache_.GetOrBuild(inputs, [&](const Inputs& in) {
+  cache::ResourcePtr Make(const std::string& name, const ObjectInputs& inputs) {
+    return cache_.GetOrBuild(inputs, [&](const ObjectInputs& in) {
       istio::mcp::v1alpha1::Resource resource;
       BuildResource(in, &resource);
       return Encode(name, resource);
@@ -83,7 +83,7 @@ class ObjectGenerator final : public Generator {
   }
 
   const config::Kind kind_;
-  cache::ByteCache<Inputs> cache_;
+  cache::ByteCache<ObjectInputs> cache_;
 };
 
 class MeshConfigGenerator final : public Generator {

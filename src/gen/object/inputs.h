@@ -11,14 +11,14 @@
 namespace fairlead::gen::object {
 
 // All that one resource is made from: an object, or a service with the addresses that the client sees.
-struct Inputs {
+struct ObjectInputs {
   config::ConfigPtr object;
   model::ServicePtr service;
   std::vector<std::string> addresses;
 
-  friend bool operator==(const Inputs&, const Inputs&) = default;
+  friend bool operator==(const ObjectInputs&, const ObjectInputs&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const Inputs& inputs) {
+  friend H AbslHashValue(H h, const ObjectInputs& inputs) {
     return H::combine(std::move(h), inputs.object, inputs.service, inputs.addresses);
   }
 };

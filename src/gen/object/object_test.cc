@@ -5,14 +5,14 @@
 
 #include <map>
 
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "config/store.h"
 #include "gen/object/generators.h"
 #include "istio/mcp/v1alpha1/resource.pb.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 
 namespace fairlead::gen {
 namespace {
@@ -85,7 +85,7 @@ class ObjectTest : public testing::Test {
     snapshot_.id = NextUniqueId();
   }
   void SetProxy(model::Proxy proxy) {
-    proxy.cls = model::ClassOf(proxy);
+    proxy.proxy_class = model::ClassOf(proxy);
     scope_.proxy = std::make_shared<const model::Proxy>(std::move(proxy));
   }
   std::map<std::string, Resource> Make(Generator* generator,

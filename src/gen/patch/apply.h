@@ -30,7 +30,7 @@ namespace fairlead::gen::patch {
 // Everything but additions of listeners. With Side::kInbound the routes in it are patched first. False: the
 // listener is removed. Source: Istio's ApplyListenerPatches.
 bool PatchListener(const PatchSet& patches, envoy::config::listener::v3::Listener* listener,
-                   Outcome* outcome);
+                   PatchOutcome* outcome);
 
 // The ports of a gateway's route configuration for matches: the service ports that lead to the port in its
 // name, or that port.
@@ -38,17 +38,17 @@ using GatewayPorts = std::vector<uint32_t>;
 
 // `ports`: of a gateway; null for others. Source: Istio's ApplyRouteConfigurationPatches.
 void PatchRoutes(const PatchSet& patches, const GatewayPorts* ports,
-                 envoy::config::route::v3::RouteConfiguration* routes, Outcome* outcome);
+                 envoy::config::route::v3::RouteConfiguration* routes, PatchOutcome* outcome);
 
 // `hosts`: see PatchPool::ForCluster. False: the cluster is removed. Source: Istio's ApplyClusterMerge.
 bool PatchCluster(const PatchSet& patches, const std::vector<std::string_view>& hosts,
-                  envoy::config::cluster::v3::Cluster* cluster, Outcome* outcome);
+                  envoy::config::cluster::v3::Cluster* cluster, PatchOutcome* outcome);
 
 // The messages that are added as they are, in order.
 std::vector<const envoy::config::listener::v3::Listener*> AddedListeners(const PatchSet& patches,
-                                                                         Outcome* outcome);
+                                                                         PatchOutcome* outcome);
 std::vector<const envoy::config::cluster::v3::Cluster*> AddedClusters(const PatchSet& patches,
-                                                                      Outcome* outcome);
+                                                                      PatchOutcome* outcome);
 // The first one of a name; null if there is none.
 const envoy::config::core::v3::TypedExtensionConfig* AddedExtension(const PatchSet& patches,
                                                                     std::string_view name);

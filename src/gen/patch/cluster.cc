@@ -28,7 +28,7 @@ TransportSocket* SocketFor(const std::string& name, Cluster* cluster) {
 
 // A patch with a transport socket changes nothing else, as in Istio. One that is no part of a cluster's
 // socket matches is dropped: a cluster may not have both.
-void MergeCluster(const Patch& patch, Cluster* cluster, Outcome* outcome) {
+void MergeCluster(const Patch& patch, Cluster* cluster, PatchOutcome* outcome) {
   const auto& from = patch.Value<Cluster>();
   if (!from.has_transport_socket()) return Merge(from, ListsOf(patch), cluster);
   if (TransportSocket* socket = SocketFor(from.transport_socket().name(), cluster)) {
@@ -58,7 +58,7 @@ bool MatchesCluster(const Patch& patch, std::string_view name, const std::vector
 }
 
 bool PatchCluster(const PatchSet& patches, const std::vector<std::string_view>& hosts, Cluster* cluster,
-                  Outcome* outcome) {
+                  PatchOutcome* outcome) {
   for (const Patch* patch : patches.Of(EnvoyFilter::CLUSTER)) {
     if (outcome->Skips(*patch)) continue;
     const bool concerned = !patch->Adds() && MatchesCluster(*patch, cluster->name(), hosts);
@@ -69,7 +69,7 @@ bool PatchCluster(const PatchSet& patches, const std::vector<std::string_view>& 
   return true;
 }
 
-std::vector<const Cluster*> AddedClusters(const PatchSet& patches, Outcome* outcome) {
+std::vector<const Cluster*> AddedClusters(const PatchSet& patches, PatchOutcome* outcome) {
   std::vector<const Cluster*> added;
   for (const Patch* patch : patches.Of(EnvoyFilter::CLUSTER)) {
     if (!patch->Adds()) continue;

@@ -9,7 +9,7 @@ using envoy::config::cluster::v3::Cluster;
 struct Result {
   bool kept = false;
   Cluster cluster;
-  Outcome outcome;
+  PatchOutcome outcome;
 };
 
 Result Apply(const std::string& cluster, const std::string& patches, Side side = Side::kOutbound,
@@ -107,7 +107,7 @@ TEST(PatchClusterTest, PatchThatDoesNotFitIsLeftOutWithTheRestOfItsObject) {
 TEST(PatchClusterTest, Added) {
   const std::string any =
       R"({"applyTo": "CLUSTER", "patch": {"operation": "ADD", "value": {"name": "added"}}})";
-  Outcome outcome;
+  PatchOutcome outcome;
   EXPECT_EQ(AddedClusters(MakeSet(Side::kOutbound, any), &outcome).size(), 1u);
   EXPECT_EQ(AddedClusters(MakeSet(Side::kGateway, any), &outcome).size(), 1u);
   EXPECT_EQ(AddedClusters(MakeSet(Side::kInbound, any), &outcome).size(), 0u);

@@ -16,7 +16,7 @@ namespace fairlead::gen::patch {
 // Merges the packed configuration. An unreadable configuration stays; with another type the patch fails
 // (false).
 inline bool MergeConfig(const Patch& patch, const google::protobuf::Any& from, google::protobuf::Any* out,
-                        Outcome* outcome) {
+                        PatchOutcome* outcome) {
   if (MergeAny(from, out) != AnyMerge::kTypesMismatch) return true;
   outcome->Fail(patch, StrCat("it merges a ", from.type_url(), " into a ", out->type_url()));
   return false;
@@ -25,7 +25,7 @@ inline bool MergeConfig(const Patch& patch, const google::protobuf::Any& from, g
 // Merges a filter's configuration and name. A filter that has none packed (it is discovered, say) stays.
 // True where the filter was changed.
 template <typename Filter>
-bool MergeFilter(const Patch& patch, Filter* filter, Outcome* outcome) {
+bool MergeFilter(const Patch& patch, Filter* filter, PatchOutcome* outcome) {
   if (!filter->has_typed_config()) return false;
   const Filter& from = patch.Value<Filter>();
   if (from.has_typed_config() &&
@@ -38,7 +38,7 @@ bool MergeFilter(const Patch& patch, Filter* filter, Outcome* outcome) {
 
 // Merges the transport socket into one of the same name. Both may lack their configuration.
 template <typename Socket>
-void MergeSocket(const Patch& patch, const Socket& from, Socket* socket, Outcome* outcome) {
+void MergeSocket(const Patch& patch, const Socket& from, Socket* socket, PatchOutcome* outcome) {
   if (!from.has_typed_config() || !socket->has_typed_config()) return;
   MergeConfig(patch, from.typed_config(), socket->mutable_typed_config(), outcome);
 }

@@ -33,7 +33,7 @@ bool Unpack(const Filter& filter, HttpConnectionManager* out) {
 
 class ListenerPatcher {
  public:
-  ListenerPatcher(const PatchSet& patches, Listener* listener, Outcome* outcome)
+  ListenerPatcher(const PatchSet& patches, Listener* listener, PatchOutcome* outcome)
       : patches_(patches), listener_(*listener), outcome_(*outcome) {}
 
   // False: the listener is removed.
@@ -205,16 +205,16 @@ class ListenerPatcher {
 
   const PatchSet& patches_;
   Listener& listener_;
-  Outcome& outcome_;
+  PatchOutcome& outcome_;
 };
 
 }  // namespace
 
-bool PatchListener(const PatchSet& patches, Listener* listener, Outcome* outcome) {
+bool PatchListener(const PatchSet& patches, Listener* listener, PatchOutcome* outcome) {
   return ListenerPatcher(patches, listener, outcome).Run();
 }
 
-std::vector<const Listener*> AddedListeners(const PatchSet& patches, Outcome* outcome) {
+std::vector<const Listener*> AddedListeners(const PatchSet& patches, PatchOutcome* outcome) {
   std::vector<const Listener*> added;
   for (const Patch* patch : patches.Of(EnvoyFilter::LISTENER)) {
     if (!patch->Adds() || outcome->Skips(*patch)) continue;

@@ -57,7 +57,7 @@ class PatchListenerTest : public testing::Test {
   }
 
   Listener listener_;
-  Outcome outcome_;
+  PatchOutcome outcome_;
   bool kept_ = false;
 };
 

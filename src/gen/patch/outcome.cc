@@ -8,7 +8,7 @@
 #include "base/label_values.h"
 #include "base/metrics.h"
 #include "base/strings.h"
-#include "gen/naming/warn_once.h"
+#include "gen/resource/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 
 namespace fairlead::gen::patch {
@@ -121,29 +121,30 @@ Failures& AllFailures() {
 
 }  // namespace
 
-bool Outcome::Skips(const Patch& patch) const {
+bool PatchOutcome::Skips(const Patch& patch) const {
   return std::find(failed_.begin(), failed_.end(), patch.object) != failed_.end();
 }
 
-void Outcome::Fail(const Patch& patch, std::string reason) {
+void PatchOutcome::Fail(const Patch& patch, std::string reason) {
   AddFailed({patch.object});
   failures_.push_back({patch.object, patch.apply_to, std::move(reason)});
 }
 
-void Outcome::AddFailed(const std::vector<config::ConfigPtr>& failed) {
+void PatchOutcome::AddFailed(const std::vector<config::ConfigPtr>& failed) {
   for (const config::ConfigPtr& object : failed) {
     if (std::find(failed_.begin(), failed_.end(), object) == failed_.end()) failed_.push_back(object);
   }
 }
 
-void Outcome::Report() const {
+void PatchOutcome::Report() const {
   for (const auto& [what, applied] : seen_) {
     metrics::Gauge& gauge = Status(*what.first, what.second, "applied");
     if (applied) gauge.Set(1);
     const auto is_it = [&what = what](const Failure& failure) {
       return failure.object == what.first && failure.apply_to == what.second;
     };
-    if (std::none_of(failures_.begin(), failures_.end(), is_it)) AllFailures().Mended(what.first, what.second);
+    if (std::none_of(failures_.begin(), failures_.end(), is_it))
+      AllFailures().Mended(what.first, what.second);
   }
   for (const Failure& failure : failures_) {
     AllFailures().Add(failure.object, failure.apply_to);

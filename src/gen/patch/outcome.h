@@ -13,7 +13,7 @@
 namespace fairlead::gen::patch {
 
 // The outcome of patches on one message, or on the messages of one generation.
-class Outcome {
+class PatchOutcome {
  public:
   // Whether an earlier patch of the same object could not be applied.
   bool Skips(const Patch& patch) const;

@@ -21,7 +21,7 @@ struct Version {
                                          "value": {"name": "a"}}})")),
         patch(ReadPatches(object).front()) {}
   void Report(bool fails) const {
-    Outcome outcome;
+    PatchOutcome outcome;
     outcome.Note(*patch, true);
     if (fails) outcome.Fail(*patch, "it does not fit");
     outcome.Report();

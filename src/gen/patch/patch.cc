@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/strings.h"
-#include "config/lua.h"
-#include "gen/naming/warn_once.h"
+#include "config/read/lua.h"
+#include "gen/resource/warn_once.h"
 #include "istio/networking/v1alpha3/envoy_filter.pb.h"
 #include "proto/json.h"
 

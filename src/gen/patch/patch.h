@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/object.h"
-#include "gen/naming/origins.h"
+#include "gen/resource/origins.h"
 
 namespace google::protobuf {
 class Message;
@@ -72,7 +72,7 @@ struct Patch {
 using PatchPtr = std::shared_ptr<const Patch>;
 
 // The patches of an EnvoyFilter in its order. Unreadable patches are left out and logged once. So are patches
-// with a Lua script that does not compile (config/lua.h).
+// with a Lua script that does not compile (config/read/lua.h).
 using PatchList = std::vector<PatchPtr>;
 PatchList ReadPatches(const config::ConfigPtr& object);
 

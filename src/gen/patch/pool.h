@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "cache/byte_cache.h"
 #include "gen/patch/patch.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::patch {
 

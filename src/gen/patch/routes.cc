@@ -58,7 +58,7 @@ bool MatchesHost(const Patch& patch, const VirtualHost& host) {
 class RoutePatcher {
  public:
   RoutePatcher(const PatchSet& patches, const GatewayPorts* ports, RouteConfiguration* routes,
-               Outcome* outcome)
+               PatchOutcome* outcome)
       : patches_(patches), ports_(ports), routes_(*routes), outcome_(*outcome) {}
 
   void Run() {
@@ -177,13 +177,13 @@ class RoutePatcher {
   const PatchSet& patches_;
   const GatewayPorts* ports_;
   RouteConfiguration& routes_;
-  Outcome& outcome_;
+  PatchOutcome& outcome_;
 };
 
 }  // namespace
 
 void PatchRoutes(const PatchSet& patches, const GatewayPorts* ports, RouteConfiguration* routes,
-                 Outcome* outcome) {
+                 PatchOutcome* outcome) {
   RoutePatcher(patches, ports, routes, outcome).Run();
 }
 

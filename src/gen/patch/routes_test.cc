@@ -32,7 +32,7 @@ RouteConfiguration Apply(const std::string& patches, Side side = Side::kOutbound
                          const std::string& name = "80", const GatewayPorts* ports = nullptr) {
   RouteConfiguration routes = FromJson<RouteConfiguration>(kRoutes);
   routes.set_name(name);
-  Outcome outcome;
+  PatchOutcome outcome;
   PatchRoutes(MakeSet(side, patches), ports, &routes, &outcome);
   return routes;
 }

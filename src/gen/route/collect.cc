@@ -42,7 +42,7 @@ bool IsProxyListener(const mesh::EgressListener& listener) {
 // The services that count, in the order of the names that the table has them by, so that equal sets are equal
 // inputs.
 std::vector<model::ServicePtr> ServicesOnPort(const std::vector<model::ServicePtr>& services,
-                                              const ServiceTable& table, uint32_t port) {
+                                              const RoutedServices& table, uint32_t port) {
   std::vector<std::pair<std::string, model::ServicePtr>> found;
   found.reserve(table.All().size());
   for (const model::ServicePtr& service : services) {
@@ -119,7 +119,7 @@ HostInputsPtr CollectHosts(mesh::View& view, uint32_t port, std::string_view nam
   const std::vector<mesh::VirtualServicePtr>& visible = view.routes().virtual_services[*found];
   auto out = std::make_shared<HostInputs>();
   out->port = IsProxyListener(listener) ? 0 : port;
-  const ServiceTable table(listener.services, out->port);
+  const RoutedServices table(listener.services, out->port);
   out->services = ServicesOnPort(listener.services, table, out->port);
   // On port 80 VirtualServices for hosts outside the mesh count too.
   out->virtual_services = out->port == 80 ? visible : SelectVirtualServices(visible, table);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "gen/route/inputs.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::route {
 

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "envoy/config/route/v3/route.pb.h"
-#include "gen/naming/unknown_answer.h"
 #include "gen/patch/pool.h"
+#include "gen/resource/unknown_answer.h"
 #include "gen/route/build.h"
 #include "gen/route/collect.h"
 #include "gen/route/named_routes.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/interned.h"
-#include "mesh/routing_objects.h"
-#include "mesh/view.h"
+#include "mesh/index/routing_objects.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::route {
 

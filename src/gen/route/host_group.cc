@@ -11,7 +11,7 @@
 #include "gen/route/sessions.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
-#include "mesh/host_map.h"
+#include "mesh/index/host_map.h"
 #include "model/host_name.h"
 #include "proto/messages.h"
 #include "proto/wire.h"
@@ -47,7 +47,7 @@ struct SplitHosts {
 };
 
 void SplitWildcard(const mesh::VirtualService& virtual_service, const std::string& wildcard,
-                   const BestMatches& best, const ServiceTable& table, SplitHosts* out) {
+                   const BestMatches& best, const RoutedServices& table, SplitHosts* out) {
   bool met = false;
   for (const RoutedService& service : table.All()) {
     if (!model::HostsMatch(service.host, wildcard)) continue;
@@ -59,7 +59,7 @@ void SplitWildcard(const mesh::VirtualService& virtual_service, const std::strin
 }
 
 SplitHosts Split(const mesh::VirtualService& virtual_service, Semantics semantics, const BestMatches& best,
-                 const ServiceTable& table) {
+                 const RoutedServices& table) {
   SplitHosts out;
   std::vector<std::string> wildcards;
   for (const std::string& host : virtual_service.spec->hosts()) {
@@ -93,7 +93,7 @@ bool MayRoute(const mesh::VirtualService& virtual_service, const std::vector<con
 
 // An alias stands for the service that it names; a destination without a port means the service's only one,
 // or the port that the request came to. Source: Istio's GetDestinationCluster.
-std::string ClusterOf(const api::Destination& destination, const ServiceTable& table,
+std::string ClusterOf(const api::Destination& destination, const RoutedServices& table,
                       uint32_t listener_port) {
   if (destination.host().empty()) return "UnknownService";
   const RoutedService* service = table.Find(destination.host());
@@ -113,7 +113,7 @@ const api::HTTPRetry* DefaultRetries(const HostInputs& inputs) {
   return mesh.has_default_http_retry_policy() ? &mesh.default_http_retry_policy() : nullptr;
 }
 
-RouteOptions OptionsFor(const HostInputs& inputs, const ServiceTable& table) {
+RouteOptions OptionsFor(const HostInputs& inputs, const RoutedServices& table) {
   static const auto* const kMeshGateway = new StringSet{"mesh"};
   RouteOptions options;
   options.port = inputs.port;
@@ -149,7 +149,7 @@ EncodedRoutes EncodeRoutes(const std::vector<pb::Route>& routes) {
 }
 
 void GroupVirtualService(const mesh::VirtualService& virtual_service, const HostInputs& inputs,
-                         const RouteOptions& options, const BestMatches& best, const ServiceTable& table,
+                         const RouteOptions& options, const BestMatches& best, const RoutedServices& table,
                          std::vector<HostGroup>* out) {
   const EncodedRoutes routes = EncodeRoutes(BuildHttpRoutes(virtual_service, options));
   if (routes->empty()) return;
@@ -201,7 +201,7 @@ class DefaultGroups {
 
 }  // namespace
 
-std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const ServiceTable& table) {
+std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const RoutedServices& table) {
   std::vector<HostGroup> out;
   const RouteOptions options = OptionsFor(inputs, table);
   const BestMatches best = IndexHosts(inputs.virtual_services);
@@ -220,7 +220,7 @@ std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const ServiceTable& 
 }
 
 std::vector<mesh::VirtualServicePtr> SelectVirtualServices(
-    const std::vector<mesh::VirtualServicePtr>& virtual_services, const ServiceTable& table) {
+    const std::vector<mesh::VirtualServicePtr>& virtual_services, const RoutedServices& table) {
   const auto meets = [&table](const std::string& host) {
     const std::string name = AsciiLower(host);
     if (table.Find(name) != nullptr) return true;

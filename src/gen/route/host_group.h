@@ -21,12 +21,12 @@ struct HostGroup {
 
 // All groups of a listener, those of VirtualServices first, in order: where two want a host, the first gets
 // it. Pure; the groups point into `table`. Source: Istio's BuildSidecarVirtualHostWrapper.
-std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const ServiceTable& table);
+std::vector<HostGroup> GroupHosts(const HostInputs& inputs, const RoutedServices& table);
 
 // The VirtualServices with a host that meets one of the services, in their order. Source: Istio's
 // selectVirtualServices.
 std::vector<mesh::VirtualServicePtr> SelectVirtualServices(
-    const std::vector<mesh::VirtualServicePtr>& virtual_services, const ServiceTable& table);
+    const std::vector<mesh::VirtualServicePtr>& virtual_services, const RoutedServices& table);
 
 }  // namespace fairlead::gen::route
 

@@ -8,7 +8,7 @@
 
 #include "envoy/config/route/v3/route_components.pb.h"
 #include "gen/route/route_options.h"
-#include "mesh/routing_objects.h"
+#include "mesh/index/routing_objects.h"
 
 namespace fairlead::gen::route {
 

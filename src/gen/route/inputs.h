@@ -9,10 +9,10 @@
 
 #include "base/interned.h"
 #include "base/labels.h"
-#include "gen/naming/origins.h"
+#include "gen/resource/origins.h"
 #include "gen/route/catch_all.h"
 #include "gen/route/hash_rules.h"
-#include "mesh/routing_objects.h"
+#include "mesh/index/routing_objects.h"
 #include "model/service.h"
 #include "model/service_addresses.h"
 #include "model/settings.h"

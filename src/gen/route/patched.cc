@@ -14,7 +14,7 @@ envoy::config::route::v3::RouteConfiguration* PatchedRouteConfiguration(const pa
   using envoy::config::route::v3::RouteConfiguration;
   auto* message = google::protobuf::Arena::CreateMessage<RouteConfiguration>(arena);
   message->ParseFromString(BuildOutboundRouteConfiguration(inputs.inputs, hosts));
-  patch::Outcome outcome;
+  patch::PatchOutcome outcome;
   patch::PatchRoutes(*inputs.patches, nullptr, message, &outcome);
   outcome.Report();
   return message;

@@ -10,7 +10,7 @@ std::string LookupHost(const model::Service& service, uint32_t port) {
   return port == 0 ? service.hostname.str() : AsciiLower(service.hostname.str());
 }
 
-ServiceTable::ServiceTable(const std::vector<model::ServicePtr>& services, uint32_t port) {
+RoutedServices::RoutedServices(const std::vector<model::ServicePtr>& services, uint32_t port) {
   services_.reserve(services.size());
   by_host_.reserve(services.size());
   for (const model::ServicePtr& service : services) {
@@ -34,7 +34,7 @@ ServiceTable::ServiceTable(const std::vector<model::ServicePtr>& services, uint3
   }
 }
 
-const RoutedService* ServiceTable::Find(std::string_view host) const {
+const RoutedService* RoutedServices::Find(std::string_view host) const {
   const auto found = by_host_.find(host);
   return found == by_host_.end() ? nullptr : &services_[found->second];
 }

@@ -21,10 +21,10 @@ struct RoutedService {
 
 // The services of one listener by host name: one service a host, the later of two. The services must outlive
 // it.
-class ServiceTable {
+class RoutedServices {
  public:
   // Services without the port are left out; port 0 takes all, with all their ports.
-  ServiceTable(const std::vector<model::ServicePtr>& services, uint32_t port);
+  RoutedServices(const std::vector<model::ServicePtr>& services, uint32_t port);
 
   // In the order of their hosts.
   const std::vector<RoutedService>& All() const { return services_; }

@@ -15,10 +15,10 @@
 #include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/sidecar.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
-#include "mesh/policy_index.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/routing_objects.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/policy_index.h"
+#include "mesh/index/routing_objects.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 #include "model/proxy_class.h"
 #include "model/service.h"
 #include "model/settings.h"
@@ -97,10 +97,10 @@ struct TestClient {
   mesh::ProxyScope Scope() const {
     mesh::ProxyScope scope;
     auto of_client = std::make_shared<model::Proxy>(proxy);
-    of_client->cls = model::ClassOf(*of_client);
+    of_client->proxy_class = model::ClassOf(*of_client);
     scope.proxy = std::move(of_client);
     scope.labels = labels;
-    scope.slot = "default";
+    scope.sidecar_key = "default";
     scope.sidecar = std::make_shared<mesh::SidecarScope>(mesh::SidecarScope{imports, virtual_services});
     return scope;
   }

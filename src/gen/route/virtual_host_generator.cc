@@ -9,8 +9,8 @@
 
 #include "base/strings.h"
 #include "gen/generator.h"
-#include "gen/naming/unknown_answer.h"
 #include "gen/patch/pool.h"
+#include "gen/resource/unknown_answer.h"
 #include "gen/route/collect.h"
 #include "gen/route/host_index.h"
 #include "gen/route/route_name.h"

@@ -94,7 +94,7 @@ class Collector {
 }  // namespace
 
 VirtualHosts BuildVirtualHosts(const HostInputs& inputs) {
-  const ServiceTable table(inputs.services, inputs.port);
+  const RoutedServices table(inputs.services, inputs.port);
   const std::vector<HostGroup> groups = GroupHosts(inputs, table);
   Collector collector(inputs, groups);
   for (const HostGroup& group : groups) collector.Add(group);

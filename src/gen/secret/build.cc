@@ -59,7 +59,7 @@ void SetKeyPair(const KeyPair& pair, const Interned& key_provider, tls::TlsCerti
 
 }  // namespace
 
-absl::Status Build(const Inputs& inputs, tls::Secret* out) {
+absl::Status Build(const SecretInputs& inputs, tls::Secret* out) {
   const bool map = inputs.object->kind() == config::Kind::kConfigMap;
   const Data& data = map ? inputs.object->Spec<config::ConfigMapSpec>().data
                          : inputs.object->Spec<config::SecretSpec>().data;

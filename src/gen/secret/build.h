@@ -12,7 +12,7 @@ namespace fairlead::gen::secret {
 
 // A certificate with its key, or roots with their revocation list. NotFound, saying why and no content, where
 // the object does not hold what is asked for. Pure. Source: Istio's toEnvoyTLSSecret, toEnvoyCaSecret.
-absl::Status Build(const Inputs& inputs, envoy::extensions::transport_sockets::tls::v3::Secret* out);
+absl::Status Build(const SecretInputs& inputs, envoy::extensions::transport_sockets::tls::v3::Secret* out);
 
 }  // namespace fairlead::gen::secret
 

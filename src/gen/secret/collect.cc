@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -18,10 +19,12 @@ using config::Kind;
 // Decides name by name, and reads what several names need once.
 class Collector {
  public:
-  Collector(mesh::View& view, const model::PeerIdentity& identity) : view_(view), identity_(identity) {}
+  // `cluster`: of the proxy, where it is not the control plane's own; else "".
+  Collector(mesh::View& view, const model::PeerIdentity& identity, const Interned& cluster)
+      : view_(view), identity_(identity), cluster_(cluster) {}
 
   // Nothing, and no refusal, for what is asked for so that nothing comes.
-  absl::StatusOr<std::optional<Inputs>> Find(const std::string& name) {
+  absl::StatusOr<std::optional<SecretInputs>> Find(const std::string& name) {
     auto parsed = ParseSecretName(name, identity_.ns);
     if (!parsed.ok()) return parsed.status();
     if (parsed->scheme == Scheme::kInvalid) return std::nullopt;
@@ -30,7 +33,7 @@ class Collector {
                                                 identity_.service_account, " may not have it, ",
                                                 WhoseItIs(*parsed)));
     }
-    Inputs inputs;
+    SecretInputs inputs;
     inputs.name = name;
     inputs.roots = parsed->OfRoots();
     inputs.object = FindObject(*parsed);
@@ -71,14 +74,27 @@ class Collector {
     return StrCat("as it is for the account ", Join(accounts, " or "));
   }
 
-  // Roots may have a Secret of their own, "cert-cacert", or lie beside the pair, in "cert".
+  // Roots may have a Secret of their own, "cert-cacert", or lie beside the pair, in "cert". The proxy's own
+  // cluster comes first. Source: Istio's AggregateController.
   config::ConfigPtr FindObject(const SecretName& parsed) {
     std::string_view bare = parsed.name;
     if (bare.ends_with(kRootSuffix)) bare.remove_suffix(kRootSuffix.size());
     if (parsed.scheme == Scheme::kConfigMap) return view_.Object(Kind::kConfigMap, parsed.ns, bare);
+    if (!cluster_.empty()) {
+      if (config::ConfigPtr object = FindThere(parsed.ns, parsed.name)) return object;
+      if (config::ConfigPtr object = parsed.OfRoots() ? FindThere(parsed.ns, bare) : nullptr) return object;
+    }
     config::ConfigPtr object = view_.Object(Kind::kSecret, parsed.ns, parsed.name);
     if (object != nullptr || !parsed.OfRoots()) return object;
     return view_.Object(Kind::kSecret, parsed.ns, bare);
+  }
+
+  // A Secret of the proxy's cluster, where that is another one.
+  config::ConfigPtr FindThere(std::string_view ns, std::string_view name) {
+    const mesh::WrittenObjects::OfKind secrets = view_.Written(Kind::kSecret, cluster_);
+    if (secrets == nullptr) return nullptr;
+    const config::ConfigPtr* object = secrets->Find({Interned(ns), Interned(name)});
+    return object == nullptr ? nullptr : *object;
   }
 
   Interned KeyProvider() {
@@ -93,11 +109,18 @@ class Collector {
 
   mesh::View& view_;
   const model::PeerIdentity& identity_;
+  const Interned cluster_;
   std::optional<std::set<std::string, std::less<>>> of_gateways_;
   std::optional<bool> reads_;
   int explained_ = 0;
   std::optional<Interned> key_provider_;
 };
+
+// Whether the mesh has another cluster of that name.
+bool IsOther(mesh::View& view, const Interned& cluster) {
+  const mesh::WrittenObjects::Clusters others = view.OtherClusters();
+  return others != nullptr && std::find(others->begin(), others->end(), cluster) != others->end();
+}
 
 }  // namespace
 
@@ -108,12 +131,13 @@ Collected Collect(mesh::View& view, const std::vector<std::string>& names) {
     if (!names.empty()) out.refusals.emplace_back("the proxy has not proven who it is");
     return out;
   }
-  const Interned& cluster = view.proxy_class().cluster_id;
-  if (!cluster.empty() && cluster != view.settings(model::SettingsPart::kScopes)->cluster_id) {
+  Interned cluster = view.proxy_class().cluster_id;
+  if (cluster == view.settings(model::SettingsPart::kScopes)->cluster_id) cluster = {};
+  if (!cluster.empty() && !IsOther(view, cluster)) {
     out.refusals.push_back(StrCat("cluster ", cluster.str(), " is not known"));
     return out;
   }
-  Collector collector(view, *identity);
+  Collector collector(view, *identity, cluster);
   for (const std::string& name : names) {
     auto found = collector.Find(name);
     if (!found.ok()) {

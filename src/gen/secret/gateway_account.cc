@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "config/kubernetes_types.h"
-#include "mesh/service_targets.h"
+#include "mesh/view/service_targets.h"
 #include "model/settings.h"
 
 namespace fairlead::gen::secret {
@@ -16,14 +16,23 @@ bool IsOf(const config::ConfigObject& pod, const model::PeerIdentity& identity) 
   return pod.ns() == identity.ns && pod.Spec<config::PodSpec>().service_account == identity.service_account;
 }
 
-bool AnyPodOf(mesh::View& view, const model::PeerIdentity& identity) {
-  const mesh::WrittenObjects::OfKind pods = view.Written(config::Kind::kPod);
+bool AnyPodIn(mesh::View& view, const Interned& cluster, const model::PeerIdentity& identity) {
+  const mesh::WrittenObjects::OfKind pods = view.Written(config::Kind::kPod, cluster);
   if (pods == nullptr) return false;
   auto pod = pods->LowerBound({Interned(identity.ns), {}});
   for (; pod != pods->end() && pod->first.first == identity.ns; ++pod) {
     if (IsOf(*pod->second, identity)) return true;
   }
   return false;
+}
+
+// In any cluster: which one is its own is the proxy's word alone.
+bool AnyPodOf(mesh::View& view, const model::PeerIdentity& identity) {
+  if (AnyPodIn(view, Interned(), identity)) return true;
+  const mesh::WrittenObjects::Clusters others = view.OtherClusters();
+  return others != nullptr && std::any_of(others->begin(), others->end(), [&](const Interned& cluster) {
+           return AnyPodIn(view, cluster, identity);
+         });
 }
 
 bool IsListed(mesh::View& view, const model::PeerIdentity& identity) {

@@ -1,7 +1,7 @@
 #ifndef FAIRLEAD_GEN_SECRET_GATEWAY_ACCOUNT_H_
 #define FAIRLEAD_GEN_SECRET_GATEWAY_ACCOUNT_H_
 
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/peer_identity.h"
 
 namespace fairlead::gen::secret {

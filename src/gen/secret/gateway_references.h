@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gen/secret/secret_name.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "model/peer_identity.h"
 
 namespace fairlead::gen::secret {

@@ -45,7 +45,7 @@ class SecretGenerator final : public Generator {
     Resources out;
     if (names == nullptr) return out;
     const Collected collected = Collect(view, *names);
-    for (const Inputs& inputs : collected.secrets) {
+    for (const SecretInputs& inputs : collected.secrets) {
       cache::ResourcePtr made = cache_.GetOrBuild(inputs, Make);
       if (made != nullptr) out.push_back(std::move(made));
     }
@@ -55,7 +55,7 @@ class SecretGenerator final : public Generator {
   void Sweep(Clock::time_point now) override { cache_.Sweep(now); }
 
  private:
-  static cache::ResourcePtr Make(const Inputs& inputs) {
+  static cache::ResourcePtr Make(const SecretInputs& inputs) {
     tls::Secret secret;
     const std::string object = config::Describe(config::KeyOf(*inputs.object));
     if (const absl::Status status = Build(inputs, &secret); !status.ok()) {
@@ -65,8 +65,8 @@ class SecretGenerator final : public Generator {
     }
     WarnOfCertificate(secret, object);
     const std::string_view kind = inputs.object->kind() == config::Kind::kConfigMap ? "ConfigMap" : "Secret";
-    const cache::Origin origin{OriginKey(kind, inputs.object->ns(), inputs.object->name()),
-                               inputs.object->content_hash()};
+    const cache::ResourceOrigin origin{OriginKey(kind, inputs.object->ns(), inputs.object->name()),
+                                       inputs.object->content_hash()};
     return Encode(inputs.name, secret, Audience::kMany, {origin});
   }
 
@@ -83,7 +83,7 @@ class SecretGenerator final : public Generator {
     sds_log.Warn("secrets that are not sent: {}", text);
   }
 
-  cache::ByteCache<Inputs> cache_;
+  cache::ByteCache<SecretInputs> cache_;
 };
 
 }  // namespace

@@ -7,31 +7,31 @@
 
 #include "base/interned.h"
 #include "config/object.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::secret {
 
 // Everything that one secret is made from.
-struct Inputs {
+struct SecretInputs {
   Interned name;             // as it was asked for
   config::ConfigPtr object;  // the Secret or ConfigMap
   bool roots = false;        // those alone, else certificate and key
   Interned key_provider;     // of the client's ProxyConfig, encoded; "": Envoy works with the key itself
 
-  friend bool operator==(const Inputs&, const Inputs&) = default;
+  friend bool operator==(const SecretInputs&, const SecretInputs&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const Inputs& i) {
+  friend H AbslHashValue(H h, const SecretInputs& i) {
     return H::combine(std::move(h), i.name, i.object, i.roots, i.key_provider);
   }
 };
 
 struct Collected {
-  std::vector<Inputs> secrets;        // in the order of the names
+  std::vector<SecretInputs> secrets;  // in the order of the names
   std::vector<std::string> refusals;  // why the others are not there; no content of secrets
 };
 
-// The secrets of `names` that the client may have: nothing for one that has not proven who it is; those of its
-// namespace for gateways and FAIRLEAD_SECRET_READERS (ReadsSecrets); of other namespaces none, but what a
+// The secrets of `names` that the client may have: nothing for one that has not proven who it is; those of
+// its namespace for gateways and FAIRLEAD_SECRET_READERS (ReadsSecrets); of other namespaces none, but what a
 // Gateway that it serves refers to and may (kubernetes-gateway://), and roots that ConfigMaps hold, which are
 // public. Source: Istio's SecretGen.
 Collected Collect(mesh::View& view, const std::vector<std::string>& names);

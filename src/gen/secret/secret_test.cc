@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/kubernetes_types.h"
+#include "config/read/yaml.h"
 #include "config/tree.h"
-#include "config/yaml.h"
 #include "envoy/extensions/transport_sockets/tls/v3/secret.pb.h"
 #include "gen/generator.h"
 #include "gen/secret/key_pair.h"
@@ -79,14 +79,32 @@ class SecretTest : public mesh::MeshFixture {
     Put(Kind::kReferenceGrant, ns, "grant", std::move(document.tree));
   }
 
+  // The same of the cluster east, as it is written.
+  template <typename Spec>
+  void WriteThere(Kind kind, std::string_view ns, std::string_view name, Spec spec) {
+    config::ObjectMeta meta;
+    meta.ns = ns;
+    meta.name = name;
+    meta.cluster = "east";
+    const auto object = std::make_shared<const config::ConfigObject>(
+        kind, meta, config::Origin(), std::make_shared<const Spec>(std::move(spec)), ++hash_there_);
+    const auto changes = there_.Apply(std::vector<config::ObjectChange>{{config::KeyOf(*object), object}});
+    written_there_ = std::make_shared<const mesh::WrittenObjects>(written_there_.get(), there_, changes);
+    builder_.SetWritten(written_there_);
+  }
+  void PutSecretThere(std::string_view ns, std::string_view name, Data data) {
+    WriteThere(Kind::kSecret, ns, name, config::SecretSpec{"Opaque", std::move(data)});
+  }
+
   // The secrets that a router of `ns` gets, by name.
   std::map<std::string, tls::Secret> Ask(const Names& names, std::string_view ns = "shop",
                                          bool proven = true) {
     auto proxy = std::make_shared<model::Proxy>(*MakeProxy(ns, "gw", "10.0.0.1"));
     proxy->type = type_;
     proxy->metadata.labels = labels_;
+    proxy->metadata.cluster_id = cluster_;
     proxy->metadata.proxy_config = proxy_config_;
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     if (proven) proxy->identity = model::PeerIdentity{trust_domain_, std::string(ns), "gw"};
     const mesh::SnapshotPtr snapshot = Build();
     const auto scope = mesh::ComputeProxyScope(*snapshot, proxy);
@@ -107,6 +125,10 @@ class SecretTest : public mesh::MeshFixture {
     return out;
   }
 
+  std::string cluster_;  // that it says; "": none
+  config::ObjectStore there_;
+  std::shared_ptr<const mesh::WrittenObjects> written_there_;
+  uint64_t hash_there_ = 0;
   std::string trust_domain_ = "cluster.local";  // of proven identities
   model::ProxyType type_ = model::ProxyType::kRouter;
   LabelMap labels_ = {{"app", "gw"}};
@@ -138,6 +160,34 @@ TEST_F(SecretTest, RootsLieBesideThePairOrInASecretOfTheirOwnWithRevocations) {
   got = Ask({"kubernetes://web-cacert"}).at("kubernetes://web-cacert").validation_context();
   EXPECT_EQ(got.trusted_ca().inline_bytes(), "own");
   EXPECT_EQ(got.crl().inline_bytes(), "l");
+}
+
+TEST_F(SecretTest, OfAnotherClusterItsOwnSecretsComeFirst) {
+  PutSecret("shop", "web", {{"tls.crt", "C"}, {"tls.key", "K"}});
+  PutSecret("shop", "both", {{"tls.crt", "C"}, {"tls.key", "K"}});
+  cluster_ = "east";
+  EXPECT_THAT(NamesOf({"kubernetes://web"}), IsEmpty()) << "there is no such cluster";
+  PutSecretThere("shop", "both", {{"tls.crt", "there"}, {"tls.key", "K"}});
+  EXPECT_THAT(NamesOf({"kubernetes://web", "kubernetes://both"}),
+              ElementsAre("kubernetes://both", "kubernetes://web"));
+  EXPECT_EQ(
+      Ask({"kubernetes://both"}).at("kubernetes://both").tls_certificate().certificate_chain().inline_bytes(),
+      "there");
+  cluster_ = "";
+  EXPECT_EQ(
+      Ask({"kubernetes://both"}).at("kubernetes://both").tls_certificate().certificate_chain().inline_bytes(),
+      "C");
+}
+
+TEST_F(SecretTest, APodOfAnyClusterIsNoGatewayByItsWord) {
+  PutSecret("shop", "web", {{"tls.crt", "C"}, {"tls.key", "K"}});
+  EXPECT_THAT(NamesOf({"kubernetes://web"}), ElementsAre("kubernetes://web"));
+  WriteThere(Kind::kPod, "shop", "gw-0", [] {
+    config::PodSpec pod;
+    pod.service_account = "gw";
+    return pod;
+  }());
+  EXPECT_THAT(NamesOf({"kubernetes://web"}), IsEmpty()) << "it is not the pod that it says it is";
 }
 
 TEST_F(SecretTest, AConfigMapHoldsRootsForEverybody) {
@@ -285,7 +335,7 @@ TEST_F(SecretTest, OnlyTheSecretsThatWereReadAreAReasonToMakeThemAnew) {
   auto proxy = std::make_shared<model::Proxy>(*MakeProxy("shop", "gw", "10.0.0.1"));
   proxy->type = model::ProxyType::kRouter;
   proxy->metadata.labels = labels_;
-  proxy->cls = model::ClassOf(*proxy);
+  proxy->proxy_class = model::ClassOf(*proxy);
   proxy->identity = model::PeerIdentity{"", "shop", "gw"};
   const Names names = {"kubernetes://web"};
   const mesh::SnapshotPtr snapshot = Build();

@@ -1,6 +1,6 @@
 #include "gen/security/access.h"
 
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::security {
 namespace {

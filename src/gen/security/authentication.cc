@@ -8,11 +8,11 @@
 #include "base/strings.h"
 #include "envoy/extensions/filters/http/jwt_authn/v3/config.pb.h"
 #include "envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.pb.h"
+#include "gen/hosts/provider_service.h"
 #include "gen/naming/cluster_name.h"
-#include "gen/policy/provider_service.h"
 #include "gen/security/unknown_keys.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 #include "proto/messages.h"
 
 namespace fairlead::gen::security {

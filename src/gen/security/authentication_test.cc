@@ -9,7 +9,7 @@
 #include "istio/security/v1beta1/authorization_policy.pb.h"
 #include "istio/security/v1beta1/request_authentication.pb.h"
 #include "mesh/mesh_fixture.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::security {
 namespace {
@@ -38,7 +38,7 @@ class AuthenticationTest : public mesh::MeshFixture {
     const mesh::SnapshotPtr snapshot = Build();
     auto proxy = std::make_shared<model::Proxy>(*MakeProxy("shop", "web", "10.0.0.1"));
     proxy->type = type;
-    proxy->cls = model::ClassOf(*proxy);
+    proxy->proxy_class = model::ClassOf(*proxy);
     const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*snapshot, proxy);
     mesh::View view({*snapshot, scope.get()});
     auto collected = collect(view);

@@ -1,9 +1,9 @@
 #include "gen/security/authorization.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "base/go_bool.h"
 #include "base/labels.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/security/v1beta1/authorization_policy.pb.h"
@@ -64,11 +64,8 @@ std::vector<std::string> TrustDomainsOf(const Authorization& authorization) {
   return domains;
 }
 
-// What Go's ParseBool takes for true.
 bool IsDryRun(const config::ConfigObject& policy) {
-  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "true", "TRUE", "True"};
-  const std::string_view said = LabelOr(policy.meta().annotations, "istio.io/dry-run");
-  return std::find(kTrue.begin(), kTrue.end(), said) != kTrue.end();
+  return ParseGoBool(LabelOr(policy.meta().annotations, "istio.io/dry-run")).value_or(false);
 }
 
 }  // namespace fairlead::gen::security

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/object.h"
-#include "gen/policy/provider_service.h"
+#include "gen/hosts/provider_service.h"
 #include "model/settings.h"
 
 namespace fairlead::gen::security {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/go_url.h"
 #include "base/strings.h"
 #include "config/check/names.h"
-#include "config/go_url.h"
 #include "envoy/type/v3/http_status.pb.h"
 #include "gen/naming/cluster_name.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
@@ -116,7 +116,7 @@ bool HaveWildcardAlone(const HttpProvider& provider) {
 }
 
 bool IsGoodPrefix(const std::string& prefix) {
-  return prefix.empty() || (prefix.starts_with('/') && config::ParseUrl(prefix));
+  return prefix.empty() || (prefix.starts_with('/') && ParseUrl(prefix));
 }
 
 void SetAnswer(const HttpProvider& provider, http::HttpService* out) {
@@ -186,7 +186,7 @@ std::optional<ExternalAuthorizer> FindAuthorizer(const istio::mesh::v1alpha1::Me
   if (provider == nullptr) return std::nullopt;
   const auto make = [&](const auto& settings, auto build) -> std::optional<ExternalAuthorizer> {
     const std::string host = HostOf(services, settings.service());
-    if (host.empty() || !config::check::WhyNoPort(settings.port()).empty()) return std::nullopt;
+    if (host.empty() || !config::check::PortProblem(settings.port()).empty()) return std::nullopt;
     return build(settings, host, OutboundClusterName(settings.port(), "", host));
   };
   return provider->has_envoy_ext_authz_http() ? make(provider->envoy_ext_authz_http(), OfHttp)

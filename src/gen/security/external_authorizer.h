@@ -7,7 +7,7 @@
 
 #include "envoy/extensions/filters/http/ext_authz/v3/ext_authz.pb.h"
 #include "envoy/extensions/filters/network/ext_authz/v3/ext_authz.pb.h"
-#include "gen/policy/provider_service.h"
+#include "gen/hosts/provider_service.h"
 
 namespace istio::mesh::v1alpha1 {
 class MeshConfig;

@@ -2,7 +2,7 @@
 #define FAIRLEAD_GEN_TELEMETRY_TRACING_H_
 
 #include "gen/telemetry/view.h"
-#include "mesh/view.h"
+#include "mesh/view/view.h"
 
 namespace envoy::extensions::filters::network::http_connection_manager::v3 {
 class HttpConnectionManager;

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "istio/mesh/v1alpha1/config.pb.h"
-#include "mesh/policy_index.h"
+#include "mesh/index/policy_index.h"
 #include "model/settings.h"
 
 namespace fairlead::gen::telemetry {

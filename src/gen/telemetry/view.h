@@ -9,8 +9,8 @@
 #include "base/interned.h"
 #include "base/labels.h"
 #include "config/object.h"
-#include "gen/policy/provider_service.h"
-#include "mesh/view.h"
+#include "gen/hosts/provider_service.h"
+#include "mesh/view/view.h"
 
 namespace fairlead::gen::telemetry {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/go_bool.h"
 #include "base/ip_address.h"
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
@@ -16,13 +17,6 @@ namespace {
 
 using istio::networking::v1alpha3::ServiceEntry;
 using istio::networking::v1alpha3::WorkloadEntry;
-
-bool IsTrue(std::string_view text) {
-  for (std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
-    if (text == yes) return true;
-  }
-  return false;
-}
 
 // Without the label, an entry that has an identity is taken to have a sidecar that can prove it.
 std::string_view TlsModeOf(const LabelMap& labels, const WorkloadEntry& entry) {
@@ -60,7 +54,8 @@ SelectableWorkload Make(const WorkloadEntry& entry, const LabelMap& labels, std:
 }  // namespace
 
 bool IsHealthy(const config::ConfigObject& workload_entry) {
-  if (!IsTrue(LabelOr(workload_entry.meta().annotations, "proxy.istio.io/health-checks-enabled")))
+  if (!ParseGoBool(LabelOr(workload_entry.meta().annotations, "proxy.istio.io/health-checks-enabled"))
+           .value_or(false))
     return true;
   if (workload_entry.status() == nullptr) return false;
   const auto& conditions = workload_entry.status()->conditions;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "mesh/proxy_scope.h"
+#include "mesh/view/proxy_scope.h"
 #include "simulate/command/simulated_call.h"
 #include "simulate/command/simulated_proxy.h"
 #include "simulate/objects.h"
@@ -23,22 +23,22 @@ bool SplitAddress(std::string_view text, std::string* ip, uint32_t* port) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-void Change(const Outcome& outcome, std::string_view what, std::string* value) {
+void Change(const SimulationOutcome& outcome, std::string_view what, std::string* value) {
   if (const std::vector<std::string> now = outcome.Values(what); !now.empty()) *value = now.front();
 }
 
 // What the client's proxy sends to an endpoint.
-Request Onward(const LoadedMesh& mesh, const model::Proxy& client, const Request& request,
-               const Outcome& outcome, const Transport& transport) {
-  Request onward = request;
-  onward.direction = Direction::kInbound;
-  if (request.direction == Direction::kGateway) {
+SimulatedRequest Onward(const LoadedMesh& mesh, const model::Proxy& client, const SimulatedRequest& request,
+                        const SimulationOutcome& outcome, const Transport& transport) {
+  SimulatedRequest onward = request;
+  onward.direction = CallDirection::kInbound;
+  if (request.direction == CallDirection::kGateway) {
     onward.identity = OwnIdentity(*mesh.snapshot->settings, client);
     onward.source_address = client.ip_addresses.empty() ? "" : client.ip_addresses.front();
   }
   Change(outcome, "path", &onward.path);
   Change(outcome, "host", &onward.authority);
-  const bool tcp = outcome.verdict == Verdict::kTcp;
+  const bool tcp = outcome.verdict == CallVerdict::kTcp;
   // A connection with the client's own TLS stays what it is, inside of the sidecar's where it adds some.
   if (transport.tls && request.tls && tcp) onward.application = Application::kTcp;
   if (!transport.tls) {
@@ -62,7 +62,8 @@ std::string SidecarAt(const LoadedMesh& mesh, std::string_view ip) {
   return StrCat(found->name.str(), ".", found->workload->ns.str());
 }
 
-absl::StatusOr<Outcome> Arrive(const LoadedMesh& mesh, const std::string& name, const Request& request) {
+absl::StatusOr<SimulationOutcome> Arrive(const LoadedMesh& mesh, const std::string& name,
+                                         const SimulatedRequest& request) {
   const auto proxy = ChooseProxy(mesh, {.name = name, .file = "", .labels = {}});
   if (!proxy.ok()) return proxy.status();
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh.snapshot, *proxy);
@@ -76,12 +77,12 @@ absl::StatusOr<Outcome> Arrive(const LoadedMesh& mesh, const std::string& name, 
 }  // namespace
 
 std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const model::Proxy& client,
-                                        const Request& request, const Outcome& outcome) {
+                                        const SimulatedRequest& request, const SimulationOutcome& outcome) {
   std::vector<ServerSide> servers;
   std::set<std::string> seen;
   for (const Destination& destination : outcome.destinations) {
     for (const Candidate& candidate : destination.candidates) {
-      Request onward = Onward(mesh, client, request, outcome, candidate.transport);
+      SimulatedRequest onward = Onward(mesh, client, request, outcome, candidate.transport);
       if (!SplitAddress(candidate.address, &onward.destination_address, &onward.destination_port)) continue;
       const std::string proxy = SidecarAt(mesh, onward.destination_address);
       // One transport for all of a cluster's shares, mostly: an endpoint is told once for each.

@@ -13,10 +13,10 @@ namespace fairlead::simulate {
 
 // The outcome of a request at the sidecar of an endpoint.
 struct ServerSide {
-  std::string endpoint;  // "10.1.2.3:8080"
-  std::string proxy;     // "reviews-v1.default"
-  Request request;       // as it arrives there
-  Outcome outcome;
+  std::string endpoint;      // "10.1.2.3:8080"
+  std::string proxy;         // "reviews-v1.default"
+  SimulatedRequest request;  // as it arrives there
+  SimulationOutcome outcome;
 };
 
 // Follows a request to the sidecars of its possible endpoints, with the path, host and TLS from the client's
@@ -24,7 +24,7 @@ struct ServerSide {
 // identity, whatever its caller showed. Endpoints that are no workload with a sidecar in the mesh are left
 // out.
 std::vector<ServerSide> FollowToServers(const LoadedMesh& mesh, const model::Proxy& client,
-                                        const Request& request, const Outcome& outcome);
+                                        const SimulatedRequest& request, const SimulationOutcome& outcome);
 
 }  // namespace fairlead::simulate
 

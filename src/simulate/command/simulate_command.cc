@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "config/no_effect.h"
-#include "mesh/proxy_scope.h"
+#include "config/read/no_effect.h"
+#include "mesh/view/proxy_scope.h"
 #include "simulate/command/mesh_flags.h"
 #include "simulate/command/server_side.h"
 #include "simulate/command/simulated_call.h"
@@ -84,19 +84,19 @@ bool LetIn(const std::vector<ServerSide>& servers) {
 }
 
 // Where nobody has the host or port, whatever the proxy does with the connection leads nowhere.
-void TellMissing(const SimulatedCall& call, Outcome* outcome) {
+void TellMissing(const SimulatedCall& call, SimulationOutcome* outcome) {
   if (call.missing.empty()) return;
   const bool nowhere =
       std::all_of(outcome->destinations.begin(), outcome->destinations.end(), [](const Destination& one) {
         return one.cluster == "PassthroughCluster" || one.cluster == "BlackHoleCluster";
       });
   if (!outcome->reached() || !nowhere) return outcome->notes.push_back(call.missing);
-  outcome->verdict = Verdict::kNobody;
+  outcome->verdict = CallVerdict::kNobody;
   outcome->reason = call.missing;
 }
 
 // What the reader should not take for the cluster's.
-void TellMadeUp(const LoadedMesh& mesh, Outcome* outcome) {
+void TellMadeUp(const LoadedMesh& mesh, SimulationOutcome* outcome) {
   if (!mesh.made_up_pods.empty()) {
     outcome->notes.push_back(
         StrCat("there are no Pods of ", mesh.made_up_pods.size(),
@@ -108,7 +108,7 @@ void TellMadeUp(const LoadedMesh& mesh, Outcome* outcome) {
   }
 }
 
-void TellDoubt(const LoadedMesh& mesh, const std::string& name, Outcome* outcome) {
+void TellDoubt(const LoadedMesh& mesh, const std::string& name, SimulationOutcome* outcome) {
   const size_t dot = name.rfind('.');
   if (dot == name.npos || name.find('~') != name.npos) return;
   std::string note = DoubtAboutGateway(mesh, Interned(name.substr(dot + 1)), Interned(name.substr(0, dot)));
@@ -135,7 +135,7 @@ int Run(const Options& options, const MeshLoader& load, const AskServer& ask) {
   const mesh::ProxyScopePtr scope = mesh::ComputeProxyScope(*mesh->snapshot, *proxy);
   const absl::StatusOr<SimulatedCall> call = MakeCall(options.call, *mesh->snapshot, *scope);
   if (!call.ok()) return Fail(call.status());
-  absl::StatusOr<Outcome> outcome = Simulate(ResourcesOf(*mesh->snapshot, *scope), call->request);
+  absl::StatusOr<SimulationOutcome> outcome = Simulate(ResourcesOf(*mesh->snapshot, *scope), call->request);
   if (!outcome.ok()) return Fail(outcome.status());
   AddMeshObjects(*mesh->snapshot, *scope, mesh->Of(config::Kind::kPeerAuthentication), call->request,
                  &*outcome);

@@ -79,7 +79,7 @@ std::string AuthorityOf(const Url& url) {
   return url.has_port && !is_default ? StrCat(host, ":", url.port) : host;
 }
 
-absl::Status SetHeaders(const CallOptions& options, Request* request) {
+absl::Status SetHeaders(const CallOptions& options, SimulatedRequest* request) {
   for (const std::string& line : options.headers) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos || colon == 0)
@@ -100,7 +100,7 @@ absl::Status SetHeaders(const CallOptions& options, Request* request) {
   return absl::OkStatus();
 }
 
-void SetTls(const CallOptions& options, const Url& url, Request* request) {
+void SetTls(const CallOptions& options, const Url& url, SimulatedRequest* request) {
   const bool by_url = url.scheme == "https" || url.scheme == "tls";
   const bool mutual = options.mutual_tls || !options.identity.empty();
   if (!by_url && !mutual && options.server_name.empty() && options.alpn.empty()) return;
@@ -109,7 +109,7 @@ void SetTls(const CallOptions& options, const Url& url, Request* request) {
   // There is no SNI for an address.
   request->tls->server_name = IsIpAddress(url.host) ? "" : url.host;
   if (!options.server_name.empty()) request->tls->server_name = options.server_name;
-  if (mutual && request->direction != Direction::kGateway) {
+  if (mutual && request->direction != CallDirection::kGateway) {
     request->tls->alpn = MeshProtocols(request->application);
   } else if (request->is_http()) {
     request->tls->alpn = {"h2", "http/1.1"};
@@ -125,10 +125,10 @@ Application ApplicationOf(const CallOptions& options, const Url& url) {
 
 // Where the workload itself listens: the container's port where the URL names a service of it. A gateway is
 // called by other names than its service's.
-uint32_t TargetPort(const Url& url, const mesh::ProxyScope& scope, Direction direction) {
+uint32_t TargetPort(const Url& url, const mesh::ProxyScope& scope, CallDirection direction) {
   for (const mesh::ServiceTarget& target : *scope.targets) {
     const std::string_view host = target.service->hostname.str();
-    const bool named = direction == Direction::kGateway || host == url.host ||
+    const bool named = direction == CallDirection::kGateway || host == url.host ||
                        (host.starts_with(url.host) && host[url.host.size()] == '.');
     if (named && target.port->port == url.port) return target.target_port;
   }
@@ -146,8 +146,8 @@ const std::string& OwnAddress(const model::Proxy& proxy, std::string_view other)
 
 absl::Status SetDestination(const CallOptions& options, const Url& url, const mesh::MeshSnapshot& snapshot,
                             const mesh::ProxyScope& scope, SimulatedCall* call) {
-  Request& request = call->request;
-  if (request.direction != Direction::kOutbound) {
+  SimulatedRequest& request = call->request;
+  if (request.direction != CallDirection::kOutbound) {
     request.destination_address = scope.proxy->ip_addresses.front();
     request.destination_port = TargetPort(url, scope, request.direction);
   } else {
@@ -157,14 +157,14 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
     absl::Status status =
         ParseHostPort(options.destination, &request.destination_address, &request.destination_port);
     if (!status.ok()) return status;
-  } else if (request.direction == Direction::kOutbound) {
+  } else if (request.direction == CallDirection::kOutbound) {
     ResolvedName resolved = ResolveName(snapshot, scope, url.host);
     request.destination_address = std::move(resolved.address);
     if (!resolved.note.empty()) call->notes.push_back(std::move(resolved.note));
     call->missing = MissingTarget(snapshot, scope, url.host, url.port);
   }
   if (request.destination_port == 0) return absl::InvalidArgumentError("the URL needs a port");
-  if (request.direction == Direction::kOutbound)
+  if (request.direction == CallDirection::kOutbound)
     request.source_address = OwnAddress(*scope.proxy, request.destination_address);
   if (!options.source.empty()) request.source_address = options.source;
   return absl::OkStatus();
@@ -172,13 +172,14 @@ absl::Status SetDestination(const CallOptions& options, const Url& url, const me
 
 // Who sends: outbound the workload itself, inbound who it is said to be.
 absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& snapshot,
-                         const mesh::ProxyScope& scope, Request* request, std::vector<std::string>* notes) {
+                         const mesh::ProxyScope& scope, SimulatedRequest* request,
+                         std::vector<std::string>* notes) {
   const std::string& trust_domain = snapshot.settings->trust_domain;
-  if (request->direction == Direction::kOutbound) {
+  if (request->direction == CallDirection::kOutbound) {
     request->identity = OwnIdentity(*snapshot.settings, *scope.proxy);
   }
   if (options.identity.empty()) {
-    if (options.mutual_tls && request->direction != Direction::kOutbound)
+    if (options.mutual_tls && request->direction != CallDirection::kOutbound)
       notes->emplace_back("the peer has no identity (--as): policies with identities do not match");
     return absl::OkStatus();
   }
@@ -195,7 +196,7 @@ absl::Status SetIdentity(const CallOptions& options, const mesh::MeshSnapshot& s
   return absl::OkStatus();
 }
 
-absl::Status SetClaims(const CallOptions& options, Request* request) {
+absl::Status SetClaims(const CallOptions& options, SimulatedRequest* request) {
   request->time =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
@@ -252,9 +253,9 @@ absl::StatusOr<SimulatedCall> MakeCall(const CallOptions& options, const mesh::M
   const absl::StatusOr<Url> url = ParseUrl(options.url);
   if (!url.ok()) return url.status();
   SimulatedCall call;
-  Request& request = call.request;
-  request.direction = options.inbound ? Direction::kInbound : Direction::kOutbound;
-  if (scope.proxy->type == model::ProxyType::kRouter) request.direction = Direction::kGateway;
+  SimulatedRequest& request = call.request;
+  request.direction = options.inbound ? CallDirection::kInbound : CallDirection::kOutbound;
+  if (scope.proxy->type == model::ProxyType::kRouter) request.direction = CallDirection::kGateway;
   request.application = ApplicationOf(options, *url);
   request.authority = AuthorityOf(*url);
   request.path = url->path;

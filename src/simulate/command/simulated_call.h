@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "mesh/proxy_scope.h"
-#include "mesh/snapshot.h"
+#include "mesh/index/snapshot.h"
+#include "mesh/view/proxy_scope.h"
 #include "simulate/request.h"
 
 namespace CLI {
@@ -27,8 +27,8 @@ struct CallOptions {
   std::string destination;        // IP, IP:PORT or [IP]:PORT, over what the URL's host resolves to
   std::string source;             // IP
   std::string identity;           // SPIFFE URI or NAMESPACE/SERVICEACCOUNT of the peer; means mutual TLS
-  std::string claims;             // JSON, see Request::claims
-  double draw = 0;                // see Request::draw
+  std::string claims;             // JSON, see SimulatedRequest::claims
+  double draw = 0;                // see SimulatedRequest::draw
 };
 
 // Adds the call's flags and its URL to a command. The options must outlive the parsing.
@@ -42,7 +42,7 @@ std::string OwnIdentity(const model::Settings& settings, const model::Proxy& pro
 std::vector<std::string> MeshProtocols(Application application);
 
 struct SimulatedCall {
-  Request request;
+  SimulatedRequest request;
   std::vector<std::string> notes;  // what was guessed
   std::string missing;             // why nobody answers there (see MissingTarget); "" where somebody may
 };

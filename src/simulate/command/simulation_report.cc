@@ -19,14 +19,14 @@ std::string AddressText(std::string_view ip, uint32_t port) {
   return StrCat(v6 ? "[" : "", ip, v6 ? "]:" : ":", port);
 }
 
-std::string RequestText(const Request& request) {
+std::string RequestText(const SimulatedRequest& request) {
   const std::string what =
       request.is_http() ? StrCat(request.method, " ", request.authority, request.path) : std::string("TCP");
   const std::string tls = !request.tls                      ? ""
                           : request.tls->client_certificate ? " over mutual TLS"
                                                             : " over TLS";
   const std::string_view where =
-      request.direction == Direction::kGateway ? "at the gateway" : NameOf(request.direction);
+      request.direction == CallDirection::kGateway ? "at the gateway" : NameOf(request.direction);
   return StrCat(what, tls, " ", where, " to ",
                 AddressText(request.destination_address, request.destination_port));
 }
@@ -127,7 +127,7 @@ json ToJson(const LoadedMesh& mesh, const Destination& destination) {
           {"endpoints", std::move(endpoints)}};
 }
 
-json ToJson(const Request& request) {
+json ToJson(const SimulatedRequest& request) {
   json headers = json::array();
   for (const auto& [name, value] : request.headers) headers.push_back({{"name", name}, {"value", value}});
   json out = {{"direction", NameOf(request.direction)},
@@ -186,7 +186,7 @@ json ObjectsToJson(const Simulation& simulation) {
 }  // namespace
 
 void PrintReport(const Simulation& simulation, std::ostream& out) {
-  const Outcome& outcome = simulation.outcome;
+  const SimulationOutcome& outcome = simulation.outcome;
   out << "request  " << RequestText(simulation.request) << "\n";
   const std::string made = MadeUpOf(simulation);
   out << "proxy    " << simulation.proxy.id << (made.empty() ? "" : StrCat("  made up from ", made)) << "\n";
@@ -205,7 +205,7 @@ void PrintReport(const Simulation& simulation, std::ostream& out) {
 }
 
 json ToJson(const Simulation& simulation) {
-  const Outcome& outcome = simulation.outcome;
+  const SimulationOutcome& outcome = simulation.outcome;
   json destinations = json::array();
   for (const Destination& one : outcome.destinations) destinations.push_back(ToJson(simulation.mesh, one));
   return {{"reached", outcome.reached()},

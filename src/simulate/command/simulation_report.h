@@ -18,8 +18,8 @@ namespace fairlead::simulate {
 struct Simulation {
   const LoadedMesh& mesh;
   const model::Proxy& proxy;
-  const Request& request;
-  const Outcome& outcome;
+  const SimulatedRequest& request;
+  const SimulationOutcome& outcome;
   const std::vector<ServerSide>& servers;  // where asked for
   const std::vector<std::string>& live;    // what proxies run instead (see LiveState)
 };

@@ -3,6 +3,7 @@
 
 #include <httplib.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -14,7 +15,7 @@
 #include <vector>
 
 // For tests: what of a Kubernetes API server sources need. Lists in chunks, watches with bookmarks, versions
-// that are forgotten, discovery; over HTTP/1.1 in plaintext.
+// that are forgotten, discovery, and single objects that are read and written; over HTTP/1.1 in plaintext.
 namespace fairlead::source {
 
 class ApiServerFake {
@@ -43,8 +44,14 @@ class ApiServerFake {
   void Hang(bool hang);
   // Whether discovery is aggregated.
   void SetAggregated(bool aggregated);
+  // The next requests that write are answered so, one each; with 429 comes a Retry-After of a second.
+  void RefuseWrites(int status, int count);
+  // Writes are answered later by that.
+  void DelayWrites(std::chrono::milliseconds delay);
+  // An object as it is now, as JSON; "": there is none.
+  std::string Get(const std::string& path, const std::string& ns, const std::string& name);
 
-  // "GET /api/v1/pods?limit=500", all so far.
+  // "GET /api/v1/pods?limit=500", all so far; writes too.
   std::vector<std::string> Requests();
   size_t CountRequests(std::string_view part);
   // The value of the Authorization header of the last request.
@@ -56,6 +63,10 @@ class ApiServerFake {
     std::string path, text;
   };
   void Answer(const httplib::Request& request, httplib::Response& response);
+  // Of one object, below its collection: `method` is that of HTTP.
+  void AnswerObject(const std::string& method, const httplib::Request& request, httplib::Response& response);
+  void Change(const std::string& method, const std::string& path, const std::string& place,
+              const httplib::Request& request, httplib::Response& response);
   void List(const std::string& path, const httplib::Request& request, httplib::Response& response);
   void Watch(const std::string& path, const httplib::Request& request, httplib::Response& response);
   bool WriteEvents(const std::string& path, uint64_t* version, uint64_t cut, httplib::DataSink& sink);
@@ -77,6 +88,8 @@ class ApiServerFake {
   std::map<std::string, std::map<std::string, std::string>> collections_;
   std::vector<Event> events_;
   std::map<std::string, int> refusals_;
+  int write_refusal_ = 0, write_refusals_ = 0;
+  std::chrono::milliseconds write_delay_{0};
   std::vector<std::string> requests_;
   std::string authorization_;
 };

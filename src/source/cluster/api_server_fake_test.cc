@@ -32,9 +32,20 @@ ApiServerFake::ApiServerFake() {
   server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
     Answer(request, response);
   });
+  const auto write = [this](const char* method) {
+    return [this, method](const httplib::Request& request, httplib::Response& response) {
+      AnswerObject(method, request, response);
+    };
+  };
+  server_.Post(".*", write("POST"));
+  server_.Put(".*", write("PUT"));
+  server_.Patch(".*", write("PATCH"));
+  server_.Delete(".*", write("DELETE"));
   collections_[kDefinitions];
   port_ = server_.bind_to_any_port("127.0.0.1");
   thread_ = std::thread([this] { server_.listen_after_bind(); });
+  while (!server_.is_running())  // a stop before that would be none
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 ApiServerFake::~ApiServerFake() {
@@ -209,8 +220,9 @@ void ApiServerFake::Answer(const httplib::Request& request, httplib::Response& r
   });
   if (resources) return response.set_content(Resources(Parts(path + "/").first), kJson);
   if (!collections_.contains(path)) {
-    response.status = 404;
-    return response.set_content("404 page not found\n", "text/plain");
+    requests_.pop_back();
+    lock.unlock();
+    return AnswerObject("GET", request, response);
   }
   if (request.get_param_value("watch") != "1") return List(path, request, response);
   lock.unlock();

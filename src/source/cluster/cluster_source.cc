@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
-#include "config/json_fields.h"
-#include "config/no_effect.h"
+#include "config/read/json_fields.h"
+#include "config/read/no_effect.h"
 
 namespace fairlead::source {
 namespace {
@@ -68,7 +68,9 @@ class ClusterSource::Definitions : public kube::ListWatch::Receiver {
 
 // One kind that the server has, or had.
 struct ClusterSource::Reflector {
-  Reflector(const KindInfo& kind, const Options& options) : copy(kind, options.cluster, options.deny_lost) {}
+  Reflector(const KindInfo& kind, const Options& options)
+      : copy(kind, options.cluster, options.deny_lost,
+             kind.group.ends_with("istio.io") ? options.revision : std::string()) {}
   KindCopy copy;
   std::string api_version;        // "": it is not served
   kube::WatchLoop::Id watch = 0;  // 0: likewise
@@ -114,15 +116,21 @@ void ClusterSource::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+// Whether definitions cannot be watched.
+bool ClusterSource::MustAskAgain() const {
+  const kube::ListWatch* watch = loop_.Find(definitions_->watch);
+  return watch != nullptr &&
+         (watch->trouble() == Trouble::kForbidden || watch->trouble() == Trouble::kNotServed);
+}
+
 void ClusterSource::Run() {
   if (!Discover()) return;
   definitions_ = std::make_unique<Definitions>(&served_);
-  definitions_->watch = loop_.Add(kube::kDefinitionsPath, &kube::DefinitionFields(), definitions_.get());
+  if (options_.watch_definitions)
+    definitions_->watch = loop_.Add(kube::kDefinitionsPath, &kube::DefinitionFields(), definitions_.get());
   Reconcile();
   do {
-    const kube::ListWatch* watch = loop_.Find(definitions_->watch);
-    const bool blind = watch->trouble() == Trouble::kForbidden || watch->trouble() == Trouble::kNotServed;
-    if (blind && discovered_ + options_.rediscover <= kube::ListWatch::Clock::now()) {
+    if (MustAskAgain() && discovered_ + options_.rediscover <= kube::ListWatch::Clock::now()) {
       discovered_ = kube::ListWatch::Clock::now();
       if (AskWhatIsServed().ok()) Reconcile();
     }
@@ -249,8 +257,7 @@ void ClusterSource::Flush() {
 
 bool ClusterSource::HasSynced(std::vector<std::string>* awaited) const {
   const kube::ListWatch* definitions = loop_.Find(definitions_->watch);
-  if (!definitions->synced() && definitions->trouble() != Trouble::kForbidden &&
-      definitions->trouble() != Trouble::kNotServed)
+  if (definitions != nullptr && !definitions->synced() && !MustAskAgain())
     awaited->push_back(StrCat("CustomResourceDefinition ", definitions->trouble_text()));
   for (const auto& [kind, reflector] : reflectors_) {
     const kube::ListWatch* watch = loop_.Find(reflector->watch);

@@ -32,7 +32,12 @@ class ClusterSource : public Source {
     std::set<config::Kind> ignored = {};
     std::vector<config::Kind> acted_on = {};  // as FileSource::Options has it
     bool deny_lost = false;                   // see KindCopy
+    // Of Istio's kinds, objects with the label istio.io/rev of another revision are not there; "": all are.
+    // Source: Istio's crdclient and LabelsInRevision.
+    std::string revision = {};
     kube::WatchLoop::Options loop = {};
+    // Whether CustomResourceDefinitions are watched; without, the kinds are those that are served at first.
+    bool watch_definitions = true;
     // Where definitions may not be watched: how often to ask for what is served.
     std::chrono::milliseconds rediscover{30'000};
   };
@@ -52,6 +57,7 @@ class ClusterSource : public Source {
   using Time = kube::ListWatch::Time;
 
   void Run();
+  bool MustAskAgain() const;
   bool Discover();
   absl::Status AskWhatIsServed();
   absl::Status AskGroups(config::Node groups);

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/eventually_fixture.h"
 #include "base/strings.h"
 #include "source/cluster/api_server_fake.h"
 #include "source/file/source_fake.h"
@@ -50,13 +51,6 @@ class ClusterSourceTest : public ::testing::Test {
                 StrCat(R"("labels":{"v":")", v, R"("})"));
   }
   // Not all that is waited for is said to the sink.
-  static bool Eventually(const std::function<bool()>& holds) {
-    for (int i = 0; i < 500; ++i) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(10ms);
-    }
-    return false;
-  }
   bool WaitForRequest(std::string_view part, size_t count = 1) {
     return Eventually([&] { return server_.CountRequests(part) >= count; });
   }
@@ -267,6 +261,35 @@ TEST_F(ClusterSourceTest, RequestsShowWhoAsks) {
   options_.access.token = "t0ken";
   StartAndSync();
   EXPECT_EQ(server_.authorization(), "Bearer t0ken");
+}
+
+TEST_F(ClusterSourceTest, IstiosObjectsOfAnotherRevisionAreNotThere) {
+  options_.revision = "canary";
+  server_.Define("networking.istio.io", "v1", "virtualservices");
+  const auto put = [this](const std::string& name, const std::string& revision) {
+    server_.Put(kVirtualServices, "n", name, R"("spec":{"hosts":["web"]})",
+                revision.empty() ? "" : StrCat(R"("labels":{"istio.io/rev":")", revision, R"("})"));
+  };
+  put("own", "canary");
+  put("other", "stable");
+  put("all", "");
+  server_.Put(kNamespaces, "", "labelled", "", R"("labels":{"istio.io/rev":"stable"})");
+  StartAndSync();
+  EXPECT_TRUE(WaitUntilThere("own") && WaitUntilThere("all"));
+  EXPECT_TRUE(WaitUntilThere("labelled")) << "Kubernetes' own kinds are everybody's";
+  EXPECT_EQ(sink_.Find("other"), nullptr);
+  put("own", "stable");
+  put("other", "canary");
+  EXPECT_TRUE(WaitUntilGone("own"));
+  EXPECT_TRUE(WaitUntilThere("other"));
+}
+
+TEST_F(ClusterSourceTest, WithoutARevisionAllObjectsAreThere) {
+  server_.Define("networking.istio.io", "v1", "virtualservices");
+  server_.Put(kVirtualServices, "n", "other", R"("spec":{"hosts":["web"]})",
+              R"("labels":{"istio.io/rev":"stable"})");
+  StartAndSync();
+  EXPECT_TRUE(WaitUntilThere("other"));
 }
 
 TEST_F(ClusterSourceTest, AtRestNothingIsAsked) {

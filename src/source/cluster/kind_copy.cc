@@ -23,7 +23,14 @@ config::Diagnostic LostPolicyDiagnostic(const config::ObjectKey& key, const conf
 
 }  // namespace
 
+bool KindCopy::IsOfOtherRevision(config::Node object) const {
+  if (revision_.empty()) return false;
+  const config::Node label = object.Find("metadata").Find("labels").Find("istio.io/rev");
+  return label && label.text() != revision_;
+}
+
 void KindCopy::OnObject(config::Node object) {
+  if (IsOfOtherRevision(object)) return OnGone(object);
   config::StoredObject stored = config::ReadStored(kind_, api_version_, object, cluster_);
   if (!stored.key) return;  // no API server has such a one
   Entry& entry = entries_[*stored.key];

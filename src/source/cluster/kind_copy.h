@@ -9,7 +9,7 @@
 #include "config/diagnostic.h"
 #include "config/kind.h"
 #include "config/object.h"
-#include "config/stored_object.h"
+#include "config/read/stored_object.h"
 #include "kube/list_watch.h"
 
 namespace fairlead::source {
@@ -19,8 +19,9 @@ namespace fairlead::source {
 class KindCopy : public kube::ListWatch::Receiver {
  public:
   // `deny_lost`: a policy that cannot be read and has no earlier version denies all requests meanwhile.
-  KindCopy(const config::KindInfo& kind, Interned cluster, bool deny_lost)
-      : kind_(kind), cluster_(std::move(cluster)), deny_lost_(deny_lost) {}
+  // `revision`: objects with the label istio.io/rev of another one are not there; "": all are.
+  KindCopy(const config::KindInfo& kind, Interned cluster, bool deny_lost, std::string revision = "")
+      : kind_(kind), cluster_(std::move(cluster)), deny_lost_(deny_lost), revision_(std::move(revision)) {}
 
   // "networking.istio.io/v1": what the objects come in from now on.
   void SetApiVersion(std::string api_version) { api_version_ = std::move(api_version); }
@@ -46,6 +47,7 @@ class KindCopy : public kube::ListWatch::Receiver {
     config::ConfigPtr denial;  // in place of a policy that cannot be read; else null
     uint64_t list = 0;         // that had it last
   };
+  bool IsOfOtherRevision(config::Node object) const;
   void Put(Entry& entry, config::StoredObject stored);
   void Deny(Entry& entry, config::ConfigPtr denial);
   void Drop(const config::ObjectKey& key, Entry& entry);
@@ -54,6 +56,7 @@ class KindCopy : public kube::ListWatch::Receiver {
   const config::KindInfo& kind_;
   const Interned cluster_;
   const bool deny_lost_;
+  const std::string revision_;
   std::string api_version_;
   std::map<config::ObjectKey, Entry> entries_;
   uint64_t list_ = 0;

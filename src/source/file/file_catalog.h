@@ -13,8 +13,8 @@
 #include "absl/container/inlined_vector.h"
 #include "config/diagnostic.h"
 #include "config/lost_policy.h"
-#include "config/manifests.h"
 #include "config/object.h"
+#include "config/read/manifests.h"
 
 namespace fairlead::source {
 

@@ -12,8 +12,8 @@
 #include "base/metrics.h"
 #include "base/strings.h"
 #include "base/thread.h"
-#include "config/manifests.h"
-#include "config/no_effect.h"
+#include "config/read/manifests.h"
+#include "config/read/no_effect.h"
 #include "source/file/parsed_file.h"
 
 namespace fairlead::source {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/hash.h"
-#include "config/manifests.h"
+#include "config/read/manifests.h"
 #include "source/file/file_catalog.h"
 #include "source/file/folder_watcher.h"
 #include "source/file/last_good.h"
@@ -31,8 +31,8 @@ absl::StatusOr<ParsedFile> ParseFile(const std::string& path, const LastGood* ke
 
 // In the order of the changes; nothing for files that are gone.
 using ParsedFiles = std::vector<std::optional<absl::StatusOr<ParsedFile>>>;
-// With so many threads at most: each takes one file after another, and there are fewer where the system has no
-// more to give.
+// With so many threads at most: each takes one file after another, and there are fewer where the system has
+// no more to give.
 ParsedFiles ParseAll(const std::vector<FileChange>& changes, int threads, const LastGood* kept);
 
 // What was good and no longer is, by a change of the rules or because it was damaged, is left out.

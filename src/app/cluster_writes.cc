@@ -1,0 +1,156 @@
+#include "app/cluster_writes.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "base/strings.h"
+#include "gateway_api/names.h"
+
+namespace fairlead::app {
+namespace {
+
+using config::Kind;
+using controllers::Election;
+
+// Two replicas of one name would both lead. Source: Istio's newLeaderElection.
+std::string IdentityOf(const Environment& environment) {
+  if (!environment.pod_name.empty()) return environment.pod_name;
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, HOST_NAME_MAX);
+  return StrCat("unknown-", host);
+}
+
+kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
+  kube::ApiWriter::Options options;
+  options.per_second = discovery.api_rate;
+  options.burst = discovery.api_burst;
+  options.seed = std::random_device()();
+  return options;
+}
+
+}  // namespace
+
+ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access,
+                             fetch::Client* client, Sources sources)
+    : environment_(options.environment),
+      ns_(options.ns),
+      identity_(IdentityOf(options.environment)),
+      writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), std::move(access), client)) {
+  controllers::StatusWriter::Options statuses;
+  statuses.statuses = std::move(sources.statuses);
+  statuses.verdicts = sources.verdicts;
+  statuses.leads = [this](Kind kind) { return LeadsIn(kind); };
+  statuses_ = std::make_unique<controllers::StatusWriter>(std::move(statuses), writer_.get());
+  MakeSweep(sources);
+  MakeRootWriter(sources);
+  const auto look_at_statuses = [this] { statuses_->OnLeading(); };
+  gateways_ = MakeElection(controllers::kGatewayStatusLock, look_at_statuses, /*per_revision=*/true);
+  ingresses_ = MakeElection(controllers::kIngressLock, look_at_statuses);
+  addresses_ = MakeElection(controllers::kAddressLock, look_at_statuses);
+  others_ = MakeElection(controllers::kStatusLock, [this] {
+    statuses_->OnLeading();
+    sweep_->OnLeading();
+  });
+  roots_lock_ = MakeElection(controllers::kNamespaceLock, [this] {
+    if (roots_ != nullptr) roots_->OnLeading();
+    if (bundles_ != nullptr) bundles_->OnLeading();
+  });
+  for (const auto* one : {&gateways_, &ingresses_, &addresses_, &others_, &roots_lock_})
+    elections_.push_back(one->get());
+}
+
+void ClusterWrites::MakeSweep(const Sources& sources) {
+  controllers::VerdictSweep::Options options;
+  options.leads = [this] { return !stopping_ && others_->Leads(); };
+  options.objects = [view = sources.view] { return view().objects; };
+  options.verdicts = sources.verdicts;
+  options.found = [this](const config::ConfigPtr& object) { statuses_->OnVerdictFound(object); };
+  sweep_ = std::make_unique<controllers::VerdictSweep>(std::move(options), writer_.get());
+}
+
+// In the one place or in the other. Source: Istio's ENABLE_CLUSTER_TRUST_BUNDLE_API.
+void ClusterWrites::MakeRootWriter(const Sources& sources) {
+  const auto leads = [this] { return LeadsInRoots(); };
+  if (environment_.trust_bundles) {
+    controllers::TrustBundleWriter::Options options;
+    options.leads = leads;
+    bundles_ = std::make_unique<controllers::TrustBundleWriter>(std::move(options), writer_.get());
+    return;
+  }
+  controllers::RootWriter::Options options;
+  options.config_map = environment_.root_config_map;
+  options.only_namespace = environment_.only_namespace;
+  options.view = sources.view;
+  options.leads = leads;
+  roots_ = std::make_unique<controllers::RootWriter>(std::move(options), writer_.get());
+}
+
+void ClusterWrites::SetRoots(const std::string& roots) {
+  if (roots_ != nullptr) roots_->SetRoots(roots);
+  if (bundles_ != nullptr) bundles_->SetRoots(roots);
+}
+
+ClusterWrites::~ClusterWrites() { Stop(); }
+
+controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool per_revision) const {
+  controllers::ElectionOptions options;
+  options.ns = ns_;
+  options.lock = lock;
+  options.identity = identity_;
+  // The statuses of a revision are its own; of everything else there is one.
+  const std::string& revision = environment_.revision;
+  options.revision = per_revision || revision.empty() ? std::string(gateway_api::kRevision) : revision;
+  options.per_revision = per_revision;
+  options.enabled = environment_.leader_election;
+  options.seed = std::random_device()();
+  return options;
+}
+
+std::unique_ptr<Election> ClusterWrites::MakeElection(const char* lock, std::function<void()> won,
+                                                      bool per_revision) {
+  Election::Callbacks callbacks{.won = std::move(won), .lost = nullptr};
+  return std::make_unique<Election>(ElectionOf(lock, per_revision), writer_.get(), std::move(callbacks));
+}
+
+bool ClusterWrites::LeadsIn(Kind kind) const {
+  if (stopping_) return false;
+  if (kind == Kind::kIngress) return ingresses_->Leads();
+  if (kind == Kind::kServiceEntry) return addresses_->Leads();
+  if (config::InfoOf(kind).payload != config::PayloadType::kTree) return others_->Leads();
+  return environment_.gateway_statuses && gateways_->Leads();
+}
+
+void ClusterWrites::OnPublished() {
+  if (stopping_) return;
+  if (!started_.exchange(true)) {
+    for (Election* election : elections_) election->Start();
+  }
+  statuses_->OnPublished();
+  if (roots_ != nullptr) roots_->OnPublished();
+}
+
+void ClusterWrites::Stop() {
+  stopping_ = true;
+  if (stopped_.exchange(true)) return;
+  std::mutex mutex;
+  std::condition_variable released;
+  size_t left = elections_.size();
+  const auto done = [&] {
+    std::lock_guard lock(mutex);
+    --left;
+    released.notify_all();
+  };
+  for (Election* election : elections_) election->Release(done);
+  {
+    std::unique_lock lock(mutex);
+    released.wait(lock, [&] { return left == 0; });
+  }
+  writer_->Stop();
+}
+
+}  // namespace fairlead::app

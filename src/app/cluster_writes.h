@@ -1,0 +1,70 @@
+#ifndef FAIRLEAD_APP_CLUSTER_WRITES_H_
+#define FAIRLEAD_APP_CLUSTER_WRITES_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/discovery_options.h"
+#include "config/kind.h"
+#include "controllers/election.h"
+#include "controllers/root_writer.h"
+#include "controllers/status_writer.h"
+#include "controllers/trust_bundle_writer.h"
+#include "controllers/verdict_sweep.h"
+#include "fetch/client.h"
+#include "gateway_api/status/status_board.h"
+#include "kube/access.h"
+#include "kube/api_writer.h"
+
+namespace fairlead::app {
+
+// All that `fairlead discovery` writes into the API server which it reads, and which of several replicas
+// does.
+class ClusterWrites {
+ public:
+  struct Sources {
+    std::function<gateway_api::Statuses()> statuses;
+    std::vector<gateway_api::VerdictCondition> verdicts;  // see StatusBoard
+    std::function<controllers::RootWriter::View()> view;
+  };
+  // The client must outlive it.
+  ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access, fetch::Client* client,
+                Sources sources);
+  ~ClusterWrites();  // as Stop()
+
+  // The mesh, or what proxies say of it, has changed; the first time all of it begins. Thread-safe.
+  void OnPublished();
+  // The roots that workloads are to trust, in PEM, from now on. Thread-safe.
+  void SetRoots(const std::string& roots);
+  // One request to the API server; blocks. Thread-safe, but not for what runs on the writer's thread.
+  kube::ApiAnswer Ask(kube::ApiRequest request) { return writer_->SendAndWait(std::move(request)); }
+  // Gives up what it leads in, within two seconds. Nothing is written afterwards.
+  void Stop();
+
+ private:
+  controllers::ElectionOptions ElectionOf(const char* lock, bool per_revision) const;
+  std::unique_ptr<controllers::Election> MakeElection(const char* lock, std::function<void()> won,
+                                                      bool per_revision = false);
+  void MakeRootWriter(const Sources& sources);
+  void MakeSweep(const Sources& sources);
+  bool LeadsInRoots() const { return !stopping_ && roots_lock_->Leads(); }
+  bool LeadsIn(config::Kind kind) const;
+
+  const Environment& environment_;
+  const std::string ns_, identity_;
+  std::atomic<bool> started_{false}, stopping_{false}, stopped_{false};
+  std::unique_ptr<kube::ApiWriter> writer_;
+  std::unique_ptr<controllers::StatusWriter> statuses_;
+  std::unique_ptr<controllers::VerdictSweep> sweep_;
+  std::unique_ptr<controllers::RootWriter> roots_;           // one of the two; the other is null
+  std::unique_ptr<controllers::TrustBundleWriter> bundles_;  // likewise
+  std::unique_ptr<controllers::Election> gateways_, ingresses_, addresses_, others_, roots_lock_;
+  std::vector<controllers::Election*> elections_;  // all of them
+};
+
+}  // namespace fairlead::app
+
+#endif  // FAIRLEAD_APP_CLUSTER_WRITES_H_

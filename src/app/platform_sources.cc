@@ -1,0 +1,104 @@
+#include "app/platform_sources.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "config/config_source.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "model/mesh_config.h"
+#include "source/consul/consul_follower.h"
+#include "source/etcd/etcd_follower.h"
+#include "source/file/read_file.h"
+#include "source/platform/kept_view.h"
+#include "source/platform/platform_source.h"
+
+namespace fairlead::app {
+namespace {
+
+using FollowerPtr = std::unique_ptr<source::PlatformFollower>;
+
+struct Followed {
+  std::string name;
+  FollowerPtr follower;
+};
+
+absl::StatusOr<Followed> MakeConsul(const std::string& url) {
+  absl::StatusOr<source::ConsulOptions> options = source::ParseConsulOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::ConsulFollower>(*std::move(options))};
+}
+
+absl::StatusOr<Followed> MakeEtcd(const std::string& url, bool deny_lost) {
+  absl::StatusOr<source::EtcdOptions> options = source::ParseEtcdOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  options->deny_lost = deny_lost;
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::EtcdFollower>(*std::move(options))};
+}
+
+// A row each; config/config_source.h has the schemes.
+absl::StatusOr<Followed> Make(const std::string& url, bool deny_lost) {
+  const std::string_view scheme = source::SchemeOf(url);
+  if (scheme == "consul") return MakeConsul(url);
+  if (scheme == "etcd") return MakeEtcd(url, deny_lost);
+  return absl::InvalidArgumentError(
+      ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "), "://")));
+}
+
+// A file that cannot be read is the settings' business.
+std::vector<std::string> OfMeshConfig(const std::string& path) {
+  std::vector<std::string> urls;
+  if (path.empty()) return urls;
+  const absl::StatusOr<std::string> text = source::ReadFile(path);
+  if (!text.ok()) return urls;
+  const model::MeshConfigResult result = model::ParseMeshConfig(*text, path);
+  if (result.mesh == nullptr) return urls;
+  for (const auto& source : result.mesh->config_sources()) {
+    if (config::IsPlatformSource(source.address())) urls.push_back(source.address());
+  }
+  return urls;
+}
+
+}  // namespace
+
+std::string WhyNoPlatformSource(const std::string& url) {
+  for (const std::string& one : source::SplitSourceUrls(url)) {
+    if (const auto made = Make(one, false); !made.ok()) return std::string(FromAbsl(made.status().message()));
+  }
+  return "";
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<source::Source>>> MakePlatformSources(
+    const DiscoveryOptions& options) {
+  std::vector<std::string> urls;
+  for (const std::string& text : options.config_sources) {
+    for (std::string& url : source::SplitSourceUrls(text)) urls.push_back(std::move(url));
+  }
+  for (std::string& url : OfMeshConfig(options.mesh_config)) urls.push_back(std::move(url));
+  std::vector<std::unique_ptr<source::Source>> sources;
+  std::set<std::string> seen, names;
+  for (const std::string& url : urls) {
+    if (!seen.insert(url).second) continue;
+    absl::StatusOr<Followed> made = Make(url, options.on_invalid_policy == "deny");
+    if (!made.ok()) return made.status();
+    // Two of one platform with other options have a name each, and a state each.
+    source::PlatformSource::Options source;
+    source.name = made->name;
+    for (int number = 2; !names.insert(source.name).second; ++number)
+      source.name = StrCat(made->name, " (", number, ")");
+    if (!options.state_dir.empty())
+      source.kept_file =
+          StrCat(AbsolutePath(options.state_dir), "/sources/", source::KeptViewName(source.name));
+    sources.push_back(std::make_unique<source::PlatformSource>(std::move(source), std::move(made->follower)));
+  }
+  return sources;
+}
+
+}  // namespace fairlead::app

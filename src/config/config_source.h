@@ -1,0 +1,25 @@
+#ifndef FAIRLEAD_CONFIG_CONFIG_SOURCE_H_
+#define FAIRLEAD_CONFIG_CONFIG_SOURCE_H_
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::config {
+
+// The platforms that objects can be read from besides Kubernetes, as the schemes of their addresses.
+inline const std::vector<std::string_view>& PlatformSchemes() {
+  static const std::vector<std::string_view> schemes = {"consul", "etcd"};
+  return schemes;
+}
+
+// Whether an address of a MeshConfig's configSources is of such a platform.
+inline bool IsPlatformSource(std::string_view address) {
+  const std::string_view scheme = address.substr(0, address.find("://"));
+  const auto& schemes = PlatformSchemes();
+  return scheme.size() < address.size() && std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+}
+
+}  // namespace fairlead::config
+
+#endif  // FAIRLEAD_CONFIG_CONFIG_SOURCE_H_

@@ -1,0 +1,201 @@
+#include "controllers/election.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/eventually_fixture.h"
+#include "base/strings.h"
+#include "source/cluster/api_server_fake.h"
+
+namespace fairlead::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kLeases[] = "/apis/coordination.k8s.io/v1/leases";
+constexpr char kWebhooks[] = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+
+class ElectionTest : public ::testing::Test {
+ protected:
+  // One replica.
+  struct Replica {
+    Replica(const std::string& url, ElectionOptions options)
+        : writer({.first_backoff = 5ms, .most_backoff = 20ms}, Access(url), &client),
+          election(std::move(options), &writer, {[this] { ++won; }, [this] { ++lost; }}) {
+      election.Start();
+    }
+    // As if it were killed.
+    ~Replica() { writer.Stop(); }
+    static kube::ServerAccess Access(const std::string& url) {
+      kube::ServerAccess access;
+      access.server = url;
+      access.proxy = "";
+      return access;
+    }
+    std::atomic<int> won{0}, lost{0};
+    fetch::Client client;
+    kube::ApiWriter writer;
+    Election election;
+  };
+
+  ElectionTest() {
+    server_.Serve(kLeases);
+    server_.Serve(kWebhooks);
+  }
+  static ElectionOptions Options(const std::string& identity, const std::string& revision = "default") {
+    ElectionOptions options;
+    options.ns = "istio-system";
+    options.lock = "istio-leader";
+    options.identity = identity;
+    options.revision = revision;
+    options.lease = 1s;
+    options.renew_limit = 500ms;
+    options.retry = 50ms;
+    return options;
+  }
+  std::unique_ptr<Replica> Start(ElectionOptions options) {
+    return std::make_unique<Replica>(server_.url(), std::move(options));
+  }
+  std::string Lease(const std::string& name = "istio-leader") {
+    return server_.Get(kLeases, "istio-system", name);
+  }
+  // A Lease of somebody who does not renew it.
+  void PutLease(const std::string& holder, const std::string& renewed, const std::string& key = "default") {
+    server_.Put(kLeases, "istio-system", "istio-leader",
+                StrCat(R"("spec":{"holderIdentity":")", holder, R"(","leaseDurationSeconds":1,"renewTime":")",
+                       renewed, R"(","acquireTime":")", renewed, R"(","leaseTransitions":3})"),
+                StrCat(R"("annotations":{"leader.istio.io/holder-key":")", key, R"("})"));
+  }
+
+  source::ApiServerFake server_;
+};
+
+TEST_F(ElectionTest, OneOfTwoLeadsAndTheOtherFollowsWhenItsLeaseIsOver) {
+  auto first = Start(Options("one"));
+  ASSERT_TRUE(Eventually([&] { return first->election.Leads(); }));
+  auto second = Start(Options("two"));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(second->election.Leads());
+  EXPECT_THAT(Lease(), HasSubstr(R"("holderIdentity":"one")"));
+  EXPECT_THAT(Lease(), HasSubstr(R"("leader.istio.io/holder-key":"default")"));
+  first.reset();
+  const auto killed = Clock::now();
+  ASSERT_TRUE(Eventually([&] { return second->election.Leads(); }));
+  EXPECT_GE(Clock::now() - killed, 800ms) << "not before the lease was over";
+  EXPECT_LE(Clock::now() - killed, 2s);
+  EXPECT_THAT(Lease(), HasSubstr(R"("leaseTransitions":1)"));
+}
+
+TEST_F(ElectionTest, ClocksOfOthersDoNotCount) {
+  PutLease("ahead", "2126-01-01T00:00:00.000000Z");
+  const auto begin = Clock::now();
+  auto one = Start(Options("one"));
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  EXPECT_GE(Clock::now() - begin, 950ms);
+  EXPECT_LE(Clock::now() - begin, 2s);
+  EXPECT_THAT(Lease(), HasSubstr(R"("leaseTransitions":4)"));
+}
+
+TEST_F(ElectionTest, AClockThatIsBehindDoesNotLoseALease) {
+  PutLease("behind", "1999-01-01T00:00:00.000000Z");
+  auto one = Start(Options("one"));
+  std::this_thread::sleep_for(500ms);
+  PutLease("behind", "1999-01-01T00:00:01.000000Z");
+  std::this_thread::sleep_for(700ms);
+  EXPECT_FALSE(one->election.Leads()) << "it was renewed";
+}
+
+TEST_F(ElectionTest, ALeaderThatCannotRenewStopsByItself) {
+  auto one = Start(Options("one"));
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  server_.RefuseWrites(500, 1'000'000);
+  EXPECT_TRUE(Eventually([&] { return !one->election.Leads(); }, 700ms));
+  EXPECT_TRUE(Eventually([&] { return one->lost == 1; }));
+  server_.RefuseWrites(500, 0);
+  EXPECT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  EXPECT_EQ(one->election.terms(), 2u);
+}
+
+TEST_F(ElectionTest, ALeaderWhoseLeaseIsTakenStops) {
+  auto one = Start(Options("one"));
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  PutLease("thief", "2026-01-01T00:00:00.000000Z");
+  EXPECT_TRUE(Eventually([&] { return !one->election.Leads(); }, 400ms));
+  EXPECT_TRUE(Eventually([&] { return one->lost == 1; }));
+}
+
+TEST_F(ElectionTest, ALeaseThatIsDeletedIsMadeAgain) {
+  auto one = Start(Options("one"));
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  server_.Delete(kLeases, "istio-system", "istio-leader");
+  EXPECT_TRUE(Eventually([&] { return !Lease().empty(); }));
+  EXPECT_TRUE(one->election.Leads());
+  EXPECT_EQ(one->lost, 0);
+}
+
+TEST_F(ElectionTest, TheDefaultRevisionTakesTheLock) {
+  auto canary = Start(Options("canary-1", "canary"));
+  ASSERT_TRUE(Eventually([&] { return canary->election.Leads(); }));
+  auto stable = Start(Options("stable-1", "stable"));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(stable->election.Leads()) << "no revision is the default";
+  server_.Put(kWebhooks, "", "istio-revision-tag-default", "", R"("labels":{"istio.io/rev":"stable"})");
+  EXPECT_TRUE(Eventually([&] { return stable->election.Leads(); }, 600ms));
+  EXPECT_TRUE(Eventually([&] { return !canary->election.Leads(); }));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_TRUE(stable->election.Leads());
+  EXPECT_FALSE(canary->election.Leads());
+}
+
+TEST_F(ElectionTest, RevisionsWithLocksOfTheirOwnDoNotMeet) {
+  ElectionOptions of_one = Options("one", "blue"), of_two = Options("two", "green");
+  of_one.per_revision = of_two.per_revision = true;
+  auto one = Start(of_one), two = Start(of_two);
+  EXPECT_TRUE(Eventually([&] { return one->election.Leads() && two->election.Leads(); }));
+  EXPECT_THAT(Lease("istio-leader-blue"), HasSubstr("\"one\""));
+  EXPECT_THAT(Lease("istio-leader-green"), HasSubstr("\"two\""));
+  EXPECT_THAT(Lease("istio-leader-green"), Not(HasSubstr("holder-key")));
+}
+
+TEST_F(ElectionTest, ALeaderThatGoesGivesTheLeaseBack) {
+  ElectionOptions patient = Options("one");
+  patient.lease = 60s;
+  patient.renew_limit = 30s;
+  auto one = Start(patient);
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  auto two = Start(Options("two"));
+  std::atomic<bool> released{false};
+  one->election.Release([&] { released = true; });
+  EXPECT_FALSE(one->election.Leads());
+  EXPECT_TRUE(Eventually([&] { return released.load(); }, 2s));
+  EXPECT_TRUE(Eventually([&] { return two->election.Leads(); }, 1s));
+}
+
+TEST_F(ElectionTest, WithoutElectionsTheOneReplicaLeads) {
+  ElectionOptions alone = Options("one");
+  alone.enabled = false;
+  auto one = Start(alone);
+  EXPECT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  EXPECT_EQ(Lease(), "");
+}
+
+TEST(LeaseTest, ARecordGoesIntoALeaseAndTheRestStays) {
+  nlohmann::json lease = {{"metadata", {{"name", "l"}, {"labels", {{"a", "b"}}}}}, {"spec", {{"more", 1}}}};
+  const LeaseRecord record{"me", "rev", "t1", "t2", 30, 7};
+  SetRecord(record, &lease);
+  EXPECT_EQ(RecordOf(lease), record);
+  EXPECT_EQ(lease["metadata"]["labels"]["a"], "b");
+  EXPECT_EQ(lease["spec"]["more"], 1);
+  EXPECT_EQ(RecordOf({{"spec", {{"holderIdentity", 7}, {"leaseDurationSeconds", "x"}}}}), LeaseRecord());
+  EXPECT_EQ(MicroTimeText(std::chrono::system_clock::time_point(std::chrono::microseconds(1'500'000))),
+            "1970-01-01T00:00:01.500000Z");
+}
+
+}  // namespace
+}  // namespace fairlead::controllers

@@ -1,0 +1,53 @@
+#include "mesh/view/settings_questions.h"
+
+#include <algorithm>
+
+#include "istio/mesh/v1alpha1/network.pb.h"
+
+namespace fairlead::mesh::questions {
+
+void SettingsPart::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
+  if (before.settings == after.settings || after.settings == nullptr) return;
+  for (size_t i = 0; i < model::kSettingsPartCount; ++i) {
+    const auto part = static_cast<model::SettingsPart>(i);
+    if (before.settings == nullptr || Answer(before, part) != Answer(after, part)) visit(part);
+  }
+}
+
+std::vector<std::string> InternalRanges::Answer(const MeshSnapshot& mesh) {
+  std::vector<std::string> ranges;
+  if (mesh.settings == nullptr || mesh.settings->networks == nullptr) return ranges;
+  for (const auto& [name, network] : mesh.settings->networks->networks()) {
+    for (const auto& endpoints : network.endpoints()) {
+      if (!endpoints.from_cidr().empty()) ranges.push_back(endpoints.from_cidr());
+    }
+  }
+  std::sort(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+void InternalRanges::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
+  if (before.settings == after.settings) return;
+  if (Answer(after) != Answer(before)) visit({});
+}
+
+model::KeySetPtr KeySet::Answer(const MeshSnapshot& mesh, const Interned& uri, const Interned& issuer) {
+  if (mesh.key_sets == nullptr) return nullptr;
+  const auto found = mesh.key_sets->find({uri, issuer});
+  return found == mesh.key_sets->end() ? nullptr : found->second;
+}
+
+void KeySet::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
+  if (before.key_sets == after.key_sets) return;
+  const auto visit_other = [&visit](const MeshSnapshot& of, const MeshSnapshot& other, bool absent_alone) {
+    if (of.key_sets == nullptr) return;
+    for (const auto& [source, keys] : *of.key_sets) {
+      const model::KeySetPtr there = Answer(other, source.uri, source.issuer);
+      if (absent_alone ? there == nullptr : there != keys) visit({source.uri, source.issuer});
+    }
+  };
+  visit_other(after, before, /*absent_alone=*/false);
+  visit_other(before, after, /*absent_alone=*/true);
+}
+
+}  // namespace fairlead::mesh::questions

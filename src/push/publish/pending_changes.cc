@@ -1,0 +1,105 @@
+#include "push/publish/pending_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/kubernetes_types.h"
+
+namespace fairlead::push {
+
+using config::Kind;
+using config::ObjectChange;
+
+void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now) {
+  if (batch.empty()) return;
+  const bool only_endpoints = std::all_of(
+      batch.begin(), batch.end(), [](const ObjectChange& c) { return c.key.kind == Kind::kEndpointSlice; });
+  const bool waits = Waits(batch);
+  Pending& pending = waits ? waiting_ : endpoints_;
+  if (pending.empty()) pending.reasons.first = now;
+  // Endpoints that wait for others do not make those wait longer.
+  if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
+  for (ObjectChange& change : batch) {
+    const config::ObjectKey key = change.key;
+    pending.changes.insert_or_assign(key, std::move(change));
+  }
+}
+
+// As istiod counts them. What new settings count as is known when they are compared with the old ones.
+void PendingChanges::Add(const model::Facts& facts, Clock::time_point now) {
+  Begin(now);
+  waiting_.facts.Update(facts);
+  if (facts.Get<model::KeySets>() != nullptr) waiting_.reasons.Add(Reason::kUnknown);
+  if (facts.Get<model::TrustBundle>() != nullptr) waiting_.reasons.Add(Reason::kGlobal);
+}
+
+void PendingChanges::PushAll(Clock::time_point now) {
+  Begin(now);
+  waiting_.reasons.everything = true;
+  waiting_.reasons.Add(Reason::kDebug);
+}
+
+void PendingChanges::Begin(Clock::time_point now) {
+  debounce_.OnChange(now);
+  if (waiting_.empty()) waiting_.reasons.first = now;
+}
+
+std::optional<Clock::time_point> PendingChanges::Due() const {
+  return endpoints_.empty() ? debounce_.Due() : Clock::time_point::min();
+}
+
+Pending PendingChanges::Take(Clock::time_point now, bool quiet) {
+  Pending taken = std::exchange(endpoints_, {});
+  const auto due = debounce_.Due();
+  if (!due || (!quiet && *due > now)) return taken;
+  const Clock::time_point first = debounce_.Take();
+  Pending waited = std::exchange(waiting_, {});
+  waited.reasons.first = taken.empty() ? first : std::min(first, taken.reasons.first);
+  waited.changes.merge(taken.changes);
+  return waited;
+}
+
+bool PendingChanges::Waits(std::span<const ObjectChange> batch) const {
+  if (debounce_endpoints_) return true;
+  return std::any_of(batch.begin(), batch.end(), [this](const ObjectChange& change) {
+    return change.key.kind != Kind::kEndpointSlice || !MayOvertake(change);
+  });
+}
+
+// Whether nothing that waits can be part of what the slice's endpoints are made from: the settings
+// (networks), Nodes (localities), Namespaces (discovery selectors), the Service, its other slices, from which
+// endpoints may have moved, and the Pods. The slice may be gone, and its service is known to the registries
+// alone: so services and slices of its namespace stand for its own.
+bool PendingChanges::MayOvertake(const ObjectChange& slice) const {
+  if (waiting_.empty()) return true;
+  const Interned& ns = slice.key.ns;
+  if (waiting_.facts.Get<model::Settings>() != nullptr || IsWaiting(Kind::kNode) ||
+      IsWaiting(Kind::kNamespace))
+    return false;
+  if (IsWaiting(Kind::kService, ns) || IsWaiting(Kind::kEndpointSlice, ns)) return false;
+  return slice.object == nullptr || !IsWaiting(Kind::kPod) || !IsWaitingPodOf(*slice.object);
+}
+
+bool PendingChanges::IsWaiting(Kind kind) const {
+  const auto first = waiting_.changes.lower_bound({kind, {}, {}});
+  return first != waiting_.changes.end() && first->first.kind == kind;
+}
+
+bool PendingChanges::IsWaiting(Kind kind, const Interned& ns) const {
+  const auto first = waiting_.changes.lower_bound({kind, ns, {}});
+  return first != waiting_.changes.end() && first->first.kind == kind && first->first.ns == ns;
+}
+
+// An endpoint without a reference to a pod may be any of its namespace.
+bool PendingChanges::IsWaitingPodOf(const config::ConfigObject& slice) const {
+  for (const config::SliceEndpoint& endpoint : slice.Spec<config::EndpointSliceSpec>().endpoints) {
+    const bool names_pod = endpoint.target && endpoint.target->kind == "Pod";
+    if (names_pod ? waiting_.changes.contains(
+                        {Kind::kPod, endpoint.target->ns, endpoint.target->name, slice.cluster()})
+                  : IsWaiting(Kind::kPod, slice.ns()))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace fairlead::push

@@ -1,0 +1,60 @@
+#ifndef FAIRLEAD_PUSH_PUBLISH_PENDING_CHANGES_H_
+#define FAIRLEAD_PUSH_PUBLISH_PENDING_CHANGES_H_
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/object.h"
+#include "model/facts.h"
+#include "push/publish/debounce.h"
+#include "push/stream/reason.h"
+
+namespace fairlead::push {
+
+// What is applied and published together.
+struct Pending {
+  std::map<config::ObjectKey, config::ObjectChange> changes;  // the latest of each object
+  model::Facts facts;
+  Reasons reasons;
+  bool empty() const { return changes.empty() && facts.empty() && !reasons.everything; }
+};
+
+// What was handed over and is not published yet. A batch (what one call hands over) is never torn: where one
+// of its changes waits for quiet, all do. A batch of EndpointSlices alone need not wait, and overtakes what
+// waits, unless that concerns it. Pure; not thread-safe.
+class PendingChanges {
+ public:
+  // With `debounce_endpoints` every batch waits (PILOT_ENABLE_EDS_DEBOUNCE).
+  PendingChanges(DebounceOptions debounce, bool debounce_endpoints)
+      : debounce_(debounce), debounce_endpoints_(debounce_endpoints) {}
+
+  void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
+  void Add(const model::Facts& facts, Clock::time_point now);
+  // Everything is to be published again, changed or not.
+  void PushAll(Clock::time_point now);
+
+  // When there is something to take; a time long past where that is now; nothing where nothing is pending.
+  std::optional<Clock::time_point> Due() const;
+  // What is due at `now`; with `quiet` also what waits.
+  Pending Take(Clock::time_point now, bool quiet);
+
+ private:
+  void Begin(Clock::time_point now);
+  bool Waits(std::span<const config::ObjectChange> batch) const;
+  bool MayOvertake(const config::ObjectChange& slice) const;
+  bool IsWaiting(config::Kind kind) const;
+  bool IsWaiting(config::Kind kind, const Interned& ns) const;
+  bool IsWaitingPodOf(const config::ConfigObject& slice) const;
+
+  Debounce debounce_;
+  const bool debounce_endpoints_;
+  Pending waiting_;
+  // INVARIANT: of an object that is in both, `waiting_` has the later version.
+  Pending endpoints_;
+};
+
+}  // namespace fairlead::push
+
+#endif  // FAIRLEAD_PUSH_PUBLISH_PENDING_CHANGES_H_

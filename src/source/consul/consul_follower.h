@@ -1,0 +1,82 @@
+#ifndef FAIRLEAD_SOURCE_CONSUL_CONSUL_FOLLOWER_H_
+#define FAIRLEAD_SOURCE_CONSUL_CONSUL_FOLLOWER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/read/json_reader.h"
+#include "fetch/client.h"
+#include "fetch/whole_answer.h"
+#include "source/consul/consul_entries.h"
+#include "source/consul/consul_options.h"
+#include "source/platform/platform_source.h"
+
+namespace fairlead::source {
+
+// Follows the catalog of Consul: a blocking query for the list of services of each datacenter, for the
+// configuration entries with protocols, and for the instances of each service with their checks. Where there
+// are more services than questions at once are allowed, they take turns. A part of the view is a service.
+// Source: developer.hashicorp.com/consul/api-docs
+class ConsulFollower : public PlatformFollower {
+ public:
+  explicit ConsulFollower(ConsulOptions options);
+  ~ConsulFollower() override;
+
+  void Begin(TaskLoop* loop, PlatformView* view) override;
+  void End() override;
+  std::vector<std::string> Awaited() const override;
+
+ private:
+  enum class About : uint8_t { kServices, kService, kServiceDefaults, kProxyDefaults };
+  struct Asked;
+  using Id = std::string;
+
+  void Add(const Id& id, About about, const std::string& datacenter, const std::string& service);
+  void Drop(const Id& id);
+  std::string PathOf(About about, const std::string& datacenter, const std::string& service) const;
+  void Enqueue(Asked& asked);
+  void EnqueueAt(Asked& asked, Clock::time_point time);
+  void Fill();
+  absl::StatusOr<fetch::Request> RequestFor(const Asked& asked) const;
+  void Ask(Asked& asked);
+  void Stop(Asked& asked);
+  void Crowd();
+  std::chrono::milliseconds WaitOf(const Asked& asked) const;
+  void OnAnswer(const Id& id, uint64_t number, const fetch::WholeAnswer& answer);
+  bool Take(Asked& asked, const fetch::WholeAnswer& answer);
+  absl::Status Read(Asked& asked, const std::string& body);
+  void SetServices(const std::string& datacenter, const std::vector<std::string>& names);
+  void Forget(Asked& asked);
+  void Recover();
+  void Make(const std::string& service);
+  void MakeAll();
+  void NoteComplete();
+  bool IsCrowded() const { return services_asked_ > options_.watches; }
+
+  const ConsulOptions options_;
+  std::unique_ptr<fetch::Client> client_;
+  TaskLoop* loop_ = nullptr;
+  PlatformView* view_ = nullptr;
+  config::JsonReader reader_;
+
+  std::map<Id, std::unique_ptr<Asked>> asked_;
+  std::deque<Id> queue_;  // may have names of queries that are gone
+  size_t running_ = 0;    // queries for instances that are with the server
+  size_t services_asked_ = 0, unsettled_ = 0;
+  bool crowded_ = false;
+  uint64_t last_number_ = 0;
+
+  std::map<std::string, ConsulService> services_;
+  std::map<std::string, std::string> protocols_;
+  std::string default_protocol_;
+};
+
+}  // namespace fairlead::source
+
+#endif  // FAIRLEAD_SOURCE_CONSUL_CONSUL_FOLLOWER_H_

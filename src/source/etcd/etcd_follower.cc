@@ -1,0 +1,157 @@
+#include "source/etcd/etcd_follower.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/strings.h"
+#include "base/thread.h"
+#include "config/lost_policy.h"
+#include "source/etcd/etcd_objects.h"
+
+namespace fairlead::source {
+namespace {
+
+constexpr char kQuestion[] = "the keys";
+
+std::string OriginOf(const SourceUrl& url) {
+  SourceUrl origin = url;
+  origin.path.clear();
+  return origin.Name();
+}
+
+}  // namespace
+
+EtcdFollower::EtcdFollower(EtcdOptions options)
+    : options_(std::move(options)),
+      origin_(OriginOf(options_.url)),
+      client_(options_),
+      pause_(options_.first_backoff, options_.most_backoff, options_.seed) {}
+
+void EtcdFollower::Begin(TaskLoop* loop, PlatformView* view) {
+  loop_ = loop;
+  view_ = view;
+  thread_ = RequireThread([this] {
+    pthread_setname_np(pthread_self(), "etcd");
+    Run();
+  });
+}
+
+void EtcdFollower::End() {
+  client_.Stop();
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::vector<std::string> EtcdFollower::Awaited() const {
+  if (view_ != nullptr && view_->complete()) return {};
+  return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
+}
+
+// Waits until the source's thread has run it: what is read ahead is one piece. False: stopped.
+bool EtcdFollower::HandOver(std::function<void()> task) {
+  std::unique_lock lock(mutex_);
+  if (stopping_) return false;
+  const uint64_t number = ++handed_;
+  loop_->Post([this, task = std::move(task)] {
+    task();
+    {
+      std::lock_guard done_lock(mutex_);
+      ++done_;
+    }
+    changed_.notify_all();
+  });
+  changed_.wait(lock, [&] { return stopping_ || done_ >= number; });
+  return !stopping_;
+}
+
+bool EtcdFollower::Pause(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, time, [this] { return stopping_; });
+}
+
+void EtcdFollower::Run() {
+  int64_t revision = 0;  // 0: the keys are not known
+  for (;;) {
+    absl::Status status = revision == 0 ? List(&revision) : absl::OkStatus();
+    if (status.ok()) status = Watch(&revision);
+    if (absl::IsCancelled(status)) return;
+    if (status.code() == absl::StatusCode::kOutOfRange) {
+      revision = 0;
+      if (pause_.failures() == 0) {
+        pause_.Next();
+        continue;
+      }
+    }
+    const auto wait = pause_.Next();
+    const bool handed =
+        HandOver([this, text = std::string(FromAbsl(status.message())), failures = pause_.failures()] {
+          trouble_ = text;
+          view_->NoteTrouble(kQuestion, text, failures);
+        });
+    if (!handed || !Pause(wait)) return;
+  }
+}
+
+absl::Status EtcdFollower::List(int64_t* revision) {
+  absl::StatusOr<EtcdRange> range = client_.ReadAll(options_.Prefix());
+  if (!range.ok()) return range.status();
+  *revision = range->revision;
+  const bool handed = HandOver([this, &range] { TakeList(*range); });
+  return handed ? absl::OkStatus() : absl::CancelledError("stopped");
+}
+
+absl::Status EtcdFollower::Watch(int64_t* revision) {
+  const std::string prefix = options_.Prefix();
+  return client_.Watch({prefix, EndOfPrefix(prefix), *revision + 1}, [&](const EtcdNews& news) {
+    pause_.Reset();
+    if (!HandOver([this, &news] { TakeNews(news); })) return false;
+    // Of a watch that catches up, the header is ahead of the events. A beginning says nothing of either.
+    for (const EtcdNews::Event& event : news.events) *revision = std::max(*revision, event.key.mod_revision);
+    if (news.events.empty() && !news.created) *revision = std::max(*revision, news.revision);
+    return true;
+  });
+}
+
+void EtcdFollower::TakeList(const EtcdRange& range) {
+  std::set<std::string> names;
+  for (const EtcdKey& key : range.keys) names.insert(key.key);
+  for (const EtcdKey& key : range.keys) Put(key);
+  view_->RetainOnly([&names](const std::string& name) { return names.contains(name); });
+  view_->ForgetTrouble(kQuestion);
+  view_->NoteAnswer();
+  view_->SetComplete();
+}
+
+void EtcdFollower::TakeNews(const EtcdNews& news) {
+  view_->ForgetTrouble(kQuestion);
+  view_->NoteAnswer();
+  for (const EtcdNews::Event& event : news.events) {
+    if (event.deleted) {
+      view_->Remove(event.key.key);
+    } else {
+      Put(event.key);
+    }
+  }
+}
+
+void EtcdFollower::Put(const EtcdKey& key) {
+  const auto known = view_->parts().find(key.key);
+  const PlatformPart* before = known == view_->parts().end() ? nullptr : known->second.get();
+  PlatformPart part =
+      ReadEtcdValue(origin_, options_.Prefix(), key.key, key.value, before, options_.deny_lost);
+  std::erase_if(part.objects, [this](const config::ConfigPtr& object) {
+    return !options_.platform.selector.Matches(object->meta().labels) &&
+           !config::IsDenialOfLost(config::KeyOf(*object));
+  });
+  view_->Put(key.key, std::move(part));
+}
+
+}  // namespace fairlead::source

@@ -1,0 +1,198 @@
+#include "webhook/injector.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "injection/typed_json.h"
+#include "source/file/read_file.h"
+#include "webhook/review_request.h"
+#include "webhook/validation.h"
+
+namespace fairlead::webhook {
+namespace {
+
+using injection::InjectorTexts;
+
+LogScope injection_log("injection");
+
+struct InjectionMetrics {
+  metrics::Counter& requests =
+      metrics::GetCounter("sidecar_injection_requests_total", "Requests for injection.");
+  metrics::Counter& injected =
+      metrics::GetCounter("sidecar_injection_success_total", "Answered requests for injection.");
+  metrics::Counter& failed =
+      metrics::GetCounter("sidecar_injection_failure_total", "Pods that were refused.");
+  metrics::Counter& skipped =
+      metrics::GetCounter("sidecar_injection_skip_total", "Pods that were let through as they are.");
+  metrics::Histogram& seconds =
+      metrics::GetHistogram("sidecar_injection_time_seconds", "Time of an injection.",
+                            {.001, .0025, .005, .01, .02, .05, .1, .5, 1, 5});
+};
+
+InjectionMetrics& Metrics() {
+  static auto& all = *new InjectionMetrics;
+  return all;
+}
+
+// "market/shop-***" of a pod that has no name before it is made.
+std::string NameOf(const injection::Review& review) {
+  const auto& object = injection::Member(review.request, "object");
+  const auto& metadata = injection::Member(object, "metadata");
+  const std::string name = injection::TextOf(metadata, "name");
+  return StrCat(injection::TextOf(review.request, "namespace"), "/",
+                name.empty() ? StrCat(injection::TextOf(metadata, "generateName"), "***") : name);
+}
+
+}  // namespace
+
+void ShowMetrics() {
+  Metrics();
+  ShowValidationMetrics();
+}
+
+Injector::Injector(InjectorOptions options, std::unique_ptr<injection::TemplateEngine> engine)
+    : options_(std::move(options)),
+      engine_(std::move(engine)),
+      surroundings_(std::make_shared<const injection::PodSurroundings>()) {}
+
+Injector::~Injector() { Stop(); }
+
+void Injector::Start() {
+  ReadFolder();
+  thread_ = RequireThread([this] { Run(); });
+}
+
+void Injector::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Injector::SetTexts(std::string where, InjectorTexts texts) {
+  {
+    std::lock_guard lock(mutex_);
+    where_ = std::move(where);
+    texts_ = std::move(texts);
+  }
+  changed_.notify_all();
+}
+
+void Injector::SetMesh(model::MeshConfigPtr mesh) {
+  {
+    std::lock_guard lock(mutex_);
+    mesh_ = std::move(mesh);
+  }
+  changed_.notify_all();
+}
+
+void Injector::SetSurroundings(SurroundingsPtr surroundings) {
+  std::lock_guard lock(mutex_);
+  surroundings_ = std::move(surroundings);
+}
+
+bool Injector::HasFiles() const {
+  std::lock_guard lock(mutex_);
+  return files_texts_.has_value();
+}
+
+injection::InjectorConfigurationPtr Injector::configuration() const {
+  std::lock_guard lock(mutex_);
+  return current_;
+}
+
+// Files that go, or cannot be read for a while, leave what they said.
+void Injector::ReadFolder() {
+  if (options_.folder.empty()) return;
+  absl::StatusOr<std::string> config = source::ReadFile(StrCat(options_.folder, "/config"));
+  absl::StatusOr<std::string> values = source::ReadFile(StrCat(options_.folder, "/values"));
+  if (!config.ok() || !values.ok()) return;
+  std::lock_guard lock(mutex_);
+  files_where_ = options_.folder;
+  files_texts_ = InjectorTexts{*std::move(config), *std::move(values)};
+}
+
+// What is to be loaded; nothing where that was tried already.
+std::optional<Injector::Wanted> Injector::Next() {
+  const auto& texts = files_texts_ ? files_texts_ : texts_;
+  if (!texts || mesh_ == nullptr) return std::nullopt;
+  Wanted wanted{files_texts_ ? files_where_ : where_, *texts, mesh_};
+  if (wanted == tried_) return std::nullopt;
+  tried_ = wanted;
+  return wanted;
+}
+
+void Injector::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (const std::optional<Wanted> wanted = Next()) {
+      lock.unlock();
+      Load(*wanted);
+      lock.lock();
+      continue;
+    }
+    changed_.wait_for(lock, options_.poll);
+    if (stopping_) return;
+    lock.unlock();
+    ReadFolder();
+    lock.lock();
+  }
+}
+
+void Injector::Load(const Wanted& wanted) {
+  auto loaded = injection::LoadConfiguration(wanted.texts, wanted.mesh, {}, *engine_);
+  if (!loaded.ok()) {
+    injection_log.Error("{}: {}; {}", wanted.where, FromAbsl(loaded.status().message()),
+                        configuration() == nullptr ? "pods wait for a good one" : "the last good one stays");
+    // A program that could not answer may do so later; a text that is wrong stays wrong.
+    std::unique_lock lock(mutex_);
+    if (absl::IsInvalidArgument(loaded.status())) return;
+    tried_ = {};
+    changed_.wait_for(lock, options_.poll, [this] { return stopping_; });
+    return;
+  }
+  engine_->Prepare(*(*loaded)->set);
+  injection_log.Info("{}: templates {}", wanted.where, Join((*loaded)->templates, ", "));
+  std::lock_guard lock(mutex_);
+  current_ = *std::move(loaded);
+}
+
+server::HttpResponse Injector::Answer(const server::HttpRequest& request) {
+  Metrics().requests.Add();
+  if (auto refused = CheckReviewRequest(request)) return *std::move(refused);
+  const auto begin = std::chrono::steady_clock::now();
+  injection::InjectorConfigurationPtr configuration;
+  SurroundingsPtr surroundings;
+  {
+    std::lock_guard lock(mutex_);
+    configuration = current_;
+    surroundings = surroundings_;
+  }
+  if (configuration == nullptr) return {503, "there is no configuration of the injector yet\n"};
+  const absl::StatusOr<injection::Review> review = injection::ReadReview(request.body);
+  if (!review.ok()) {
+    Metrics().failed.Add();
+    return JsonResponse(injection::NoReviewText(FromAbsl(review.status().message())));
+  }
+  injection::PodQuestion question;
+  question.object = injection::Member(review->request, "object");
+  question.ns = injection::TextOf(review->request, "namespace");
+  question.path = request.path;
+  const injection::PodAnswer answer = injection::AnswerPod(question, configuration, *surroundings, *engine_);
+  if (!answer.allowed) {
+    injection_log.Warn("{} is refused: {}", NameOf(*review), answer.error);
+    Metrics().failed.Add();
+  } else if (answer.patch.is_null()) {
+    Metrics().skipped.Add();
+  }
+  Metrics().injected.Add();
+  Metrics().seconds.Observe(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return JsonResponse(injection::ReviewText(*review, answer));
+}
+
+}  // namespace fairlead::webhook

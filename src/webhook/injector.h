@@ -1,0 +1,84 @@
+#ifndef FAIRLEAD_WEBHOOK_INJECTOR_H_
+#define FAIRLEAD_WEBHOOK_INJECTOR_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "injection/configuration.h"
+#include "injection/review.h"
+#include "injection/surroundings.h"
+#include "injection/template_engine.h"
+#include "model/settings.h"
+#include "server/http_server.h"
+
+namespace fairlead::webhook {
+
+using SurroundingsPtr = std::shared_ptr<const injection::PodSurroundings>;
+
+struct InjectorOptions {
+  // A folder with the files `config` and `values`, which are looked at again and again; "": none. Without
+  // these files texts come by SetTexts.
+  std::string folder;
+  std::chrono::milliseconds poll = std::chrono::seconds(1);
+};
+
+// Answers the questions of an injection webhook by the newest configuration that could be read. A thread of
+// its own reads it; a broken one is logged, and the last good one stays. Thread-safe.
+class Injector {
+ public:
+  Injector(InjectorOptions options, std::unique_ptr<injection::TemplateEngine> engine);
+  ~Injector();  // as Stop()
+  void Start();
+  void Stop();
+
+  // `where` is for people: "ConfigMap istio-system/istio-sidecar-injector". The folder's files go before.
+  void SetTexts(std::string where, injection::InjectorTexts texts);
+  void SetMesh(model::MeshConfigPtr mesh);
+  void SetSurroundings(SurroundingsPtr surroundings);
+
+  // Whether the folder has the files.
+  bool HasFiles() const;
+  // Null before the first one that could be read.
+  injection::InjectorConfigurationPtr configuration() const;
+
+  // The answer to a request below /inject. 503 without a configuration, so that the webhook's failurePolicy
+  // decides. Blocks for the templates.
+  server::HttpResponse Answer(const server::HttpRequest& request);
+
+ private:
+  struct Wanted {
+    std::string where;
+    injection::InjectorTexts texts;
+    model::MeshConfigPtr mesh;
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+  void Run();
+  void ReadFolder();
+  std::optional<Wanted> Next();
+  void Load(const Wanted& wanted);
+
+  const InjectorOptions options_;
+  const std::unique_ptr<injection::TemplateEngine> engine_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string where_, files_where_;                              // guarded by mutex_, as all below
+  std::optional<injection::InjectorTexts> texts_, files_texts_;  // as told, and of the folder
+  model::MeshConfigPtr mesh_;
+  SurroundingsPtr surroundings_;
+  Wanted tried_;  // last
+  injection::InjectorConfigurationPtr current_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+// Shows the metrics of webhooks from now on, as zeros.
+void ShowMetrics();
+
+}  // namespace fairlead::webhook
+
+#endif  // FAIRLEAD_WEBHOOK_INJECTOR_H_

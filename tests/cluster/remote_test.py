@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Another cluster whose kubeconfig is in a Secret: its services and endpoints, and how it comes, goes and changes.
+
+Two real API servers without nodes. Needs root and scripts/setup.sh cluster.
+"""
+import threading
+import time
+import unittest
+
+import kubebox
+from api_server import OTHER_TOKEN, ApiServer, own_network
+from fairlead_process import FairleadProcess
+from kubebox import wait_until
+from mesh_objects import gateway, namespace, pod, remote_secret, service, slice_of
+
+WEB = "outbound|80||web.shop.svc.cluster.local"
+ALONE = "outbound|80||alone.shop.svc.cluster.local"
+SECRET = remote_secret("remote", {})
+OWN, EAST = "10.20.0.1:8080", "10.30.0.1:8080"
+BOTH = [OWN, "192.0.2.2:15443"]  # for a proxy of the own network
+
+
+def fill(server, network, address, pod_ip):
+    for obj in (namespace("istio-system", **{"topology.istio.io/network": network}), namespace("shop"), gateway(network, address),
+                service("web", None), pod("web-0", pod_ip, "web"), slice_of("web", {"web-0": pod_ip})):
+        server.api.create(obj, replace=True)
+
+
+def setUpModule():
+    global own, east
+    own_network()
+    own, east = ApiServer(), ApiServer(number=1)
+    for server in (own, east):
+        server.__enter__()
+        unittest.addModuleCleanup(server.__exit__, None, None, None)
+    fill(own, "main-net", "192.0.2.1", "10.20.0.1")
+    fill(east, "east-net", "192.0.2.2", "10.30.0.1")
+    east.api.create(service("alone", None))
+    east.api.create(slice_of("alone", {"web-0": "10.30.0.1"}))
+
+
+class Remote(unittest.TestCase):
+    def start(self, **env):
+        self.fairlead = FairleadProcess(own.kubeconfig, "--clusterID", "main", env=env)
+        self.fairlead.__enter__()
+        self.addCleanup(self.fairlead.__exit__)
+        return self.fairlead
+
+    def tearDown(self):
+        if "kube-apiserver" not in east.processes:
+            east.start()
+        own.api.delete(SECRET)
+
+    def put_secret(self, **kubeconfigs):
+        obj = remote_secret("remote", kubeconfigs)
+        if own.api.call("POST", own.api.path(obj, collection=True), obj, also=(409,))[0] == 409:
+            own.api.call("PUT", own.api.path(obj), obj)
+
+    def sees(self, expected, name=WEB, seconds=20, **client):
+        last = []
+
+        def same():
+            last[:] = self.fairlead.endpoints(name, **client)
+            return last == sorted(expected)
+        try:
+            wait_until("the endpoints", same, seconds)
+        except AssertionError:
+            self.assertEqual(last, sorted(expected), self.fairlead.diagnostics() + self.fairlead.log()[-2000:])
+
+    def status(self, expected):
+        wait_until(f"the cluster is {expected}", lambda: self.fairlead.clusters().get("east", ("", "none"))[1] == expected, 40)
+
+    def test_services_endpoints_and_gateways_of_both(self):
+        self.put_secret(east=east.kubeconfig)
+        self.start().await_ready()
+        self.assertEqual(self.fairlead.clusters(), {"main": ("", "synced"), "east": ("istio-system/remote", "synced")})
+        self.sees(BOTH)
+        self.sees(["192.0.2.1:15443", EAST], cluster="east", network="east-net")
+        self.sees(["192.0.2.2:15443"], ALONE)
+        self.assertEqual(self.fairlead.metric('istiod_managed_clusters{cluster_type="remote"}'), 1)
+        self.assertEqual(self.fairlead.metric('istiod_managed_clusters{cluster_type="local"}'), 1)
+        east.api.patch(namespace("istio-system"), {"metadata": {"labels": {"topology.istio.io/network": "main-net"}}})
+        self.sees([OWN, EAST])
+        east.api.patch(namespace("istio-system"), {"metadata": {"labels": {"topology.istio.io/network": "east-net"}}})
+        self.sees(BOTH)
+
+    def test_a_cluster_comes_and_goes_with_its_secret(self):
+        self.start().await_ready()
+        self.sees([OWN])
+        self.put_secret(east=east.kubeconfig)
+        self.sees(BOTH)
+        own.api.delete(SECRET)
+        self.sees([OWN])
+        self.assertEqual(list(self.fairlead.clusters()), ["main"])
+
+    def test_a_lost_cluster_keeps_what_it_said(self):
+        self.put_secret(east=east.kubeconfig)
+        self.start().await_ready()
+        self.sees(BOTH)
+        version = self.fairlead.resources("endpoints", [WEB])[0]
+        east.kill()
+        wait_until("it is said", lambda: "has no news" in self.fairlead.diagnostics(), 30)
+        self.assertEqual(self.fairlead.endpoints(WEB), BOTH)
+        self.assertEqual(self.fairlead.get("/ready")[0], 200)
+        east.start()
+        self.assertEqual(self.fairlead.resources("endpoints", [WEB])[0], version)
+        east.api.create(pod("web-1", "10.30.0.2", "web"))
+        east.api.create(slice_of("web", {"web-0": "10.30.0.1", "web-1": "10.30.0.2"}), replace=True)
+        self.addCleanup(east.api.create, slice_of("web", {"web-0": "10.30.0.1"}), replace=True)
+        self.sees(["10.30.0.2:8080", EAST, "192.0.2.1:15443"], seconds=60, cluster="east", network="east-net")
+        self.assertNotIn("has no news", self.fairlead.diagnostics())
+
+    def test_credentials_are_rotated_without_a_gap(self):
+        self.put_secret(east=east.kubeconfig)
+        self.start().await_ready()
+        self.sees(BOTH)
+        lacking, done = [], threading.Event()
+
+        def watch():
+            while not done.is_set():
+                found = self.fairlead.endpoints(WEB)
+                if found != BOTH:
+                    lacking.append(found)
+                time.sleep(0.02)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        version = self.fairlead.resources("endpoints", [WEB])[0]
+        self.put_secret(east=east.write_kubeconfig("rotated", {"token": OTHER_TOKEN}))
+        wait_until("the next kubeconfig is read", lambda: self.fairlead.log().count("cluster east has synced") == 2)
+        time.sleep(0.5)
+        done.set()
+        watcher.join()
+        self.assertEqual(lacking, [])
+        self.assertEqual(self.fairlead.resources("endpoints", [WEB])[0], version)
+        self.put_secret(east=east.write_kubeconfig("wrong", {"token": "nobody"}))
+        wait_until("the next one is tried", lambda: "401" in self.fairlead.diagnostics(), 20)
+        self.assertEqual(self.fairlead.endpoints(WEB), BOTH)
+
+    def test_a_kubeconfig_that_cannot_be_used_is_named(self):
+        runs = {"exec": {"command": "/bin/touch", "args": ["/tmp/fairlead-was-here"], "apiVersion": "client.authentication.k8s.io/v1"}}
+        self.put_secret(east=east.kubeconfig, west="current-context: none", north=east.write_kubeconfig("runs", runs))
+        self.start().await_ready()
+        self.sees(BOTH)
+        said = self.fairlead.diagnostics()
+        self.assertIn("data.west", said)
+        self.assertIn("there is no context", said)
+        self.assertIn("users[0].user.exec", said)
+        self.assertNotIn("token", self.fairlead.log())
+
+    def test_a_cluster_that_is_not_there_holds_the_start_up_for_so_long(self):
+        east.kill()
+        self.put_secret(east=east.kubeconfig)
+        self.start(PILOT_REMOTE_CLUSTER_TIMEOUT="3s")
+        wait_until("it says what it waits for", lambda: "cluster east" in self.fairlead.get("/ready")[1], 10)
+        self.fairlead.await_ready()
+        self.status("timeout")
+        self.assertEqual(self.fairlead.metric('remote_cluster_sync_timeouts_total{cluster="east"}'), 1)
+        self.sees([OWN])
+        east.start()
+        self.sees(BOTH, seconds=60)
+        self.status("synced")
+
+
+if __name__ == "__main__":
+    kubebox.require()
+    unittest.main()
