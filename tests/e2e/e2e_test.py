@@ -18,6 +18,7 @@ import unittest
 from mesh import APPS, HERE, ROOT, Mesh, in_namespace, replace_atomically, wait_until
 
 SPLIT = "reviews-split.yaml"
+V1 = "outbound|9080|v1|reviews.bookshop.svc.cluster.local"
 V2 = "outbound|9080|v2|reviews.bookshop.svc.cluster.local"
 
 SLOW = """apiVersion: security.istio.io/v1
@@ -69,6 +70,9 @@ class EndToEnd(unittest.TestCase):
 
     def setUp(self):
         self.split = (self.config / SPLIT).read_text()
+        # The test before may have just put the file back.
+        for pod in self.sidecars:
+            wait_until(f"the split is in {pod.name}", lambda p=pod: self.split_clusters(p) == {V1, V2}, 60)
 
     def tearDown(self):
         replace_atomically(self.config / SPLIT, self.split)
