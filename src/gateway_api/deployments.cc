@@ -209,11 +209,11 @@ class Deployments final : public state::Derivation {
   }
 
   static bool Describe(const ConfigPtr& gateway, Deployment* deployment, Work* work) {
-    const NoLookups lookups;
-    Lookups world(work->objects, lookups, "", work->features);
+    const NoLookups none;
+    Lookups lookups(work->objects, none, "", work->features);
     deployment->gateway = gateway;
     deployment->gateway_class =
-        FindGatewayClass(config::SpecOf(*gateway).Find("gatewayClassName").text(), world);
+        FindGatewayClass(config::SpecOf(*gateway).Find("gatewayClassName").text(), lookups);
     if (deployment->gateway_class.info == nullptr || deployment->gateway_class.info->remote) return false;
     deployment->name = GatewayServiceName(*gateway, deployment->gateway_class);
     deployment->account = GatewayServiceAccount(*gateway, deployment->gateway_class);

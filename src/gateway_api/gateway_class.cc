@@ -21,14 +21,14 @@ const ControllerInfo* FindBuiltinClass(std::string_view name, const model::Featu
   return name == features.gateway_class ? &kManaged : nullptr;
 }
 
-GatewayClass FindGatewayClass(std::string_view name, Lookups& world) {
+GatewayClass FindGatewayClass(std::string_view name, Lookups& lookups) {
   GatewayClass found{std::string(name), nullptr};
-  if (const config::ConfigPtr object = world.Find(config::Kind::kGatewayClass, "", name)) {
+  if (const config::ConfigPtr object = lookups.Find(config::Kind::kGatewayClass, "", name)) {
     const config::Node spec = object->Spec<config::Tree>().Find("spec");
-    found.info = FindController(spec.Find("controllerName").String(), world.features());
+    found.info = FindController(spec.Find("controllerName").String(), lookups.features());
   }
   // A class of that name that another controller handles does not hide the built-in one.
-  if (found.info == nullptr) found.info = FindBuiltinClass(name, world.features());
+  if (found.info == nullptr) found.info = FindBuiltinClass(name, lookups.features());
   return found;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 #include "model/features.h"
 
 namespace fairlead::gateway_api {
@@ -28,7 +28,7 @@ struct GatewayClass {
 };
 
 // The class of a Gateway, of an object or built in.
-GatewayClass FindGatewayClass(std::string_view name, Lookups& world);
+GatewayClass FindGatewayClass(std::string_view name, Lookups& lookups);
 
 }  // namespace fairlead::gateway_api
 

@@ -9,6 +9,7 @@
 #include "config/derived_object.h"
 #include "gateway_api/conversion/derived_object.h"
 #include "gateway_api/conversion/inference_pool.h"
+#include "gateway_api/revision.h"
 #include "gateway_api/translation.h"
 #include "istio/networking/v1alpha3/gateway.pb.h"
 
@@ -59,10 +60,7 @@ std::vector<RouteConversionPtr> Translation::RoutesTo(const ObjectKey& pool) con
 // A pool's Service follows the pool, its slice the pods and the slices that are written.
 void Translation::NotePool(const ObjectChange& change, Work* work) {
   const ObjectKey& key = change.key;
-  if (key.kind == Kind::kInferencePool) {
-    work->dirty_pools.insert(key);
-    MarkAskers({Lookup::About::kObject, key}, work);
-  }
+  if (key.kind == Kind::kInferencePool) work->dirty_pools.insert(key);
   if (key.kind != Kind::kPod && key.kind != Kind::kEndpointSlice) return;
   for (auto at = gateways_of_pool_.LowerBound({{Kind::kInferencePool, key.ns, ""}, ObjectKey{}});
        at != gateways_of_pool_.end() && at->first.first.kind == Kind::kInferencePool &&

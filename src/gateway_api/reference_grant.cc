@@ -34,10 +34,10 @@ bool Grants(Node spec, const GroupKind& from, std::string_view from_ns, const Gr
 }  // namespace
 
 bool IsGranted(Kind from, std::string_view from_ns, const GroupKind& to, std::string_view to_ns,
-               std::string_view to_name, Lookups& world) {
+               std::string_view to_name, Lookups& lookups) {
   if (!MayBeGranted(to)) return false;
   const GroupKind from_kind = GroupKindOf(from);
-  for (const config::ConfigPtr& grant : world.In(Kind::kReferenceGrant, to_ns)) {
+  for (const config::ConfigPtr& grant : lookups.In(Kind::kReferenceGrant, to_ns)) {
     if (Grants(grant->Spec<config::Tree>().Find("spec"), from_kind, from_ns, to, to_name)) return true;
   }
   return false;

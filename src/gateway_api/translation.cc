@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "gateway_api/revision.h"
 
 namespace fairlead::gateway_api {
 namespace {
@@ -12,25 +13,6 @@ using config::ConfigPtr;
 using config::Kind;
 using config::ObjectChange;
 using config::ObjectKey;
-
-// Kinds that no conversion looks at: most changes of a mesh are of these.
-bool IsRead(Kind kind) {
-  switch (kind) {
-    case Kind::kService:
-    case Kind::kServiceEntry:
-    case Kind::kNamespace:
-    case Kind::kSecret:
-    case Kind::kConfigMap:
-    case Kind::kGatewayClass:
-    case Kind::kKubernetesGateway:
-    case Kind::kListenerSet:
-    case Kind::kReferenceGrant:
-    case Kind::kBackendTlsPolicy:
-      return true;
-    default:
-      return IsRoute(kind);
-  }
-}
 
 bool IsConverted(Kind kind) {
   return kind == Kind::kKubernetesGateway || kind == Kind::kBackendTlsPolicy || IsRoute(kind);
@@ -68,7 +50,7 @@ std::vector<ObjectChange> Translation::Apply(const config::ObjectStore& objects,
   Work work{
       .objects = objects, .dirty = {}, .dirty_routes = {}, .dirty_rules = {}, .dirty_pools = {}, .made = {}};
   for (const ObjectChange& change : changes) {
-    if (IsRead(change.key.kind)) Note(change, &work);
+    Note(change, &work);
     if (features_->inference_pools) NotePool(change, &work);
   }
   ConvertGateways(&work);
@@ -83,27 +65,32 @@ std::vector<ObjectChange> Translation::Apply(const config::ObjectStore& objects,
   return std::move(work.made);
 }
 
+template <typename Change>
+void Translation::MarkReaders(const Change& change, Work* work) const {
+  const auto mark = [&](const Question& question) {
+    readers_.ForEachReader(question, [work](const ObjectKey& reader) { work->dirty.insert(reader); });
+  };
+  ForEachDifference(conversion_questions::OfConversions(), mark, change);
+}
+
 void Translation::Note(const ObjectChange& change, Work* work) {
   const ObjectKey& key = change.key;
   if (IsConverted(key.kind)) work->dirty.insert(key);
   if (key.kind == Kind::kListenerSet) NoteSet(change, work);
   if (key.kind == Kind::kListenerSet || IsRoute(key.kind)) NoteNamespace(change, work);
-  using About = Lookup::About;
-  MarkAskers({About::kObject, key}, work);
-  MarkAskers({About::kNamespace, {key.kind, key.ns, ""}}, work);
-  MarkAskers({About::kKind, {key.kind, "", ""}}, work);
+  MarkReaders(change, work);
 }
 
 // The Gateways that the set named and names are to be looked at again.
 void Translation::NoteSet(const ObjectChange& change, Work* work) {
   if (const ObjectKey* before = gateway_of_set_.Find(change.key)) {
-    MarkAskers({Lookup::About::kSets, *before}, work);
+    MarkReaders(ListenerSetsChange{*before}, work);
     sets_.Erase({*before, change.key});
   }
   gateway_of_set_.Erase(change.key);
   if (change.object == nullptr) return;
   const ObjectKey gateway = GatewayOfSet(*change.object);
-  MarkAskers({Lookup::About::kSets, gateway}, work);
+  MarkReaders(ListenerSetsChange{gateway}, work);
   sets_.Set({gateway, change.key}, {});
   gateway_of_set_[change.key] = gateway;
 }
@@ -119,26 +106,7 @@ void Translation::NoteNamespace(const ObjectChange& change, Work* work) {
   } else {
     users_.Set({change.key.ns, change.key}, {});
   }
-  if (used() != before) MarkAskers({Lookup::About::kKind, {Kind::kNamespace, "", ""}}, work);
-}
-
-void Translation::MarkAskers(const Lookup& question, Work* work) {
-  for (auto at = askers_.LowerBound({question, ObjectKey{}});
-       at != askers_.end() && at->first.first == question; ++at)
-    work->dirty.insert(at->first.second);
-}
-
-void Translation::SetQuestions(const ObjectKey& asker, std::vector<Lookup> questions) {
-  if (const auto* before = asked_.Find(asker)) {
-    if (*before == questions) return;
-    for (const Lookup& question : *before) askers_.Erase({question, asker});
-  }
-  for (const Lookup& question : questions) askers_.Set({question, asker}, {});
-  if (questions.empty()) {
-    asked_.Erase(asker);
-  } else {
-    asked_[asker] = std::move(questions);
-  }
+  if (used() != before) MarkReaders(UsedNamespacesChange{}, work);
 }
 
 void Translation::ConvertGateways(Work* work) {
@@ -148,12 +116,12 @@ void Translation::ConvertGateways(Work* work) {
     const ConfigPtr object = FindConverted(work->objects, key, *features_);
     if (object == nullptr) {
       gateways_.Erase(key);
-      SetQuestions(key, {});
+      readers_.Set(key, {});
       continue;
     }
-    Lookups world(work->objects, *this, domain_, *features_);
-    gateways_.Set(key, std::make_shared<const GatewayConversion>(ConvertGateway(object, world)));
-    SetQuestions(key, world.TakeQuestions());
+    Lookups lookups(work->objects, *this, domain_, *features_);
+    gateways_.Set(key, std::make_shared<const GatewayConversion>(ConvertGateway(object, lookups)));
+    readers_.Set(key, lookups.TakeQuestions());
   }
   if (!keys.empty()) SetParents(before, keys, work);
 }
@@ -198,7 +166,7 @@ void Translation::SetParentsOf(const ObjectKey& owner, const ParentsPtr& list, W
   } else {
     parents_[owner] = list;
   }
-  MarkAskers({Lookup::About::kParents, owner}, work);
+  MarkReaders(ParentsChange{owner}, work);
 }
 
 void Translation::ConvertRoutes(Work* work) {
@@ -214,12 +182,12 @@ void Translation::ConvertRoutes(Work* work) {
     if (object == nullptr) {
       SetPools(key, nullptr, work);
       routes_.Erase(key);
-      SetQuestions(key, {});
+      readers_.Set(key, {});
       continue;
     }
-    Lookups world(work->objects, *this, domain_, *features_);
-    auto conversion = std::make_shared<const RouteConversion>(ConvertRoute(object, world));
-    SetQuestions(key, world.TakeQuestions());
+    Lookups lookups(work->objects, *this, domain_, *features_);
+    auto conversion = std::make_shared<const RouteConversion>(ConvertRoute(object, lookups));
+    readers_.Set(key, lookups.TakeQuestions());
     for (size_t i = 0; i < conversion->pieces.size(); ++i) {
       pieces_.Set({conversion->pieces[i]->key, {key, i}}, conversion->pieces[i]);
       work->dirty_routes.insert(conversion->pieces[i]->key);
@@ -241,12 +209,12 @@ void Translation::ConvertPolicies(Work* work) {
     const ConfigPtr object = FindConverted(work->objects, key, *features_);
     if (object == nullptr) {
       policies_.Erase(key);
-      SetQuestions(key, {});
+      readers_.Set(key, {});
       continue;
     }
-    Lookups world(work->objects, *this, domain_, *features_);
-    auto conversion = std::make_shared<const PolicyConversion>(ConvertBackendTlsPolicy(object, world));
-    SetQuestions(key, world.TakeQuestions());
+    Lookups lookups(work->objects, *this, domain_, *features_);
+    auto conversion = std::make_shared<const PolicyConversion>(ConvertBackendTlsPolicy(object, lookups));
+    readers_.Set(key, lookups.TakeQuestions());
     for (size_t i = 0; i < conversion->rules.size(); ++i) {
       const std::string merged = MergeKey(conversion->rules[i]);
       rules_.Set({merged, {key, i}}, conversion->rules[i]);
@@ -271,8 +239,8 @@ void Translation::MergeRules(Work* work) {
     for (auto at = rules_.LowerBound({key, Place{}}); at != rules_.end() && at->first.first == key; ++at)
       rules.push_back(at->second);
     // What it looks up is what the policies that it is made of have looked up.
-    Lookups world(work->objects, *this, domain_, *features_);
-    Emit(StrCat("rule ", key), rules.empty() ? nullptr : MergeBackendRules(std::move(rules), world), work);
+    Lookups lookups(work->objects, *this, domain_, *features_);
+    Emit(StrCat("rule ", key), rules.empty() ? nullptr : MergeBackendRules(std::move(rules), lookups), work);
   }
 }
 

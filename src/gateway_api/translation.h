@@ -17,7 +17,7 @@
 #include "gateway_api/conversion/backend_policy.h"
 #include "gateway_api/conversion/gateway.h"
 #include "gateway_api/conversion/route.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 #include "model/features.h"
 
 namespace fairlead::gateway_api {
@@ -69,8 +69,9 @@ class Translation : public DerivedLookups {
   void Note(const config::ObjectChange& change, Work* work);
   void NoteSet(const config::ObjectChange& change, Work* work);
   void NoteNamespace(const config::ObjectChange& change, Work* work);
-  void MarkAskers(const Lookup& question, Work* work);
-  void SetQuestions(const config::ObjectKey& asker, std::vector<Lookup> questions);
+  // What asked a question whose answer the change may alter is converted again.
+  template <typename Change>
+  void MarkReaders(const Change& change, Work* work) const;
 
   void ConvertGateways(Work* work);
   void SetParents(const Conversions<GatewayConversion>& before, const Keys& gateways, Work* work);
@@ -97,8 +98,7 @@ class Translation : public DerivedLookups {
   ShardedMap<config::ObjectKey, config::ObjectKey> gateway_of_set_;
   Relation<config::ObjectKey, config::ObjectKey> sets_;       // Gateway, ListenerSet
   Relation<Interned, config::ObjectKey> users_;               // namespace; route or ListenerSet there
-  ShardedMap<config::ObjectKey, std::vector<Lookup>> asked_;  // by who asked
-  Relation<Lookup, config::ObjectKey> askers_;                // the same the other way round
+  Readers readers_;                                           // who asked what in its conversion
   Relation<config::ObjectKey, config::ObjectKey> routes_to_;  // InferencePool, route
   // InferencePools and the Gateways (or what else a route's parent is) that they are reached by, both ways
   // round; of the parents' kinds nothing is known.

@@ -1,6 +1,7 @@
 #include "mesh/builder.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <set>
 #include <tuple>
@@ -21,31 +22,56 @@ namespace fairlead::mesh {
 using config::Diagnostic;
 using config::Kind;
 
-// One step makes one index; it runs only if its inputs differ from those of the last time.
 struct SnapshotBuilder::State {
+  // An index of the objects, as a row: it is made again where objects of its kinds or the settings changed.
+  struct IndexRow {
+    std::vector<Kind> kinds;
+    // Makes the index anew in `next`, and gives the problems of its objects.
+    std::vector<Diagnostic> (State::*make)(const config::ObjectStore& now, MeshSnapshot* next);
+  };
+  static const std::array<IndexRow, 6>& IndexRows();
+
   model::SettingsPtr settings;
   model::KeySetsPtr key_sets;
   model::TrustBundlePtr trust_bundle;
   std::shared_ptr<const WrittenObjects> written;
-  config::ObjectStore store;  // as it was for `snapshot`
-  SnapshotPtr snapshot;       // the last one; null at first
+  config::ObjectStore before;  // the objects of `snapshot`
+  SnapshotPtr snapshot;        // the last one; null at first
 
   VirtualServiceIndexBuilder virtual_service_builder;
   DestinationRuleIndexBuilder destination_rule_builder;
-  std::vector<Diagnostic> virtual_service_problems, destination_rule_problems, policy_problems,
-      sidecar_problems;
+  std::array<std::vector<Diagnostic>, 6> problems_of_rows;
   std::vector<Diagnostic> problems;
   uint64_t problems_revision = 0;
 
-  bool Changed(const config::ObjectStore& from, Kind kind) const {
-    return from.Revision(kind) != store.Revision(kind);
+  bool Changed(const config::ObjectStore& now, Kind kind) const {
+    return now.Revision(kind) != before.Revision(kind);
   }
 
   void BuildRegistryIndexes(const model::RegistryOutput& registry, bool new_settings, MeshSnapshot* next);
-  void BuildObjectIndexes(const config::ObjectStore& from, bool new_settings, MeshSnapshot* next);
-  bool BuildPolicies(const config::ObjectStore& from, bool new_settings, MeshSnapshot* next);
+  void BuildObjectIndexes(const config::ObjectStore& now, bool new_settings, MeshSnapshot* next);
   void CollectProblems();
+
+  std::vector<Diagnostic> MakeVirtualServices(const config::ObjectStore& now, MeshSnapshot* next);
+  std::vector<Diagnostic> MakeDestinationRules(const config::ObjectStore& now, MeshSnapshot* next);
+  std::vector<Diagnostic> MakePolicies(const config::ObjectStore& now, MeshSnapshot* next);
+  std::vector<Diagnostic> MakePeerAuthentications(const config::ObjectStore& now, MeshSnapshot* next);
+  std::vector<Diagnostic> MakeObjects(const config::ObjectStore& now, MeshSnapshot* next);
+  std::vector<Diagnostic> CheckSidecars(const config::ObjectStore& now, MeshSnapshot* next);
 };
+
+// In this order: a later one may read what an earlier one made.
+const std::array<SnapshotBuilder::State::IndexRow, 6>& SnapshotBuilder::State::IndexRows() {
+  static const auto* const rows = new std::array<IndexRow, 6>{{
+      {{Kind::kVirtualService}, &State::MakeVirtualServices},
+      {{Kind::kDestinationRule}, &State::MakeDestinationRules},
+      {PolicyIndexBuilder::Kinds(), &State::MakePolicies},
+      {{Kind::kPeerAuthentication}, &State::MakePeerAuthentications},
+      {ObjectIndexBuilder::Kinds(), &State::MakeObjects},
+      {{Kind::kSidecar}, &State::CheckSidecars},
+  }};
+  return *rows;
+}
 
 namespace {
 
@@ -97,7 +123,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   state.BuildObjectIndexes(store, new_settings, next.get());
   if (next->scopes == nullptr) next->scopes = std::make_shared<SidecarScopes>();
   if (next->gateway_scopes == nullptr) next->gateway_scopes = std::make_shared<GatewayScopes>();
-  state.store = store;
+  state.before = store;
   state.snapshot = next;
   return next;
 }
@@ -129,54 +155,69 @@ void SnapshotBuilder::State::BuildRegistryIndexes(const model::RegistryOutput& r
   }
 }
 
-void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& from, bool new_settings,
+void SnapshotBuilder::State::BuildObjectIndexes(const config::ObjectStore& now, bool new_settings,
                                                 MeshSnapshot* next) {
-  bool checked = false;
-  if (Changed(from, Kind::kVirtualService) || new_settings) {
-    virtual_service_problems.clear();
-    next->virtual_services = virtual_service_builder.Build(from, store, *settings, &virtual_service_problems);
-    checked = true;
+  bool new_problems = false;
+  for (size_t i = 0; i < IndexRows().size(); ++i) {
+    const IndexRow& row = IndexRows()[i];
+    const bool changed =
+        std::any_of(row.kinds.begin(), row.kinds.end(), [&](Kind kind) { return Changed(now, kind); });
+    if (!changed && !new_settings) continue;
+    std::vector<Diagnostic> found = (this->*row.make)(now, next);
+    new_problems |= !found.empty() || !problems_of_rows[i].empty();
+    problems_of_rows[i] = std::move(found);
   }
-  if (Changed(from, Kind::kDestinationRule) || new_settings) {
-    destination_rule_problems.clear();
-    next->destination_rules =
-        destination_rule_builder.Build(from, store, *settings, &destination_rule_problems);
-    checked = true;
-  }
-  checked |= BuildPolicies(from, new_settings, next);
-  next->objects = ObjectIndexBuilder::Build(from, store, next->objects);
-  if (Changed(from, Kind::kSidecar) || new_settings) {
-    sidecar_problems = FindShadowedSidecars(next->objects->Of(Kind::kSidecar));
-    checked = true;
-  }
-  if (checked) CollectProblems();
+  if (new_problems) CollectProblems();
 }
 
-// True: the problems may be others.
-bool SnapshotBuilder::State::BuildPolicies(const config::ObjectStore& from, bool new_settings,
-                                           MeshSnapshot* next) {
+std::vector<Diagnostic> SnapshotBuilder::State::MakeVirtualServices(const config::ObjectStore& now,
+                                                                    MeshSnapshot* next) {
+  std::vector<Diagnostic> found;
+  next->virtual_services = virtual_service_builder.Build(now, before, *settings, &found);
+  return found;
+}
+
+std::vector<Diagnostic> SnapshotBuilder::State::MakeDestinationRules(const config::ObjectStore& now,
+                                                                     MeshSnapshot* next) {
+  std::vector<Diagnostic> found;
+  next->destination_rules = destination_rule_builder.Build(now, before, *settings, &found);
+  return found;
+}
+
+std::vector<Diagnostic> SnapshotBuilder::State::MakePolicies(const config::ObjectStore& now,
+                                                             MeshSnapshot* next) {
   std::vector<Kind> changed;
   for (const Kind kind : PolicyIndexBuilder::Kinds()) {
-    if (Changed(from, kind)) changed.push_back(kind);
+    if (Changed(now, kind)) changed.push_back(kind);
   }
-  const bool peers = Changed(from, Kind::kPeerAuthentication);
-  if (!changed.empty() || new_settings) {
-    next->policies = PolicyIndexBuilder::Build(from, settings->root_namespace, changed, next->policies);
-  }
-  if (!peers && !new_settings) return false;
-  policy_problems.clear();
+  next->policies = PolicyIndexBuilder::Build(now, settings->root_namespace, changed, next->policies);
+  return {};
+}
+
+std::vector<Diagnostic> SnapshotBuilder::State::MakePeerAuthentications(const config::ObjectStore& /*now*/,
+                                                                        MeshSnapshot* next) {
+  std::vector<Diagnostic> found;
   next->peer_authentications =
-      PeerAuthenticationIndexBuilder::Build(*next->policies, next->peer_authentications, &policy_problems);
-  return true;
+      PeerAuthenticationIndexBuilder::Build(*next->policies, next->peer_authentications, &found);
+  return found;
+}
+
+std::vector<Diagnostic> SnapshotBuilder::State::MakeObjects(const config::ObjectStore& now,
+                                                            MeshSnapshot* next) {
+  next->objects = ObjectIndexBuilder::Build(now, before, next->objects);
+  return {};
+}
+
+std::vector<Diagnostic> SnapshotBuilder::State::CheckSidecars(const config::ObjectStore& /*now*/,
+                                                              MeshSnapshot* next) {
+  return FindShadowedSidecars(next->objects->Of(Kind::kSidecar));
 }
 
 void SnapshotBuilder::State::CollectProblems() {
   ++problems_revision;
   problems.clear();
-  for (const auto* some :
-       {&virtual_service_problems, &destination_rule_problems, &policy_problems, &sidecar_problems}) {
-    problems.insert(problems.end(), some->begin(), some->end());
-  }
+  for (const std::vector<Diagnostic>& some : problems_of_rows)
+    problems.insert(problems.end(), some.begin(), some.end());
   std::sort(problems.begin(), problems.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.object, a.path, a.message) < std::tie(b.object, b.path, b.message);
   });

@@ -93,11 +93,11 @@ void CheckKind(Kind kind, Attachment* attachment) {
          attachment);
 }
 
-void Check(const ConfigObject& route, Node reference, Lookups& world, Attachment* attachment) {
+void Check(const ConfigObject& route, Node reference, Lookups& lookups, Attachment* attachment) {
   const config::ObjectKey& key = attachment->parent_key;
   if (!attachment->is_mesh()) {
     CheckListener(route, reference, attachment);
-  } else if (!world.Has(key.kind, key.ns, key.name)) {
+  } else if (!lookups.Has(key.kind, key.ns, key.name)) {
     Refuse(Refusal::kNoMatchingParent,
            StrCat("parent service", key.kind == Kind::kServiceEntry ? " entry" : "", ": \"", key.name.str(),
                   "\" not found"),
@@ -151,7 +151,7 @@ std::string ReferenceText(Node reference, std::string_view own_ns) {
                 ReferredNamespace(reference, own_ns));
 }
 
-std::vector<Attachment> FindAttachments(const ConfigObject& route, Lookups& world) {
+std::vector<Attachment> FindAttachments(const ConfigObject& route, Lookups& lookups) {
   std::vector<Attachment> found;
   size_t place = 0;
   for (Node reference : route.Spec<config::Tree>().Find("spec").Find("parentRefs").elements()) {
@@ -161,7 +161,7 @@ std::vector<Attachment> FindAttachments(const ConfigObject& route, Lookups& worl
     const std::string_view name = reference.Find("name").text();
     const std::string_view ns = ReferredNamespace(reference, route.ns());
     const bool of_mesh = *kind == Kind::kService || *kind == Kind::kServiceEntry;
-    const ParentsPtr parents = of_mesh ? MeshParents() : world.ParentsOf(*kind, ns, name);
+    const ParentsPtr parents = of_mesh ? MeshParents() : lookups.ParentsOf(*kind, ns, name);
     if (parents == nullptr) continue;
     for (const Parent& parent : *parents) {
       Attachment& attachment = found.emplace_back();
@@ -170,7 +170,7 @@ std::vector<Attachment> FindAttachments(const ConfigObject& route, Lookups& worl
       attachment.parent_key = {*kind, ns, name};
       attachment.parent = parent;
       attachment.others = OtherHosts(*parents, parent);
-      Check(route, reference, world, &attachment);
+      Check(route, reference, lookups, &attachment);
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const Attachment& a, const Attachment& b) {

@@ -9,8 +9,8 @@
 
 #include "config/object.h"
 #include "config/tree.h"
+#include "gateway_api/lookups.h"
 #include "gateway_api/parent.h"
-#include "gateway_api/world.h"
 
 namespace fairlead::gateway_api {
 
@@ -36,7 +36,7 @@ struct Attachment {
 };
 
 // In the order of their texts. References to what is not there, or not known, have none.
-std::vector<Attachment> FindAttachments(const config::ConfigObject& route, Lookups& world);
+std::vector<Attachment> FindAttachments(const config::ConfigObject& route, Lookups& lookups);
 
 // "group/kind/name/section/port.namespace" of a parentRef, with what it leaves out filled in.
 std::string ReferenceText(config::Node reference, std::string_view own_ns);

@@ -34,8 +34,8 @@ Backend MissingHost(Backend backend) {
 
 Backend OfService(const RouteView& view, std::string_view name, std::string_view ns) {
   Backend backend;
-  backend.host = view.world.ServiceHost(name, ns);
-  return view.world.Has(Kind::kService, ns, name) ? backend : MissingHost(std::move(backend));
+  backend.host = view.lookups.ServiceHost(name, ns);
+  return view.lookups.Has(Kind::kService, ns, name) ? backend : MissingHost(std::move(backend));
 }
 
 Backend OfHostname(const RouteView& view, Node reference, std::string_view ns) {
@@ -43,12 +43,12 @@ Backend OfHostname(const RouteView& view, Node reference, std::string_view ns) {
     return Failed(kInvalidDestination, "namespace may not be set with Hostname type");
   Backend backend;
   backend.host = reference.Find("name").text();
-  return view.world.HasService(backend.host, ns) ? backend : MissingHost(std::move(backend));
+  return view.lookups.HasService(backend.host, ns) ? backend : MissingHost(std::move(backend));
 }
 
 // A pool without a usable picker has no Service.
 Backend OfPool(const RouteView& view, std::string_view name, std::string_view ns) {
-  if (!view.world.features().inference_pools) {
+  if (!view.lookups.features().inference_pools) {
     return Failed(kInvalidKind,
                   "InferencePool is not enabled. To enable, set ENABLE_GATEWAY_API_INFERENCE_EXTENSION to "
                   "true in istiod");
@@ -58,11 +58,11 @@ Backend OfPool(const RouteView& view, std::string_view name, std::string_view ns
         kInvalidDestination,
         "InferencePool.Name invalid; the name of the InferencePool must be used, not the hostname.");
   }
-  const config::ConfigPtr pool = view.world.Find(Kind::kInferencePool, ns, name);
+  const config::ConfigPtr pool = view.lookups.Find(Kind::kInferencePool, ns, name);
   if (pool == nullptr) return Failed(kNotFound, StrCat("backend(", name, ") not found"));
   Backend backend;
-  backend.host = view.world.ServiceHost(PoolServiceName(name), ns);
-  backend.picker = PickerOf(*pool, view.world.domain());
+  backend.host = view.lookups.ServiceHost(PoolServiceName(name), ns);
+  backend.picker = PickerOf(*pool, view.lookups.domain());
   if (!backend.picker) return Failed(kNotFound, StrCat("backend(", backend.host, ") not found"));
   backend.port = kFirstPoolPort;
   return backend;
@@ -97,7 +97,7 @@ Backend ResolveBackend(const RouteView& view, Node reference) {
   const std::string_view name = reference.Find("name").text();
   const std::string_view own = view.route.ns();
   const std::string_view ns = ReferredNamespace(reference, own);
-  if (view.wants_grants && ns != own && !IsGranted(view.route.kind(), own, kind, ns, name, view.world)) {
+  if (view.wants_grants && ns != own && !IsGranted(view.route.kind(), own, kind, ns, name, view.lookups)) {
     return Failed(kRefNotPermitted, StrCat("backendRef ", name, "/", ns, " not accessible to a ",
                                            config::InfoOf(view.route.kind()).name, " in namespace \"", own,
                                            "\" (missing a ReferenceGrant?)"));

@@ -12,7 +12,7 @@
 #include "config/tree.h"
 #include "gateway_api/conversion/inference_pool.h"
 #include "gateway_api/error.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 
 namespace fairlead::gateway_api {
 
@@ -20,7 +20,7 @@ namespace fairlead::gateway_api {
 struct RouteView {
   const config::ConfigObject& route;
   bool wants_grants;  // at gateways only
-  Lookups& world;
+  Lookups& lookups;
 };
 
 inline constexpr std::string_view kInvalidDestination = "InvalidDestination";

@@ -39,19 +39,19 @@ struct Referred {
   bool unknown_kind = false;
 };
 
-Referred Resolve(Node reference, std::string_view ns, Lookups& world) {
+Referred Resolve(Node reference, std::string_view ns, Lookups& lookups) {
   const std::string_view name = reference.Find("name").text();
   const GroupKind wanted = ReferredKind(reference);
   for (Kind kind : kReferredKinds) {
     if (GroupKindOf(kind) != wanted) continue;
-    if (ConfigPtr object = world.Find(kind, ns, name)) return {std::move(object), "", false};
+    if (ConfigPtr object = lookups.Find(kind, ns, name)) return {std::move(object), "", false};
     return {nullptr, StrCat("reference ", ns, "/", name, " (of kind ", wanted.kind, ") not found"), false};
   }
   return {nullptr, StrCat("unsupported kind ", wanted.kind), true};
 }
 
 // The name of the CA certificates' resource; "" for the system's.
-std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions, Lookups& world) {
+std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions, Lookups& lookups) {
   const Node validation = SpecOf(policy).Find("validation");
   const Node well_known = validation.Find("wellKnownCACertificates");
   if (!well_known.IsNull()) {
@@ -68,7 +68,7 @@ std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions
                     "Configuration is valid; warning: only the first caCertificateRefs will be used");
   }
   const Node reference = references.At(0);
-  Referred referred = Resolve(reference, policy.ns(), world);
+  Referred referred = Resolve(reference, policy.ns(), lookups);
   std::string_view reason = "InvalidCACertificateRef", begin = "Certificate reference not found: ";
   if (referred.unknown_kind) {
     reason = "InvalidKind", begin = "Certificate reference not supported: ";
@@ -88,7 +88,7 @@ std::string CaCredential(const ConfigObject& policy, DraftConditions* conditions
 }
 
 std::shared_ptr<const net::ClientTLSSettings> ReadTls(const ConfigObject& policy, DraftConditions* conditions,
-                                                      Lookups& world) {
+                                                      Lookups& lookups) {
   const Node validation = SpecOf(policy).Find("validation");
   auto tls = std::make_shared<net::ClientTLSSettings>();
   tls->set_mode(net::ClientTLSSettings::SIMPLE);
@@ -98,7 +98,7 @@ std::shared_ptr<const net::ClientTLSSettings> ReadTls(const ConfigObject& policy
     if (type == "Hostname") tls->add_subject_alt_names(std::string(name.Find("hostname").text()));
     if (type == "URI") tls->add_subject_alt_names(std::string(name.Find("uri").text()));
   }
-  tls->set_credential_name(CaCredential(policy, conditions, world));
+  tls->set_credential_name(CaCredential(policy, conditions, lookups));
   return tls;
 }
 
@@ -136,12 +136,12 @@ bool SameTarget(Node a, Node b) {
 }
 
 // The policy that has the target before this one; null where this one has it.
-ConfigPtr Winner(const ConfigObject& policy, Node reference, Lookups& world) {
+ConfigPtr Winner(const ConfigObject& policy, Node reference, Lookups& lookups) {
   const auto rank = [](const ConfigObject& one) {
     return std::tie(one.meta().creation_time, one.meta().name);
   };
   ConfigPtr winner;
-  for (const ConfigPtr& other : world.In(Kind::kBackendTlsPolicy, policy.ns())) {
+  for (const ConfigPtr& other : lookups.In(Kind::kBackendTlsPolicy, policy.ns())) {
     if (KeyOf(*other) == KeyOf(policy) || IsIgnored(*other) || !(rank(*other) < rank(policy))) continue;
     if (winner != nullptr && !(rank(*other) < rank(*winner))) continue;
     for (Node target : SpecOf(*other).Find("targetRefs").elements()) {
@@ -151,24 +151,24 @@ ConfigPtr Winner(const ConfigObject& policy, Node reference, Lookups& world) {
   return winner;
 }
 
-std::vector<std::string> HostsOf(const ConfigObject& target, Lookups& world) {
-  if (target.kind() == Kind::kService) return {world.ServiceHost(target.name(), target.ns())};
+std::vector<std::string> HostsOf(const ConfigObject& target, Lookups& lookups) {
+  if (target.kind() == Kind::kService) return {lookups.ServiceHost(target.name(), target.ns())};
   const auto& hosts = target.Spec<net::ServiceEntry>().hosts();
   return {hosts.begin(), hosts.end()};
 }
 
 void AddTarget(Node reference, const std::shared_ptr<const net::ClientTLSSettings>& tls,
-               DraftConditions* conditions, PolicyConversion* conversion, Lookups& world) {
+               DraftConditions* conditions, PolicyConversion* conversion, Lookups& lookups) {
   const ConfigObject& policy = *conversion->object;
   PolicyConversion::Target target;
-  const Referred referred = Resolve(reference, policy.ns(), world);
+  const Referred referred = Resolve(reference, policy.ns(), lookups);
   const std::string wrong = CheckTarget(reference, referred);
   if (!wrong.empty()) {
     conditions->Fail(kAccepted, {"TargetNotFound", StrCat("targetRefs invalid: ", wrong)});
   } else {
     target.resolved = true;
     target.key = KeyOf(*referred.object);
-    const ConfigPtr winner = Winner(policy, reference, world);
+    const ConfigPtr winner = Winner(policy, reference, lookups);
     if (winner != nullptr) {
       conditions->Fail(kAccepted,
                        {"Conflicted", StrCat("Conflicts with BackendTLSPolicy \"", winner->name().str(),
@@ -176,7 +176,7 @@ void AddTarget(Node reference, const std::shared_ptr<const net::ClientTLSSetting
     } else {
       std::optional<std::string> section;
       if (const auto name = reference.Find("sectionName").text(); !name.empty()) section = name;
-      for (std::string& host : HostsOf(*referred.object, world))
+      for (std::string& host : HostsOf(*referred.object, lookups))
         conversion->rules.push_back({conversion->object, target.key, std::move(host), section, tls});
     }
   }
@@ -186,7 +186,7 @@ void AddTarget(Node reference, const std::shared_ptr<const net::ClientTLSSetting
 
 }  // namespace
 
-PolicyConversion ConvertBackendTlsPolicy(const ConfigPtr& policy, Lookups& world) {
+PolicyConversion ConvertBackendTlsPolicy(const ConfigPtr& policy, Lookups& lookups) {
   PolicyConversion conversion;
   conversion.object = policy;
   conversion.ignored = IsIgnored(*policy);
@@ -201,9 +201,9 @@ PolicyConversion ConvertBackendTlsPolicy(const ConfigPtr& policy, Lookups& world
   }
   conditions.Set(kAccepted, kAccepted, "Configuration is valid");
   conditions.Set(kResolvedRefs, kResolvedRefs, "Configuration is valid");
-  const auto tls = ReadTls(*policy, &conditions, world);
+  const auto tls = ReadTls(*policy, &conditions, lookups);
   // What is wrong with one target sticks to those after it.
-  for (Node reference : references.elements()) AddTarget(reference, tls, &conditions, &conversion, world);
+  for (Node reference : references.elements()) AddTarget(reference, tls, &conditions, &conversion, lookups);
   return conversion;
 }
 

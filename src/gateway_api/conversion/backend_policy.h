@@ -8,7 +8,7 @@
 
 #include "config/object.h"
 #include "gateway_api/condition.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 
 namespace istio::networking::v1alpha3 {
 class ClientTLSSettings;
@@ -39,11 +39,11 @@ struct PolicyConversion {
 };
 using PolicyConversionPtr = std::shared_ptr<const PolicyConversion>;
 
-PolicyConversion ConvertBackendTlsPolicy(const config::ConfigPtr& policy, Lookups& world);
+PolicyConversion ConvertBackendTlsPolicy(const config::ConfigPtr& policy, Lookups& lookups);
 
 // The DestinationRule that the rules for one host of one target become; the oldest policy's rule wins.
 // REQUIRES: there are some.
-config::ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& world);
+config::ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& lookups);
 
 }  // namespace fairlead::gateway_api
 

@@ -21,8 +21,8 @@ using config::Kind;
 using config::ObjectKey;
 
 // The number of a target's port; 0 where it has none of the name.
-uint32_t PortNumber(const ObjectKey& target, const std::string& name, Lookups& world) {
-  const ConfigPtr object = world.Find(target.kind, target.ns, target.name);
+uint32_t PortNumber(const ObjectKey& target, const std::string& name, Lookups& lookups) {
+  const ConfigPtr object = lookups.Find(target.kind, target.ns, target.name);
   if (object == nullptr) return 0;
   if (target.kind == Kind::kService) {
     for (const config::ServicePortSpec& port : object->Spec<config::ServiceSpec>().ports) {
@@ -36,7 +36,7 @@ uint32_t PortNumber(const ObjectKey& target, const std::string& name, Lookups& w
   return 0;
 }
 
-net::DestinationRule RuleOf(const std::vector<BackendRule>& rules, Lookups& world) {
+net::DestinationRule RuleOf(const std::vector<BackendRule>& rules, Lookups& lookups) {
   net::DestinationRule spec;
   spec.set_host(rules.front().host);
   net::TrafficPolicy* policy = spec.mutable_traffic_policy();
@@ -49,7 +49,7 @@ net::DestinationRule RuleOf(const std::vector<BackendRule>& rules, Lookups& worl
     }
   }
   std::multimap<uint32_t, const BackendRule*> ports;
-  for (const auto& [name, rule] : sections) ports.emplace(PortNumber(rule->target, name, world), rule);
+  for (const auto& [name, rule] : sections) ports.emplace(PortNumber(rule->target, name, lookups), rule);
   for (const auto& [number, rule] : ports) {
     auto* port = policy->add_port_level_settings();
     port->mutable_port()->set_number(number);
@@ -66,7 +66,7 @@ std::string NameOf(const BackendRule& rule) {
 
 }  // namespace
 
-ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& world) {
+ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& lookups) {
   std::stable_sort(rules.begin(), rules.end(), [](const BackendRule& a, const BackendRule& b) {
     const config::ObjectMeta &x = a.policy->meta(), &y = b.policy->meta();
     return std::tie(x.creation_time, x.ns, x.name) < std::tie(y.creation_time, y.ns, y.name);
@@ -82,7 +82,7 @@ ConfigPtr MergeBackendRules(std::vector<BackendRule> rules, Lookups& world) {
   const BackendRule& first = rules.front();
   // Without an age of its own, it comes before every DestinationRule that is written.
   return MakeDerived(Kind::kDestinationRule, first.target.ns, NameOf(first), *first.policy,
-                     std::move(annotations), RuleOf(rules, world), 0);
+                     std::move(annotations), RuleOf(rules, lookups), 0);
 }
 
 }  // namespace fairlead::gateway_api

@@ -59,15 +59,15 @@ ConfigPtr DeriveGateway(const GatewayConversion& gateway, const ConfigObject& ow
 }
 
 std::vector<ConvertedListener> ConvertListeners(const ConfigObject& owner, Node gateway,
-                                                const ListenerConflicts& conflicts, Lookups& world) {
+                                                const ListenerConflicts& conflicts, Lookups& lookups) {
   std::vector<ConvertedListener> listeners;
   const auto own = conflicts.find(KeyOf(owner));
   for (Node node : SpecOf(owner).Find("listeners").elements()) {
     const std::string name(node.Find("name").text());
     if (own != conflicts.end() && own->second.contains(name)) {
-      listeners.push_back(ConflictedListener(owner, node, own->second.at(name), world));
+      listeners.push_back(ConflictedListener(owner, node, own->second.at(name), lookups));
     } else {
-      listeners.push_back(BuildListener(owner, gateway, node, world));
+      listeners.push_back(BuildListener(owner, gateway, node, lookups));
     }
   }
   return listeners;
@@ -86,16 +86,16 @@ void AddOutputs(const ConfigObject& owner, const std::vector<ConvertedListener>&
 }
 
 std::vector<ConfigPtr> AllowedSets(const ConfigObject& gateway, const std::vector<ConfigPtr>& sets,
-                                   Lookups& world) {
+                                   Lookups& lookups) {
   std::vector<ConfigPtr> allowed;
   for (const ConfigPtr& set : sets) {
-    if (TakesListenerSets(SpecOf(gateway), gateway.ns(), set->ns(), world)) allowed.push_back(set);
+    if (TakesListenerSets(SpecOf(gateway), gateway.ns(), set->ns(), lookups)) allowed.push_back(set);
   }
   return allowed;
 }
 
 void ConvertSets(const std::vector<ConfigPtr>& sets, const std::vector<ConfigPtr>& allowed,
-                 const ListenerConflicts& conflicts, GatewayConversion* gateway, Lookups& world) {
+                 const ListenerConflicts& conflicts, GatewayConversion* gateway, Lookups& lookups) {
   using Outcome = ListenerSetConversion::Outcome;
   const GroupKind gateway_kind = GroupKindOf(Kind::kKubernetesGateway);
   for (const ConfigPtr& set : sets) {
@@ -109,13 +109,13 @@ void ConvertSets(const std::vector<ConfigPtr>& sets, const std::vector<ConfigPtr
     } else if (gateway->outcome == GatewayConversion::Outcome::kWithoutAddress) {
       converted.outcome = Outcome::kWithoutAddress;
     } else {
-      converted.listeners = ConvertListeners(*set, SpecOf(*gateway->object), conflicts, world);
+      converted.listeners = ConvertListeners(*set, SpecOf(*gateway->object), conflicts, lookups);
       AddOutputs(*set, converted.listeners, true, gateway);
     }
   }
 }
 
-MaybeError CheckParameters(const ConfigObject& gateway, Lookups& world) {
+MaybeError CheckParameters(const ConfigObject& gateway, Lookups& lookups) {
   constexpr std::string_view kReason = "InvalidParameters";
   const Node reference = SpecOf(gateway).Find("infrastructure").Find("parametersRef");
   if (reference.IsNull()) return std::nullopt;
@@ -125,7 +125,7 @@ MaybeError CheckParameters(const ConfigObject& gateway, Lookups& world) {
                                                     kind.kind, ", only ConfigMap is supported")};
   }
   const std::string_view name = reference.Find("name").text();
-  if (world.Has(Kind::kConfigMap, gateway.ns(), name)) return std::nullopt;
+  if (lookups.Has(Kind::kConfigMap, gateway.ns(), name)) return std::nullopt;
   return ConfigError{std::string(kReason),
                      StrCat("parametersRef ConfigMap ", gateway.ns().str(), "/", name, " does not exist")};
 }
@@ -140,15 +140,15 @@ bool ListenerSetConversion::AnyValid() const {
   });
 }
 
-GatewayConversion ConvertGateway(const ConfigPtr& object, Lookups& world) {
+GatewayConversion ConvertGateway(const ConfigPtr& object, Lookups& lookups) {
   using Outcome = GatewayConversion::Outcome;
   GatewayConversion gateway;
   gateway.object = object;
   const Node spec = SpecOf(*object);
-  gateway.gateway_class = FindGatewayClass(spec.Find("gatewayClassName").text(), world);
+  gateway.gateway_class = FindGatewayClass(spec.Find("gatewayClassName").text(), lookups);
   if (gateway.gateway_class.info == nullptr) return gateway;
-  const std::vector<ConfigPtr> sets = world.SetsOf(KeyOf(*object));
-  GatewayAddress address = AddressOf(*object, gateway.gateway_class, world.domain());
+  const std::vector<ConfigPtr> sets = lookups.SetsOf(KeyOf(*object));
+  GatewayAddress address = AddressOf(*object, gateway.gateway_class, lookups.domain());
   gateway.services = std::move(address.services);
   gateway.error = gateway.address_error = std::move(address.error);
   gateway.outcome = gateway.gateway_class.info->remote          ? Outcome::kRemote
@@ -157,18 +157,18 @@ GatewayConversion ConvertGateway(const ConfigPtr& object, Lookups& world) {
   ListenerConflicts conflicts;
   std::vector<ConfigPtr> allowed;
   if (gateway.gateway_class.info->listener_sets) {
-    allowed = AllowedSets(*object, sets, world);
-    conflicts = FindListenerConflicts(*object, allowed, world.features().udp_routes);
+    allowed = AllowedSets(*object, sets, lookups);
+    conflicts = FindListenerConflicts(*object, allowed, lookups.features().udp_routes);
   }
   if (gateway.outcome != Outcome::kRemote)
-    gateway.backend_certificate_error = CheckBackendCertificate(*object, world);
+    gateway.backend_certificate_error = CheckBackendCertificate(*object, lookups);
   if (gateway.outcome == Outcome::kConverted) {
-    gateway.listeners = ConvertListeners(*object, spec, conflicts, world);
+    gateway.listeners = ConvertListeners(*object, spec, conflicts, lookups);
     AddOutputs(*object, gateway.listeners, false, &gateway);
   }
-  ConvertSets(sets, allowed, conflicts, &gateway, world);
+  ConvertSets(sets, allowed, conflicts, &gateway, lookups);
   if (gateway.outcome == Outcome::kConverted && !gateway.error)
-    gateway.error = CheckParameters(*object, world);
+    gateway.error = CheckParameters(*object, lookups);
   return gateway;
 }
 

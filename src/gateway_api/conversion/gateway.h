@@ -11,8 +11,8 @@
 #include "gateway_api/conversion/listener.h"
 #include "gateway_api/error.h"
 #include "gateway_api/gateway_class.h"
+#include "gateway_api/lookups.h"
 #include "gateway_api/parent.h"
-#include "gateway_api/world.h"
 
 namespace fairlead::gateway_api {
 
@@ -55,7 +55,7 @@ struct GatewayConversion {
 };
 using GatewayConversionPtr = std::shared_ptr<const GatewayConversion>;
 
-GatewayConversion ConvertGateway(const config::ConfigPtr& gateway, Lookups& world);
+GatewayConversion ConvertGateway(const config::ConfigPtr& gateway, Lookups& lookups);
 
 // The Gateway that a ListenerSet names, whatever kind it says that is.
 config::ObjectKey GatewayOfSet(const config::ConfigObject& set);

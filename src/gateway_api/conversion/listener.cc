@@ -52,10 +52,10 @@ ConvertedListener Basics(const ConfigObject& owner, Node node) {
   return listener;
 }
 
-void FinishConditions(Node node, DraftConditions conditions, const Lookups& world,
+void FinishConditions(Node node, DraftConditions conditions, const Lookups& lookups,
                       ConvertedListener* listener) {
   bool all_valid = true;
-  listener->supported_kinds = SupportedKinds(node, world.features().udp_routes, &all_valid);
+  listener->supported_kinds = SupportedKinds(node, lookups.features().udp_routes, &all_valid);
   if (!all_valid) conditions.Set(kResolvedRefs, "InvalidRouteKinds", "Invalid route kinds", false);
   listener->conditions = conditions.all();
 }
@@ -134,11 +134,11 @@ std::vector<GroupKind> SupportedKinds(Node listener, bool udp, bool* all_valid) 
   return both;
 }
 
-ConvertedListener BuildListener(const ConfigObject& owner, Node gateway, Node node, Lookups& world) {
-  const bool udp = world.features().udp_routes;
+ConvertedListener BuildListener(const ConfigObject& owner, Node gateway, Node node, Lookups& lookups) {
+  const bool udp = lookups.features().udp_routes;
   ConvertedListener listener = Basics(owner, node);
   DraftConditions conditions = GoodConditions();
-  ListenerTls tls = BuildListenerTls(owner, gateway, node, listener.port, world);
+  ListenerTls tls = BuildListenerTls(owner, gateway, node, listener.port, lookups);
   listener.valid = true;
   if (tls.error) {
     ReportTls(*tls.error, &conditions);
@@ -153,19 +153,19 @@ ConvertedListener BuildListener(const ConfigObject& owner, Node gateway, Node no
   conditions.FailIf(kAccepted, refusal);
   listener.valid = listener.valid && !refusal;
   if (!LacksTls(listener, tls)) {
-    listener.server = MakeServer(listener, tls, udp, ListenerHosts(node, owner.ns(), world));
+    listener.server = MakeServer(listener, tls, udp, ListenerHosts(node, owner.ns(), lookups));
   } else if (owner.kind() == Kind::kListenerSet) {
     listener.valid = false;
     conditions.Fail(kAccepted, {std::string(kUnsupportedProtocol),
                                 StrCat("protocol is ", listener.protocol, " but no TLS section is defined")});
     conditions.Fail(kProgrammed, {"Invalid", "Bad TLS configuration"});
   }
-  FinishConditions(node, std::move(conditions), world, &listener);
+  FinishConditions(node, std::move(conditions), lookups, &listener);
   return listener;
 }
 
 ConvertedListener ConflictedListener(const ConfigObject& owner, Node node, std::string_view reason,
-                                     const Lookups& world) {
+                                     const Lookups& lookups) {
   constexpr std::string_view kMessage =
       "Listener has a conflict with another listener attached to the same Gateway";
   ConvertedListener listener = Basics(owner, node);
@@ -174,7 +174,7 @@ ConvertedListener ConflictedListener(const ConfigObject& owner, Node node, std::
   conditions.Set(kAccepted, reason, kMessage, false);
   conditions.Set(kProgrammed, reason, kMessage, false);
   conditions.Set(kConflicted, reason, kMessage);
-  FinishConditions(node, std::move(conditions), world, &listener);
+  FinishConditions(node, std::move(conditions), lookups, &listener);
   return listener;
 }
 

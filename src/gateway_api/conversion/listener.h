@@ -11,7 +11,7 @@
 #include "config/tree.h"
 #include "gateway_api/condition.h"
 #include "gateway_api/group_kind.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 
 namespace istio::networking::v1alpha3 {
 class Server;
@@ -42,10 +42,10 @@ struct ConvertedListener {
 
 // `gateway`: the spec of the Gateway that `owner` is, or that `owner` (a ListenerSet) is attached to.
 ConvertedListener BuildListener(const config::ConfigObject& owner, config::Node gateway,
-                                config::Node listener, Lookups& world);
+                                config::Node listener, Lookups& lookups);
 // One that lost to an earlier one for that reason.
 ConvertedListener ConflictedListener(const config::ConfigObject& owner, config::Node listener,
-                                     std::string_view reason, const Lookups& world);
+                                     std::string_view reason, const Lookups& lookups);
 
 }  // namespace fairlead::gateway_api
 

@@ -35,19 +35,19 @@ std::string Spelled(Node reference) {
                 reference.Find("name").text(), ".", reference.Find("namespace").text());
 }
 
-ConfigPtr FindSecret(std::string_view ns, std::string_view name, Lookups& world) {
-  ConfigPtr secret = world.Find(Kind::kSecret, ns, name);
+ConfigPtr FindSecret(std::string_view ns, std::string_view name, Lookups& lookups) {
+  ConfigPtr secret = lookups.Find(Kind::kSecret, ns, name);
   return secret != nullptr && IsReadSecret(*secret) ? secret : nullptr;
 }
 
 // What is wrong with a Secret as certificate and key; `what` begins the message.
 MaybeError CheckKeyPairSecret(Node reference, std::string_view ns, std::string_view reason,
-                              std::string_view what, Lookups& world) {
+                              std::string_view what, Lookups& lookups) {
   const std::string begin = StrCat("invalid ", what, " ", Spelled(reference), ", ");
   if (ReferredKind(reference, GroupKindOf(Kind::kSecret)) != GroupKindOf(Kind::kSecret))
     return Error(reason, begin + "only secret is allowed");
   const std::string_view name = reference.Find("name").text();
-  const ConfigPtr secret = FindSecret(ns, name, world);
+  const ConfigPtr secret = FindSecret(ns, name, lookups);
   if (secret == nullptr) return Error(reason, StrCat(begin, "secret ", ns, "/", name, " not found"));
   const auto& data = secret->Spec<config::SecretSpec>().data;
   if (const auto missing = MissingKeyPair(data)) return Error(reason, begin + *missing);
@@ -62,16 +62,16 @@ std::string NotPermitted(std::string_view what, std::string_view name, std::stri
 }
 
 // Whether the grant is there comes first: a status must not tell what is in another's namespace.
-MaybeError CheckCertificate(const ConfigObject& owner, Node reference, Lookups& world) {
+MaybeError CheckCertificate(const ConfigObject& owner, Node reference, Lookups& lookups) {
   const std::string_view own = owner.ns();
   const std::string_view ns = ReferredNamespace(reference, own);
   const std::string_view name = reference.Find("name").text();
-  if (ns != own && !IsGranted(owner.kind(), own, GroupKindOf(Kind::kSecret), ns, name, world))
+  if (ns != own && !IsGranted(owner.kind(), own, GroupKindOf(Kind::kSecret), ns, name, lookups))
     return Error(kRefNotPermitted, NotPermitted("certificateRef", StrCat(name, "/", ns), own));
-  return CheckKeyPairSecret(reference, ns, kInvalidCertificateRef, "certificate reference", world);
+  return CheckKeyPairSecret(reference, ns, kInvalidCertificateRef, "certificate reference", lookups);
 }
 
-MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls, Lookups& world,
+MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls, Lookups& lookups,
                            bool* any_valid) {
   if (references.size() > kMostCertificates) {
     return Error(kInvalidCertificateRef, "TLS mode can only support up to 2 server certificates");
@@ -80,7 +80,7 @@ MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls,
   size_t valid = 0;
   MaybeError errors;
   for (Node reference : references.elements()) {
-    const MaybeError error = CheckCertificate(owner, reference, world);
+    const MaybeError error = CheckCertificate(owner, reference, lookups);
     errors = Joined(errors, error);
     valid += error ? 0 : 1;
     names.push_back(error ? ""
@@ -98,18 +98,18 @@ MaybeError SetCertificates(const ConfigObject& owner, Node references, Tls* tls,
   return std::nullopt;
 }
 
-MaybeError CheckRoot(Node reference, std::string_view ns, Lookups& world) {
+MaybeError CheckRoot(Node reference, std::string_view ns, Lookups& lookups) {
   const std::string begin = StrCat("invalid CA certificate reference ", Spelled(reference), ", ");
   const GroupKind kind = ReferredKind(reference);
   const std::string_view name = reference.Find("name").text();
   std::map<std::string, std::string> data;
   if (kind == GroupKindOf(Kind::kConfigMap)) {
-    const ConfigPtr map = world.Find(Kind::kConfigMap, ns, name);
+    const ConfigPtr map = lookups.Find(Kind::kConfigMap, ns, name);
     if (map == nullptr)
       return Error(kInvalidCaCertificateRef, StrCat(begin, "configmap ", ns, "/", name, " not found"));
     data = map->Spec<config::ConfigMapSpec>().data;
   } else if (kind == GroupKindOf(Kind::kSecret)) {
-    const ConfigPtr secret = FindSecret(ns, name, world);
+    const ConfigPtr secret = FindSecret(ns, name, lookups);
     if (secret == nullptr)
       return Error(kInvalidCaCertificateRef, StrCat(begin, "secret ", ns, "/", name, " not found"));
     data = secret->Spec<config::SecretSpec>().data;
@@ -140,7 +140,7 @@ void SetValidationMode(Node validation, std::string_view terminate_mode, Tls* tl
 }
 
 MaybeError SetValidation(const ConfigObject& owner, Node validation, std::string_view terminate_mode,
-                         Tls* tls, Lookups& world) {
+                         Tls* tls, Lookups& lookups) {
   const Node references = validation.Find("caCertificateRefs");
   if (references.size() == 0) return std::nullopt;
   if (references.size() > 1) return Error(kInvalidCaCertificateRef, "only one caCertificateRef is supported");
@@ -150,9 +150,9 @@ MaybeError SetValidation(const ConfigObject& owner, Node validation, std::string
   const Kind kind = ReferredKind(reference) == GroupKindOf(Kind::kSecret) ? Kind::kSecret : Kind::kConfigMap;
   // A grant by name is for the name of the resource, which ends like that.
   const std::string granted = StrCat(name, "-cacert");
-  if (ns != own && !IsGranted(owner.kind(), own, GroupKindOf(kind), ns, granted, world))
+  if (ns != own && !IsGranted(owner.kind(), own, GroupKindOf(kind), ns, granted, lookups))
     return Error(kRefNotPermitted, NotPermitted("caCertificateRef", StrCat(ns, "/", name), own));
-  if (MaybeError error = CheckRoot(reference, ns, world)) return error;
+  if (MaybeError error = CheckRoot(reference, ns, lookups)) return error;
   SetValidationMode(validation, terminate_mode, tls);
   tls->set_ca_cert_credential_name(
       StrCat(kind == Kind::kSecret ? "kubernetes-gateway" : "configmap", "://", ns, "/", name, "-cacert"));
@@ -161,7 +161,7 @@ MaybeError SetValidation(const ConfigObject& owner, Node validation, std::string
 
 // *done: the mode says it all, the rest of the section does not count.
 MaybeError SetTerminating(const ConfigObject& owner, Node gateway, Node section, int64_t port, Tls* tls,
-                          Lookups& world, bool* done) {
+                          Lookups& lookups, bool* done) {
   const std::string_view mode = section.Find("options").Find(kTerminateMode).text();
   tls->set_mode(mode == "MUTUAL"            ? Tls::MUTUAL
                 : mode == "OPTIONAL_MUTUAL" ? Tls::OPTIONAL_MUTUAL
@@ -171,11 +171,11 @@ MaybeError SetTerminating(const ConfigObject& owner, Node gateway, Node section,
   if (mode == "ISTIO_SIMPLE") tls->set_credential_name("builtin://");
   if (mode == "ISTIO_SIMPLE" || mode == "ISTIO_MUTUAL") return std::nullopt;
   bool any_valid = false;
-  if (MaybeError error = SetCertificates(owner, section.Find("certificateRefs"), tls, world, &any_valid))
+  if (MaybeError error = SetCertificates(owner, section.Find("certificateRefs"), tls, lookups, &any_valid))
     return error;
   if (!any_valid) return std::nullopt;
   *done = false;
-  return SetValidation(owner, FrontendValidation(gateway, port), mode, tls, world);
+  return SetValidation(owner, FrontendValidation(gateway, port), mode, tls, lookups);
 }
 
 void SetCipherSuites(Node options, Tls* tls) {
@@ -199,14 +199,14 @@ bool PassesMeshTraffic(const LabelMap& labels, Node section, int64_t port) {
 }  // namespace
 
 ListenerTls BuildListenerTls(const ConfigObject& owner, Node gateway, Node listener, int64_t port,
-                             Lookups& world) {
+                             Lookups& lookups) {
   const Node section = listener.Find("tls");
   if (section.IsNull()) return {};
   auto tls = std::make_shared<Tls>();
   const std::string_view mode = section.Find("mode").String("Terminate");
   bool done = false;
   MaybeError error;
-  if (mode == "Terminate") error = SetTerminating(owner, gateway, section, port, tls.get(), world, &done);
+  if (mode == "Terminate") error = SetTerminating(owner, gateway, section, port, tls.get(), lookups, &done);
   if (mode == "Passthrough") {
     tls->set_mode(PassesMeshTraffic(owner.meta().labels, section, port) ? Tls::AUTO_PASSTHROUGH
                                                                         : Tls::PASSTHROUGH);
@@ -215,16 +215,16 @@ ListenerTls BuildListenerTls(const ConfigObject& owner, Node gateway, Node liste
   return {std::move(tls), std::move(error)};
 }
 
-MaybeError CheckBackendCertificate(const ConfigObject& gateway, Lookups& world) {
+MaybeError CheckBackendCertificate(const ConfigObject& gateway, Lookups& lookups) {
   constexpr std::string_view kReason = "InvalidClientCertificateRef";
   const Node reference =
       gateway.Spec<config::Tree>().Find("spec").Find("tls").Find("backend").Find("clientCertificateRef");
   if (reference.IsNull()) return std::nullopt;
   const std::string_view own = gateway.ns(), name = reference.Find("name").text();
   const std::string_view ns = ReferredNamespace(reference, own);
-  if (MaybeError error = CheckKeyPairSecret(reference, ns, kReason, "clientCertificateRef", world))
+  if (MaybeError error = CheckKeyPairSecret(reference, ns, kReason, "clientCertificateRef", lookups))
     return error;
-  if (ns != own && !IsGranted(gateway.kind(), own, GroupKindOf(Kind::kSecret), ns, name, world))
+  if (ns != own && !IsGranted(gateway.kind(), own, GroupKindOf(Kind::kSecret), ns, name, lookups))
     return Error(kRefNotPermitted, NotPermitted("clientCertificateRef", StrCat(name, "/", ns), own));
   return std::nullopt;
 }

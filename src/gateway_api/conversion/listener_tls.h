@@ -6,7 +6,7 @@
 #include "config/object.h"
 #include "config/tree.h"
 #include "gateway_api/error.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 
 namespace istio::networking::v1alpha3 {
 class ServerTLSSettings;
@@ -29,11 +29,11 @@ struct ListenerTls {
 // namespace references start from; `gateway`: the spec of the Gateway, whose spec.tls.frontend says how
 // clients are validated.
 ListenerTls BuildListenerTls(const config::ConfigObject& owner, config::Node gateway, config::Node listener,
-                             int64_t port, Lookups& world);
+                             int64_t port, Lookups& lookups);
 
 // What is wrong with the certificate that a Gateway is to show to backends
 // (spec.tls.backend.clientCertificateRef).
-MaybeError CheckBackendCertificate(const config::ConfigObject& gateway, Lookups& world);
+MaybeError CheckBackendCertificate(const config::ConfigObject& gateway, Lookups& lookups);
 
 }  // namespace fairlead::gateway_api
 

@@ -28,7 +28,7 @@ std::optional<model::LabelSelector> ReadSelector(Node node) {
   return *std::move(selector);
 }
 
-std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_ns, Lookups& world) {
+std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_ns, Lookups& lookups) {
   const Node namespaces = listener.Find("allowedRoutes").Find("namespaces");
   const std::string_view from = namespaces.Find("from").String("Same");
   if (from == "Same") return {std::string(own_ns)};
@@ -37,7 +37,7 @@ std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_n
   const auto selector = ReadSelector(selector_node);
   if (!selector) return {};
   std::vector<std::string> names;
-  for (const auto& [name, labels] : world.Namespaces()) {
+  for (const auto& [name, labels] : lookups.Namespaces()) {
     if (selector->Matches(labels)) names.push_back(name);
   }
   return names;
@@ -45,17 +45,17 @@ std::vector<std::string> AllowedNamespaces(Node listener, std::string_view own_n
 
 }  // namespace
 
-std::vector<std::string> ListenerHosts(Node listener, std::string_view own_ns, Lookups& world) {
+std::vector<std::string> ListenerHosts(Node listener, std::string_view own_ns, Lookups& lookups) {
   const Node hostname = listener.Find("hostname");
   const std::string_view host = hostname.IsNull() ? "*" : hostname.text();
   std::vector<std::string> hosts;
-  for (const std::string& ns : AllowedNamespaces(listener, own_ns, world))
+  for (const std::string& ns : AllowedNamespaces(listener, own_ns, lookups))
     hosts.push_back(StrCat(ns, "/", host));
   if (hosts.empty()) hosts.push_back(StrCat("~/", host));
   return hosts;
 }
 
-bool TakesListenerSets(Node gateway, std::string_view gateway_ns, std::string_view set_ns, Lookups& world) {
+bool TakesListenerSets(Node gateway, std::string_view gateway_ns, std::string_view set_ns, Lookups& lookups) {
   const Node namespaces = gateway.Find("allowedListeners").Find("namespaces");
   if (namespaces.IsNull()) return false;
   const Node from = namespaces.Find("from");
@@ -68,7 +68,7 @@ bool TakesListenerSets(Node gateway, std::string_view gateway_ns, std::string_vi
   if (selector_node.IsNull()) return false;
   const auto selector = ReadSelector(selector_node);
   if (!selector) return false;
-  const auto all = world.Namespaces();
+  const auto all = lookups.Namespaces();
   const auto found = all.find(set_ns);
   return found != all.end() && selector->Matches(found->second);
 }

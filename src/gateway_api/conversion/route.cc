@@ -55,10 +55,10 @@ std::string_view ProtocolPart(Kind kind) {
 }
 
 // Of a Service or ServiceEntry that is a parent.
-Hosts MeshHosts(const Attachment& attachment, Lookups& world) {
+Hosts MeshHosts(const Attachment& attachment, Lookups& lookups) {
   const ObjectKey& key = attachment.parent_key;
-  if (key.kind == Kind::kService) return {world.ServiceHost(key.name, key.ns)};
-  const ConfigPtr entry = world.Find(key.kind, key.ns, key.name);
+  if (key.kind == Kind::kService) return {lookups.ServiceHost(key.name, key.ns)};
+  const ConfigPtr entry = lookups.Find(key.kind, key.ns, key.name);
   if (entry == nullptr) return {};
   const auto& hosts = entry->Spec<net::ServiceEntry>().hosts();
   return {hosts.begin(), hosts.end()};
@@ -141,8 +141,8 @@ struct Rules {
 
 class PieceMaker {
  public:
-  PieceMaker(const ConfigPtr& route, std::shared_ptr<const PickersByRule> pickers, Lookups& world)
-      : route_(route), pickers_(std::move(pickers)), world_(world) {}
+  PieceMaker(const ConfigPtr& route, std::shared_ptr<const PickersByRule> pickers, Lookups& lookups)
+      : route_(route), pickers_(std::move(pickers)), world_(lookups) {}
 
   void Add(const Attachment& attachment, const Rules& rules) {
     net::VirtualService spec = rules.spec;
@@ -229,9 +229,9 @@ std::vector<std::pair<ObjectKey, ObjectKey>> NamedBackends(const ConfigObject& r
   return named;
 }
 
-Rules ConvertFor(bool mesh, const ConfigObject& route, Lookups& world, PickersByRule* pickers) {
+Rules ConvertFor(bool mesh, const ConfigObject& route, Lookups& lookups, PickersByRule* pickers) {
   Rules rules;
-  rules.error = ConvertRules({route, !mesh, world}, &rules.spec, pickers);
+  rules.error = ConvertRules({route, !mesh, lookups}, &rules.spec, pickers);
   return rules;
 }
 
@@ -262,17 +262,17 @@ MaybeError ConvertRules(const RouteView& view, net::VirtualService* out, Pickers
   return IsHttp(view.route.kind()) ? ConvertHttpRules(view, out, pickers) : ConvertLayer4Rules(view, out);
 }
 
-RouteConversion ConvertRoute(const ConfigPtr& route, Lookups& world) {
+RouteConversion ConvertRoute(const ConfigPtr& route, Lookups& lookups) {
   RouteConversion conversion;
   conversion.object = route;
-  conversion.attachments = FindAttachments(*route, world);
+  conversion.attachments = FindAttachments(*route, lookups);
   conversion.named = NamedBackends(*route);
   conversion.pools = NamedPools(*route);
   std::optional<Rules> mesh, gateway;
   auto pickers = std::make_shared<PickersByRule>();
   for (const Attachment& attachment : conversion.attachments) {
     std::optional<Rules>& rules = attachment.is_mesh() ? mesh : gateway;
-    if (!rules) rules = ConvertFor(attachment.is_mesh(), *route, world, pickers.get());
+    if (!rules) rules = ConvertFor(attachment.is_mesh(), *route, lookups, pickers.get());
   }
   if (mesh) conversion.mesh_error = mesh->error;
   if (gateway) conversion.gateway_error = gateway->error;
@@ -283,7 +283,7 @@ RouteConversion ConvertRoute(const ConfigPtr& route, Lookups& world) {
   std::stable_sort(accepted.begin(), accepted.end(), [](const Attachment* a, const Attachment* b) {
     return a->parent.internal_name < b->parent.internal_name;
   });
-  PieceMaker maker(route, pickers, world);
+  PieceMaker maker(route, pickers, lookups);
   for (const Attachment* attachment : accepted)
     maker.Add(*attachment, attachment->is_mesh() ? *mesh : *gateway);
   conversion.pieces = maker.Take();

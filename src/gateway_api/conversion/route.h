@@ -10,7 +10,7 @@
 #include "gateway_api/conversion/attachment.h"
 #include "gateway_api/conversion/inference_pool.h"
 #include "gateway_api/error.h"
-#include "gateway_api/world.h"
+#include "gateway_api/lookups.h"
 
 namespace istio::networking::v1alpha3 {
 class VirtualService;
@@ -45,7 +45,7 @@ using RouteConversionPtr = std::shared_ptr<const RouteConversion>;
 // Rules of a UDPRoute are TCP routes of gateways whose server has the protocol UDP.
 bool IsRoute(config::Kind kind);
 
-RouteConversion ConvertRoute(const config::ConfigPtr& route, Lookups& world);
+RouteConversion ConvertRoute(const config::ConfigPtr& route, Lookups& lookups);
 
 // The object that the pieces of one key become: rules of HTTPRoutes and GRPCRoutes for one host of one
 // gateway are one list in the order of precedence, the oldest route's first among equals.

@@ -8,6 +8,7 @@
 #include "config/read/tree_json.h"
 #include "config/read/tree_object.h"
 #include "gateway_api/names.h"
+#include "gateway_api/revision.h"
 #include "gateway_api/status/conditions.h"
 #include "gateway_api/status/instances.h"
 #include "gateway_api/status/kinds.h"

@@ -97,7 +97,8 @@ Json LoadBalancerJson(const std::vector<std::string>& addresses) {
 }  // namespace
 
 Json IngressStatus(const ConfigObject& object, StatusView& view) {
-  const MeshConfig& mesh = *view.settings().mesh;
+  const model::SettingsPtr settings = view.settings();
+  const MeshConfig& mesh = *settings->mesh;
   if (!IsOurs(object, mesh, view)) return {};
   const std::vector<std::string> addresses = RunningAddresses(mesh, view);
   const Node before = object.Spec<config::Tree>().Find("status").Find("loadBalancer").Find("ingress");

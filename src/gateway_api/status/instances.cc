@@ -26,17 +26,19 @@ std::vector<std::string> Sorted(const std::set<std::string>& texts) { return {te
 
 class Resolver {
  public:
-  Resolver(const mesh::MeshSnapshot& snapshot, std::string_view ns) : snapshot_(snapshot), ns_(ns) {}
+  explicit Resolver(const Interned& ns) : ns_(ns) {}
 
-  void Add(const std::string& host, const std::set<InstancePort>& ports) {
-    const model::ServicePtr service = snapshot_.services->Find(host, ns_);
-    if (service == nullptr) return AddMissing(host);
-    const model::ServiceEndpointsPtr endpoints = snapshot_.endpoints->Find(host, ns_);
+  void Add(const InstanceHost& host, const std::set<InstancePort>& ports) {
+    static const auto* const none = new mesh::ServiceIndex::Services();
+    const auto& services = host.services == nullptr ? *none : *host.services;
+    const auto own = std::find_if(services.begin(), services.end(),
+                                  [this](const model::ServicePtr& service) { return service->ns == ns_; });
+    if (own == services.end()) return AddMissing(host.hostname, services);
     for (const InstancePort& port : ports) {
-      if (HasEndpoints(*service, endpoints.get(), port)) {
-        AddFound(host, *service, port.number);
+      if (HasEndpoints(**own, host.endpoints.get(), port)) {
+        AddFound(host.hostname, **own, port.number);
       } else {
-        AddPortWithout(host, *service, endpoints.get(), port);
+        AddPortWithout(host.hostname, **own, host.endpoints.get(), port);
       }
     }
   }
@@ -51,15 +53,14 @@ class Resolver {
   }
 
  private:
-  void AddMissing(const std::string& host) {
+  void AddMissing(const std::string& host, const mesh::ServiceIndex::Services& services) {
     out_.all_usable = false;
     std::vector<std::string> others;
-    for (const model::ServicePtr& service : snapshot_.services->ByHost(host))
-      others.push_back(Quoted(service->ns.str()));
+    for (const model::ServicePtr& service : services) others.push_back(Quoted(service->ns.str()));
     std::sort(others.begin(), others.end());
     std::string warning = StrCat("hostname ", Quoted(host), " not found");
     if (!others.empty()) {
-      StrAppend(&warning, " in namespace ", Quoted(ns_), ", but it was found in namespace(s) ",
+      StrAppend(&warning, " in namespace ", Quoted(ns_.str()), ", but it was found in namespace(s) ",
                 Join(others, ", "));
     }
     out_.warnings.push_back(std::move(warning));
@@ -141,19 +142,17 @@ class Resolver {
     out_.all_usable = false;
   }
 
-  const mesh::MeshSnapshot& snapshot_;
-  const std::string_view ns_;
+  const Interned ns_;
   GatewayInstances out_;
   std::set<std::string> internal_, internal_ips_, external_, pending_;
 };
 
 }  // namespace
 
-GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
-                                  const std::vector<std::string>& services,
+GatewayInstances ResolveInstances(const std::vector<InstanceHost>& hosts, const Interned& ns,
                                   const std::set<InstancePort>& ports) {
-  Resolver resolver(snapshot, ns);
-  for (const std::string& host : services) resolver.Add(host, ports);
+  Resolver resolver(ns);
+  for (const InstanceHost& host : hosts) resolver.Add(host, ports);
   return resolver.Take();
 }
 

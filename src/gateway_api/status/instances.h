@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "gateway_api/condition.h"
-#include "mesh/index/snapshot.h"
+#include "mesh/index/service_index.h"
+#include "model/endpoint.h"
 
 namespace fairlead::gateway_api {
 
@@ -29,8 +30,14 @@ struct GatewayInstances {
   bool all_usable = true;
 };
 
-GatewayInstances ResolveInstances(const mesh::MeshSnapshot& snapshot, std::string_view ns,
-                                  const std::vector<std::string>& services,
+// A host that proxies may be reached by.
+struct InstanceHost {
+  std::string hostname;
+  mesh::ServiceIndex::List services;     // that have it, one a namespace; null: there are none
+  model::ServiceEndpointsPtr endpoints;  // of the Gateway's namespace; null: there are none
+};
+// `ns`: the Gateway's.
+GatewayInstances ResolveInstances(const std::vector<InstanceHost>& hosts, const Interned& ns,
                                   const std::set<InstancePort>& ports);
 
 // The condition Programmed of a Gateway or ListenerSet.

@@ -22,9 +22,14 @@ void RouteRelations::Change(const RouteConversion& route, int by) {
   for (const auto& [gateway, backend] : route.named) Count(&named_, backend, {gateway.ns, gateway.name}, by);
 }
 
-size_t RouteRelations::Attached(const Interned& ns, const Interned& name, const std::string& listener) const {
-  const auto found = attached_.find({ns, name, listener});
-  return found == attached_.end() ? 0 : found->second.size();
+std::map<std::string, size_t> RouteRelations::AttachedTo(const Interned& ns, const Interned& name) const {
+  std::map<std::string, size_t> counts;
+  for (auto at = attached_.lower_bound({ns, name, ""}); at != attached_.end(); ++at) {
+    const auto& [owner_ns, owner_name, listener] = at->first;
+    if (owner_ns != ns || owner_name != name) break;
+    counts[listener] = at->second.size();
+  }
+  return counts;
 }
 
 std::set<RouteRelations::GatewayName> RouteRelations::GatewaysNamedWith(

@@ -21,9 +21,9 @@ class RouteRelations {
   void Add(const RouteConversion& route) { Change(route, 1); }
   void Remove(const RouteConversion& route) { Change(route, -1); }
 
-  // How many routes are attached to a listener, by namespace and name of the Gateway or ListenerSet (as
-  // istiod, which does not tell the two apart) and the listener's name.
-  size_t Attached(const Interned& ns, const Interned& name, const std::string& listener) const;
+  // How many routes are attached to each listener that has any, by the listener's name. The Gateway or
+  // ListenerSet is given by its namespace and name: istiod does not tell the two apart either.
+  std::map<std::string, size_t> AttachedTo(const Interned& ns, const Interned& name) const;
   // The Gateways that some route names together with a backend.
   std::set<GatewayName> GatewaysNamedWith(const config::ObjectKey& backend) const;
 

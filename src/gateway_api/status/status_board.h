@@ -40,7 +40,7 @@ using Statuses = SortedMap<StatusKey, std::shared_ptr<const StatusOf>>;
 // The statuses of a mesh that changes, with what proxies make of its objects. A mesh's derivation hands over
 // what it came to (OnPublished); whoever writes or shows statuses asks for them, on its own thread. Each
 // status is kept with what it was made from, so that only those are made again of which something changed:
-// the cost is that of the change, and a look at each host of a Gateway where services or endpoints changed.
+// the cost is that of the change.
 // Thread-safe.
 class StatusBoard {
  public:
@@ -60,39 +60,28 @@ class StatusBoard {
   uint64_t made() const;
 
  private:
-  // A mesh as the derivation left it.
-  struct Moment {
-    Translation translation;
-    config::ObjectStore objects;  // as they are written
-    mesh::SnapshotPtr snapshot;
-  };
   using Dirty = std::set<config::ObjectKey>;
   using Verdicts = std::map<config::ObjectKey, std::vector<config::Diagnostic>>;
 
-  Dirty FindDirty(const Moment& now);
-  void CompareObjects(const Moment& now, Dirty* dirty);
-  void CompareConversions(const Moment& now, Dirty* dirty);
-  void CompareServices(const Moment& now, Dirty* dirty) const;
-  void CompareAddresses(const Moment& now, bool entries, Dirty* dirty);
+  Dirty FindDirty(const StatusMoment& now);
+  void CompareOwners(const StatusMoment& before, const StatusMoment& now, Dirty* dirty) const;
+  void CompareRoutes(const StatusMoment& before, const StatusMoment& now);
+  void CompareAddresses(const StatusMoment& before, const StatusMoment& now, Dirty* dirty);
   void CompareVerdicts(std::vector<config::Diagnostic> verdicts, Dirty* dirty);
-  void NoteRoute(const RouteConversion& route, Dirty* dirty) const;
-  void MarkAskers(const StatusQuestion& question, Dirty* dirty) const;
-  void SetQuestions(const config::ObjectKey& asker, std::vector<StatusQuestion> questions);
   void Update(const config::ObjectKey& key);
 
   const std::vector<VerdictCondition> conditions_;
-  mutable std::mutex input_mutex_;  // guards what follows, each time for a moment
-  std::optional<Moment> next_;      // the newest, where it has not been looked at
+  mutable std::mutex input_mutex_;    // guards what follows, each time for a moment
+  std::optional<StatusMoment> next_;  // the newest, where it has not been looked at
   std::optional<std::vector<config::Diagnostic>> next_verdicts_;
   bool any_ = false;
 
-  mutable std::mutex mutex_;    // guards what follows; locked before input_mutex_
-  std::optional<Moment> seen_;  // that current_ is of
+  mutable std::mutex mutex_;          // guards what follows; locked before input_mutex_
+  std::optional<StatusMoment> seen_;  // that current_ is of
   Verdicts verdicts_;
   RouteRelations relations_;
   std::map<config::ObjectKey, nlohmann::ordered_json> addresses_;
-  std::map<config::ObjectKey, std::vector<StatusQuestion>> asked_;
-  std::set<std::pair<StatusQuestion, config::ObjectKey>> askers_;  // the same the other way round
+  Readers readers_;  // whose status asked what
   Statuses current_;
   uint64_t made_ = 0;
 };

@@ -20,11 +20,14 @@ class NamespaceEndpoints {
   model::ServiceEndpointsPtr Find(std::string_view hostname) const;
   // Stays the same while the EndpointTraits of all these services do.
   const std::shared_ptr<const void>& traits() const { return traits_; }
+  using ByHost = ShardedMap<Interned, model::ServiceEndpointsPtr, StringViewHash, StringViewEqual, 64>;
+  // What it has, for comparing.
+  const ByHost& by_host() const { return by_host_; }
 
  private:
   friend class EndpointIndexBuilder;
   std::shared_ptr<const void> traits_;
-  ShardedMap<Interned, model::ServiceEndpointsPtr, StringViewHash, StringViewEqual, 64> by_host_;
+  ByHost by_host_;
 };
 using NamespaceEndpointsPtr = std::shared_ptr<const NamespaceEndpoints>;
 

@@ -2,11 +2,13 @@
 #define FAIRLEAD_MESH_INDEX_QUESTION_H_
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -64,6 +66,9 @@ struct Key {
   config::Kind kind() const { return static_cast<config::Kind>(sub); }
   model::SettingsPart settings_part() const { return static_cast<model::SettingsPart>(sub); }
   friend bool operator==(const Key&, const Key&) = default;
+  friend bool operator<(const Key& x, const Key& y) {
+    return std::tie(x.sub, x.a, x.b) < std::tie(y.sub, y.a, y.b);
+  }
 };
 // Told of a key whose answer differs.
 using Visit = absl::FunctionRef<void(const Key&)>;
@@ -83,10 +88,21 @@ struct Rows {};
 // Which row it is: its number in the table.
 enum class Part : uint8_t {};
 
+template <typename Row, typename... All>
+constexpr Part PartIn(Rows<All...>) {
+  static_assert((std::is_same_v<Row, All> || ...), "the row is in no list of its domain");
+  size_t part = 0;
+  (void)((std::is_same_v<Row, All> || (++part, false)) || ...);
+  return static_cast<Part>(part);
+}
+
 struct Question {
   Part part = {};
   Key key = {};
   friend bool operator==(const Question&, const Question&) = default;
+  friend bool operator<(const Question& x, const Question& y) {
+    return std::tie(x.part, x.key) < std::tie(y.part, y.key);
+  }
   template <typename H>
   friend H AbslHashValue(H h, const Question& q) {
     return H::combine(std::move(h), q.part, q.key.sub, q.key.a, q.key.b);

@@ -24,13 +24,6 @@ Rows<A..., B...> operator+(Rows<A...>, Rows<B...>);
 using AllRows = decltype(questions::OfSettings() + questions::OfServices() + questions::OfObjects() +
                          questions::OfScope() + questions::OfClient());
 
-template <typename Row, typename... All>
-constexpr Part PartIn(Rows<All...>) {
-  static_assert((std::is_same_v<Row, All> || ...), "the row is in no list of its domain");
-  size_t part = 0;
-  (void)((std::is_same_v<Row, All> || (++part, false)) || ...);
-  return static_cast<Part>(part);
-}
 template <typename Row>
 inline constexpr Part kPartOf = PartIn<Row>(AllRows());
 
