@@ -11,6 +11,7 @@
 #   make bench-injection [RATE=300]   how long injected pods wait for the webhook
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
+#   make mcp-conformance [PROTOCOL=delta]           the cases through a second Fairlead, over MCP
 #   make beyond [ONLY=dual46] [SHOW=20]             the cases as other proxies, with other settings and variables
 #   make updates [AREA=...] [DELTA=1] [SEED=2]      one case becomes another under connected proxies, over gRPC
 #   make stock-envoy [AREA=...]                     does the real Envoy accept what it is sent
@@ -54,7 +55,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -159,6 +160,10 @@ build/tools/replay: tools/replay/replay.cc | setup
 conformance: build tools
 	$(CASE_ENV) python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --server '$(SERVER)' \
 	  --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW)
+
+mcp-conformance: build tools
+	$(CASE_ENV) python3 -B tools/conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump --filter '$(if $(AREA),/$(AREA)/)' --show $(SHOW) \
+	  --server 'python3 -B tests/sources/through_mcp.py build/fairlead {config} {port} --protocol=$(or $(PROTOCOL),sotw) --meshConfig {mesh} --networksConfig {networks}'
 
 beyond: build tools
 	$(CASE_ENV) python3 -B tools/beyond.py $(or $(wildcard ../shared/beyond/*.json.gz),$(wildcard tests/beyond/*.json.gz)) --cases $(CASES) \

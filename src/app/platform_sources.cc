@@ -13,6 +13,7 @@
 #include "source/consul/consul_follower.h"
 #include "source/etcd/etcd_follower.h"
 #include "source/file/read_file.h"
+#include "source/mcp/mcp_follower.h"
 #include "source/platform/kept_view.h"
 #include "source/platform/platform_source.h"
 
@@ -43,11 +44,21 @@ absl::StatusOr<Followed> MakeEtcd(const std::string& url, bool deny_lost) {
   return Followed{std::move(name), std::make_unique<source::EtcdFollower>(*std::move(options))};
 }
 
+absl::StatusOr<Followed> MakeMcp(const std::string& url, bool deny_lost) {
+  absl::StatusOr<source::McpOptions> options = source::ParseMcpOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  options->deny_lost = deny_lost;
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::McpFollower>(*std::move(options))};
+}
+
 // A row each; config/config_source.h has the schemes.
 absl::StatusOr<Followed> Make(const std::string& url, bool deny_lost) {
   const std::string_view scheme = source::SchemeOf(url);
   if (scheme == "consul") return MakeConsul(url);
   if (scheme == "etcd") return MakeEtcd(url, deny_lost);
+  if (scheme == "xds") return MakeMcp(url, deny_lost);
   return absl::InvalidArgumentError(
       ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "), "://")));
 }

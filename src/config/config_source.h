@@ -9,7 +9,7 @@ namespace fairlead::config {
 
 // The platforms that objects can be read from besides Kubernetes, as the schemes of their addresses.
 inline const std::vector<std::string_view>& PlatformSchemes() {
-  static const std::vector<std::string_view> schemes = {"consul", "etcd"};
+  static const std::vector<std::string_view> schemes = {"consul", "etcd", "xds"};
   return schemes;
 }
 

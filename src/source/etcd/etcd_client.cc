@@ -1,41 +1,12 @@
 #include "source/etcd/etcd_client.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <utility>
 
 #include "base/strings.h"
-#include "http2/client_call.h"
-#include "http2/tls.h"
 #include "kube/access.h"
 
 namespace fairlead::source {
 namespace {
-
-constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
-constexpr size_t kProduced = 64 << 10;  // at a time
-
-std::string WithoutBrackets(const std::string& host) {
-  return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
-}
-
-absl::StatusOr<std::shared_ptr<ssl_ctx_st>> TlsOf(const PlatformOptions& options) {
-  http2::ClientTlsMaterial material;
-  const std::string& roots_file = options.tls_settings.roots_file;
-  auto roots = kube::ReadSmallFile(roots_file.empty() ? kSystemRoots : roots_file);
-  if (!roots.ok()) return roots.status();
-  material.server_roots = *std::move(roots);
-  if (!options.certificate_file.empty()) {
-    auto certificate = kube::ReadSmallFile(options.certificate_file),
-         key = kube::ReadSmallFile(options.key_file);
-    if (!certificate.ok()) return certificate.status();
-    if (!key.ok()) return key.status();
-    material.certificate_chain = *std::move(certificate);
-    material.private_key = *std::move(key);
-  }
-  return http2::MakeClientTls(material);
-}
 
 bool IsCompacted(const absl::Status& status) { return status.code() == absl::StatusCode::kOutOfRange; }
 
@@ -51,96 +22,33 @@ bool IsOfToken(const absl::Status& status) {
 
 }  // namespace
 
-struct EtcdClient::Stream {
-  std::unique_ptr<http2::ClientConnection> connection;
-  std::unique_ptr<http2::ClientCall> call;
-};
-
 EtcdClient::EtcdClient(EtcdOptions options)
-    : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : options_(std::move(options)),
+      link_({options_.url.addresses, options_.platform, options_.connect, options_.most_message}) {}
 
-void EtcdClient::Stop() {
-  stopping_ = true;
-  const uint64_t one = 1;
-  static_cast<void>(!write(wake_.get(), &one, sizeof one));
-}
-
-// Files of certificates may be renewed at any time: they are read for each connection.
-absl::StatusOr<std::unique_ptr<http2::ClientConnection>> EtcdClient::Connect() {
-  if (stopping_) return absl::CancelledError("stopped");
-  const auto& [host, port] = options_.url.addresses[member_ % options_.url.addresses.size()];
-  http2::ClientConnection::Place place;
-  place.host = WithoutBrackets(host);
-  place.port = port;
-  const std::string& name = options_.platform.tls_settings.server_name;
-  place.server_name = name.empty() ? place.host : name;
-  if (options_.platform.tls) {
-    auto tls = TlsOf(options_.platform);
-    if (!tls.ok()) return tls.status();
-    place.tls = *std::move(tls);
-  }
-  place.wake_file = wake_.get();
-  place.cancelled = [this] { return stopping_.load(); };
-  place.deadline = Clock::now() + options_.connect;
-  return http2::ClientConnection::Open(place);
-}
-
-std::unique_ptr<EtcdClient::Stream> EtcdClient::Open(const std::string& path,
-                                                     std::function<void(std::string message)> take) {
-  const auto& [host, port] = options_.url.addresses[member_ % options_.url.addresses.size()];
-  http2::ClientCallOptions options;
-  options.authority = StrCat(host, ":", port);
-  options.path = path;
-  options.tls = options_.platform.tls;
+GrpcLink::Metadata EtcdClient::MetadataOfCall() const {
   // A member without a leader says so, and does not keep its clients waiting.
-  options.metadata.emplace_back("hasleader", "true");
-  if (!token_.empty()) options.metadata.emplace_back("token", token_);
-  options.max_message_size = options_.most_message;
-  auto stream = std::make_unique<Stream>();
-  stream->call = std::make_unique<http2::ClientCall>(std::move(options), std::move(take));
-  return stream;
-}
-
-// Writes and reads what there is, and waits for more.
-absl::Status EtcdClient::Turn(Stream& stream, Clock::time_point until) {
-  absl::Status written;
-  std::string plain;
-  do {
-    plain.clear();
-    if (!stream.connection->backed_up()) stream.call->Produce(kProduced, &plain);
-    stream.connection->Queue(plain);
-    written = stream.connection->Write();
-  } while (!plain.empty() && written.ok());
-  if (stream.call->ended()) return absl::OkStatus();
-  absl::Status waited;
-  if (written.ok()) waited = stream.connection->Wait(until);
-  if (stopping_) return absl::CancelledError("stopped");
-  if (absl::IsDeadlineExceeded(waited)) return waited;
-  // A server that takes no more may have said why.
-  absl::Status read =
-      stream.connection->Read([&stream](std::string_view bytes) { stream.call->Receive(bytes); });
-  if (stream.call->ended()) return absl::OkStatus();
-  read.Update(written);
-  return read;
+  GrpcLink::Metadata metadata{{"hasleader", "true"}};
+  if (!token_.empty()) metadata.emplace_back("token", token_);
+  return metadata;
 }
 
 absl::StatusOr<std::string> EtcdClient::CallOnce(const std::string& path, std::string_view request) {
-  auto connection = Connect();
-  if (!connection.ok()) return connection.status();
   std::string answer;
   size_t answers = 0;
-  auto stream = Open(path, [&](std::string message) {
+  auto opened = link_.Open(path, MetadataOfCall(), [&](std::string message) {
     answer = std::move(message);
     ++answers;
   });
-  stream->connection = *std::move(connection);
-  stream->call->Send(request);
-  stream->call->Finish();
+  if (!opened.ok()) return opened.status();
+  GrpcLink::Call& stream = **opened;
+  stream.call->Send(request);
+  stream.call->Finish();
   const Clock::time_point until = Clock::now() + options_.call;
-  while (!stream->call->ended()) {
-    if (absl::Status status = Turn(*stream, until); !status.ok()) return status;
+  while (!stream.call->ended()) {
+    if (absl::Status status = link_.Turn(stream, until); !status.ok()) return status;
   }
-  if (!stream->call->status().ok()) return stream->call->status();
+  if (!stream.call->status().ok()) return stream.call->status();
   if (answers != 1) return absl::UnavailableError("etcd gave no answer");
   return answer;
 }
@@ -170,7 +78,7 @@ absl::StatusOr<std::string> EtcdClient::Call(const std::string& path, std::strin
     answer = status.ok() ? CallOnce(path, request) : absl::StatusOr<std::string>(status);
     if (answer.ok()) return answer;
     if (IsOfMember(answer.status())) {
-      ++member_;
+      link_.NextServer();
     } else if (!options_.user.empty() && IsOfToken(answer.status()) && !logged_in) {
       token_.clear();
     } else {
@@ -241,51 +149,49 @@ bool EtcdClient::TakeMessage(const std::string& message, EtcdNews* pending, absl
 
 absl::Status EtcdClient::WatchOnce(const EtcdWatchRequest& request,
                                    const std::function<bool(EtcdNews news)>& take) {
-  auto connection = Connect();
-  if (!connection.ok()) return connection.status();
   absl::Status status;
   EtcdNews pending;
   size_t bytes = 0;
   bool heard = false;
-  auto stream = Open("/etcdserverpb.Watch/Watch", [&](std::string message) {
+  auto opened = link_.Open("/etcdserverpb.Watch/Watch", MetadataOfCall(), [&](std::string message) {
     heard = true;
     bytes += message.size();
     if (status.ok()) TakeMessage(message, &pending, &status, take);
   });
-  stream->connection = *std::move(connection);
-  stream->call->Send(Encode(request));
+  if (!opened.ok()) return opened.status();
+  http2::ClientCall& call = *(*opened)->call;
+  call.Send(Encode(request));
   bool asked = false;
   Clock::time_point until = Clock::now() + options_.silence;
-  while (!stream->call->ended() && status.ok()) {
-    const absl::Status turned = Turn(*stream, until);
-    stream->call->Done(std::exchange(bytes, 0));
+  while (!call.ended() && status.ok()) {
+    const absl::Status turned = link_.Turn(**opened, until);
+    call.Done(std::exchange(bytes, 0));
     if (std::exchange(heard, false)) {
       asked = false;
       until = Clock::now() + options_.silence;
     }
     if (absl::IsDeadlineExceeded(turned) && !std::exchange(asked, true)) {
-      stream->call->Send(EncodeProgressRequest());
+      call.Send(EncodeProgressRequest());
       until = Clock::now() + options_.silence;
       continue;
     }
     if (status.ok() && !turned.ok()) return turned;
   }
   if (!status.ok()) return status;
-  return stream->call->status().ok() ? absl::UnavailableError("etcd ended the watch")
-                                     : stream->call->status();
+  return call.status().ok() ? absl::UnavailableError("etcd ended the watch") : call.status();
 }
 
 absl::Status EtcdClient::Watch(const EtcdWatchRequest& request,
                                const std::function<bool(EtcdNews news)>& take) {
   if (!options_.user.empty() && token_.empty()) {
     if (absl::Status status = LogIn(); !status.ok()) {
-      if (IsOfMember(status)) ++member_;
+      if (IsOfMember(status)) link_.NextServer();
       return status;
     }
   }
   absl::Status status = WatchOnce(request, take);
   if (IsOfToken(status)) token_.clear();
-  if (!IsCompacted(status) && !absl::IsCancelled(status)) ++member_;
+  if (!IsCompacted(status) && !absl::IsCancelled(status)) link_.NextServer();
   return status;
 }
 

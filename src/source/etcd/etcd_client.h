@@ -1,19 +1,16 @@
 #ifndef FAIRLEAD_SOURCE_ETCD_ETCD_CLIENT_H_
 #define FAIRLEAD_SOURCE_ETCD_ETCD_CLIENT_H_
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "http2/client_connection.h"
-#include "http2/socket.h"
 #include "source/etcd/etcd_messages.h"
 #include "source/etcd/etcd_options.h"
+#include "source/platform/grpc_link.h"
 
 namespace fairlead::source {
 
@@ -35,23 +32,18 @@ class EtcdClient {
   absl::Status Watch(const EtcdWatchRequest& request, const std::function<bool(EtcdNews news)>& take);
 
   // Ends what runs, with Cancelled, and all that follows. Thread-safe.
-  void Stop();
+  void Stop() { link_.Stop(); }
 
  private:
-  struct Stream;
-  absl::StatusOr<std::unique_ptr<http2::ClientConnection>> Connect();
   absl::Status LogIn();
+  GrpcLink::Metadata MetadataOfCall() const;
   absl::StatusOr<std::string> CallOnce(const std::string& path, std::string_view request);
-  std::unique_ptr<Stream> Open(const std::string& path, std::function<void(std::string message)> take);
-  absl::Status Turn(Stream& stream, Clock::time_point until);
   absl::Status WatchOnce(const EtcdWatchRequest& request, const std::function<bool(EtcdNews news)>& take);
   bool TakeMessage(const std::string& message, EtcdNews* pending, absl::Status* status,
                    const std::function<bool(EtcdNews news)>& take) const;
 
   const EtcdOptions options_;
-  const http2::File wake_;
-  std::atomic<bool> stopping_{false};
-  size_t member_ = 0;  // which address is asked
+  GrpcLink link_;
   std::string token_;  // "": not logged in
 };
 

@@ -1,14 +1,11 @@
 #include "source/etcd/etcd_follower.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/strings.h"
-#include "base/thread.h"
 #include "config/lost_policy.h"
 #include "source/etcd/etcd_objects.h"
 
@@ -32,49 +29,18 @@ EtcdFollower::EtcdFollower(EtcdOptions options)
       pause_(options_.first_backoff, options_.most_backoff, options_.seed) {}
 
 void EtcdFollower::Begin(TaskLoop* loop, PlatformView* view) {
-  loop_ = loop;
   view_ = view;
-  thread_ = RequireThread([this] {
-    pthread_setname_np(pthread_self(), "etcd");
-    Run();
-  });
+  thread_.Start("etcd", loop, [this] { Run(); });
 }
 
 void EtcdFollower::End() {
   client_.Stop();
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.Stop();
 }
 
 std::vector<std::string> EtcdFollower::Awaited() const {
   if (view_ != nullptr && view_->complete()) return {};
   return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
-}
-
-// Waits until the source's thread has run it: what is read ahead is one piece. False: stopped.
-bool EtcdFollower::HandOver(std::function<void()> task) {
-  std::unique_lock lock(mutex_);
-  if (stopping_) return false;
-  const uint64_t number = ++handed_;
-  loop_->Post([this, task = std::move(task)] {
-    task();
-    {
-      std::lock_guard done_lock(mutex_);
-      ++done_;
-    }
-    changed_.notify_all();
-  });
-  changed_.wait(lock, [&] { return stopping_ || done_ >= number; });
-  return !stopping_;
-}
-
-bool EtcdFollower::Pause(std::chrono::milliseconds time) {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [this] { return stopping_; });
 }
 
 void EtcdFollower::Run() {
@@ -91,12 +57,12 @@ void EtcdFollower::Run() {
       }
     }
     const auto wait = pause_.Next();
-    const bool handed =
-        HandOver([this, text = std::string(FromAbsl(status.message())), failures = pause_.failures()] {
+    const bool handed = thread_.HandOver(
+        [this, text = std::string(FromAbsl(status.message())), failures = pause_.failures()] {
           trouble_ = text;
           view_->NoteTrouble(kQuestion, text, failures);
         });
-    if (!handed || !Pause(wait)) return;
+    if (!handed || !thread_.Pause(wait)) return;
   }
 }
 
@@ -104,7 +70,7 @@ absl::Status EtcdFollower::List(int64_t* revision) {
   absl::StatusOr<EtcdRange> range = client_.ReadAll(options_.Prefix());
   if (!range.ok()) return range.status();
   *revision = range->revision;
-  const bool handed = HandOver([this, &range] { TakeList(*range); });
+  const bool handed = thread_.HandOver([this, &range] { TakeList(*range); });
   return handed ? absl::OkStatus() : absl::CancelledError("stopped");
 }
 
@@ -112,7 +78,7 @@ absl::Status EtcdFollower::Watch(int64_t* revision) {
   const std::string prefix = options_.Prefix();
   return client_.Watch({prefix, EndOfPrefix(prefix), *revision + 1}, [&](const EtcdNews& news) {
     pause_.Reset();
-    if (!HandOver([this, &news] { TakeNews(news); })) return false;
+    if (!thread_.HandOver([this, &news] { TakeNews(news); })) return false;
     // Of a watch that catches up, the header is ahead of the events. A beginning says nothing of either.
     for (const EtcdNews::Event& event : news.events) *revision = std::max(*revision, event.key.mod_revision);
     if (news.events.empty() && !news.created) *revision = std::max(*revision, news.revision);

@@ -1,15 +1,12 @@
 #ifndef FAIRLEAD_SOURCE_ETCD_ETCD_FOLLOWER_H_
 #define FAIRLEAD_SOURCE_ETCD_ETCD_FOLLOWER_H_
 
-#include <condition_variable>
-#include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "source/etcd/etcd_client.h"
 #include "source/etcd/etcd_options.h"
+#include "source/platform/asking_thread.h"
 #include "source/platform/platform_source.h"
 #include "source/platform/retry_pause.h"
 
@@ -32,8 +29,6 @@ class EtcdFollower : public PlatformFollower {
   void Run();
   absl::Status List(int64_t* revision);
   absl::Status Watch(int64_t* revision);
-  bool HandOver(std::function<void()> task);
-  bool Pause(std::chrono::milliseconds time);
   // Of the source's thread.
   void TakeList(const EtcdRange& range);
   void TakeNews(const EtcdNews& news);
@@ -43,15 +38,9 @@ class EtcdFollower : public PlatformFollower {
   const std::string origin_;  // "etcd://h:2379", before a key
   EtcdClient client_;
   RetryPause pause_;
-  std::thread thread_;
-  TaskLoop* loop_ = nullptr;
   PlatformView* view_ = nullptr;
   std::string trouble_;  // of the source's thread
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;           // guarded by mutex_
-  uint64_t handed_ = 0, done_ = 0;  // tasks; likewise
+  AskingThread thread_;
 };
 
 }  // namespace fairlead::source

@@ -13,8 +13,6 @@
 // Pure.
 namespace fairlead::source {
 
-inline constexpr size_t kMostEtcdValue = 4 << 20;  // bytes; etcd's own default is 1.5 MB
-
 // Which object a key is for, below the prefix with its "/"; nothing where it is for none.
 std::optional<config::ObjectKey> ObjectOfEtcdKey(std::string_view key, std::string_view prefix);
 // The key of an object. A kind whose name several groups have is written with its group, but for Istio's.

@@ -21,6 +21,8 @@ class PlatformPeerFake {
   virtual void Delete(const std::string& name) = 0;
   // A second thing that stands for the same object as Put's, and comes after it.
   virtual void PutTwin(const std::string& name, const std::string& version) = 0;
+  // False: each thing stands for an object of its own.
+  virtual bool HasTwins() const { return true; }
   // While away it answers nothing; whoever waits for an answer gets none.
   virtual void SetAway(bool away) = 0;
   // It begins anew with its numbers, and has forgotten every change so far.
