@@ -74,7 +74,7 @@ absl::Status Health::Ask() {
   const auto stats = get_("/stats?filter=^(cluster_manager.cds|listener_manager.lds).update_success$");
   if (stats.ok() && !Configured(*stats))
     return absl::UnavailableError("Envoy has refused its first listeners or clusters; its log says why");
-  return absl::OkStatus();
+  return condition_ ? condition_() : absl::OkStatus();
 }
 
 }  // namespace fairlead::agent

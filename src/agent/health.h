@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "agent/readiness.h"
@@ -27,6 +28,8 @@ class Health {
   // causes a warning.
   void Serve(int port, const std::function<void(server::HttpServer*)>& add);
   void Stop();
+  // One more condition besides Envoy's; thread-safe itself. Before Serve.
+  void Require(std::function<absl::Status()> condition) { condition_ = std::move(condition); }
   void Set(Phase phase) { phase_ = phase; }
   // OK where Envoy is live and has its configuration; else why not. A result counts for 100 ms.
   absl::Status Check();
@@ -37,6 +40,7 @@ class Health {
   const Readiness::Get get_;
   const std::string discovery_;
   const Readiness::Reasons reasons_;
+  std::function<absl::Status()> condition_;  // empty: none
   std::atomic<Phase> phase_{kDoesNotRun};
   std::unique_ptr<server::HttpServer> server_;  // null: none
   std::mutex mutex_;

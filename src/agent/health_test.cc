@@ -62,6 +62,15 @@ TEST_F(HealthTest, AnEnvoyThatTookNoListenersIsNotConfigured) {
   EXPECT_EQ(WhyNot(), "");
 }
 
+TEST_F(HealthTest, AFurtherConditionCounts) {
+  absl::Status status = absl::UnavailableError("no names yet");
+  health_.Require([&status] { return status; });
+  health_.Set(Health::kRuns);
+  EXPECT_EQ(WhyNot(), "no names yet");
+  status = absl::OkStatus();
+  EXPECT_EQ(WhyNot(), "");
+}
+
 TEST_F(HealthTest, ProbesOfAMomentAskEnvoyOnce) {
   health_.Set(Health::kRuns);
   EXPECT_TRUE(health_.Check().ok());

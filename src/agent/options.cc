@@ -13,6 +13,8 @@
 #include "agent/bootstrap/workload_addresses.h"
 #include "agent/flags.h"
 #include "agent/variables.h"
+#include "base/go_bool.h"
+#include "base/json.h"
 #include "base/process_start.h"
 #include "base/strings.h"
 #include "ca/secret_file.h"
@@ -99,6 +101,8 @@ absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments, c
   const Platform platform = FindPlatform(environment, ReadMachineFacts(), has_v6, AskMetadataServer);
   if (absl::Status status = FillNodeMetadata(environment, labels, platform, &options); !status.ok())
     return status;
+  options.dns = (options.type == "sidecar" && JsonString(options.metadata, "DNS_CAPTURE") == "true") ||
+                ParseGoBool(JsonString(options.metadata, "ENABLE_DNS_SERVER")).value_or(false);
   for (std::string& remark : StatisticsRemarks(options)) options.remarks.push_back(std::move(remark));
   return options;
 }

@@ -68,6 +68,13 @@ struct Options {
   // FAIRLEAD_WASM_DIR, WASM_…, ISTIO_WASM_MAX_BINARY_SIZE_BYTES, BLOCKED_CIDRS_IN_WASM_FETCH
   wasm::ModuleCache::Options modules;
 
+  // The DNS proxy (dns_proxy.h): of a sidecar with ISTIO_META_DNS_CAPTURE, or with
+  // ISTIO_META_ENABLE_DNS_SERVER.
+  bool dns = false;
+  std::string dns_address = "localhost:15053";   // DNS_PROXY_ADDR
+  bool dns_parallel = false;                     // DNS_FORWARD_PARALLEL
+  std::chrono::milliseconds dns_timeout{5'000};  // DNS_FORWARD_TIMEOUT
+
   // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
   std::string certificate_folder;
 

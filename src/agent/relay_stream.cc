@@ -53,12 +53,13 @@ struct RelayStream::Answer {
 };
 
 RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
-                         wasm::Rewriter* rewriter, Progress progress)
+                         wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps)
     : stream_(std::move(stream)),
       delta_(delta),
       opener_(std::move(opener)),
       rewriter_(rewriter),
-      progress_(std::move(progress)) {}
+      progress_(std::move(progress)),
+      taps_(std::move(taps)) {}
 
 void RelayStream::Open() {
   std::lock_guard lock(mutex_);
@@ -70,7 +71,7 @@ void RelayStream::Open() {
     return;
   }
   call_ = *std::move(call);
-  if (call_ != nullptr && !first_.empty()) call_->Send(std::exchange(first_, {}));
+  if (call_ != nullptr && !first_.empty()) SendOn(std::exchange(first_, {}));
 }
 
 void RelayStream::OnMessage(std::string_view bytes) {
@@ -81,8 +82,23 @@ void RelayStream::OnMessage(std::string_view bytes) {
   if (call_ == nullptr) {
     first_ = bytes;
   } else {
-    call_->Send(bytes);
+    SendOn(bytes);
   }
+}
+
+// The agent's own subscriptions follow the proxy's request for listeners, as in pilot-agent.
+void RelayStream::SendOn(std::string_view request) {
+  call_->Send(request);
+  if (tapped_ || FieldOf(request, delta_ ? kTypeOfDeltaRequest : kTypeOfRequest) != kListenerType) return;
+  tapped_ = true;
+  for (const RelayTap& tap : taps_) call_->Send(TapRequest(tap, delta_));
+}
+
+const RelayTap* RelayStream::TapOf(std::string_view response) const {
+  const std::string_view type = FieldOf(response, kTypeOfResponse);
+  const auto tap =
+      std::find_if(taps_.begin(), taps_.end(), [&](const RelayTap& one) { return one.type == type; });
+  return tap == taps_.end() ? nullptr : &*tap;
 }
 
 void RelayStream::OnTaken() {
@@ -125,6 +141,13 @@ void RelayStream::NoteExtensions(std::string_view request) {
 
 void RelayStream::OnReply(std::string message) {
   progress_(absl::OkStatus());
+  if (const RelayTap* tap = TapOf(message)) {
+    const std::string reply = TakeTapped(*tap, delta_, message);
+    std::lock_guard lock(mutex_);
+    if (call_ == nullptr) return;
+    call_->Done(message.size());
+    return call_->Send(reply);
+  }
   std::lock_guard lock(mutex_);
   if (over_) return;
   if (FieldOf(message, kTypeOfResponse) == kExtensionType) {

@@ -7,8 +7,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "agent/relay_tap.h"
 #include "agent/upstream.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "server/grpc_server.h"
@@ -28,7 +30,7 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   using Progress = std::function<void(const absl::Status&)>;
 
   RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
-              wasm::Rewriter* rewriter, Progress progress);
+              wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps = {});
   void Open();
 
   void OnMessage(std::string_view bytes) override;
@@ -44,12 +46,14 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   struct Answer;  // one for extension configurations, while it is rewritten
 
   void OnReply(std::string message);
+  const RelayTap* TapOf(std::string_view response) const;
   void OnTaken();
   void OnEnd(const absl::Status& status);
   void OnRewritten(const std::shared_ptr<Answer>& answer, const absl::Status& status);
 
   // REQUIRES, of all: mutex_ held.
   void LookAt(std::string_view request);
+  void SendOn(std::string_view request);
   void NoteExtensions(std::string_view request);
   void Pump();
   void RewriteNext();
@@ -60,6 +64,7 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   const Opener opener_;
   wasm::Rewriter* const rewriter_;
   const Progress progress_;
+  const std::vector<RelayTap> taps_;
 
   std::mutex mutex_;
   // All are guarded by mutex_.
@@ -71,6 +76,7 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   envoy::service::discovery::v3::DiscoveryRequest last_;  // for extension configurations; state of the world
   bool over_ = false, sending_ = false, rewriting_ = false, reading_ = true;
   bool seen_ = false, lacks_wasm_ = false, said_ = false;
+  bool tapped_ = false;  // the taps' types are subscribed to
 };
 
 }  // namespace fairlead::agent

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <tuple>
 
@@ -15,6 +16,7 @@
 #include "agent/bootstrap/json_parts.h"
 #include "agent/bootstrap/workload_addresses.h"
 #include "agent/certificates.h"
+#include "agent/dns_proxy.h"
 #include "agent/envoy_output.h"
 #include "agent/envoy_process.h"
 #include "agent/health.h"
@@ -131,6 +133,7 @@ int RunProxy(Options options) {
   EnvoyOutput output(STDOUT_FILENO, STDERR_FILENO);
   if (const absl::Status status = output.Start(); !status.ok()) return Failed(status);
   Certificates certificates(options);
+  std::unique_ptr<DnsProxy> dns;  // null: none; outlives the relay
   std::optional<XdsRelay> relay;
   const Readiness::Reasons reasons = [&certificates, &relay] {
     std::vector<std::string> all = certificates.Difficulties();
@@ -143,16 +146,26 @@ int RunProxy(Options options) {
   Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
                 reasons);
   if (const absl::Status status = certificates.Start(); !status.ok()) return Failed(status);
+  if (options.dns) {
+    auto started = DnsProxy::Start(options, /*relayed=*/!options.relay_socket.empty());
+    if (!started.ok()) return Failed(started.status());
+    dns = *std::move(started);
+    health.Require([&dns] { return dns->Check(); });
+  }
   if (!options.relay_socket.empty()) {
-    relay.emplace(RelayOptions(options), certificates.store());
+    XdsRelay::Options relay_options = RelayOptions(options);
+    if (dns != nullptr) relay_options.taps.push_back(dns->Tap());
+    relay.emplace(std::move(relay_options), certificates.store());
     if (const absl::Status status = relay->Start(); !status.ok()) return Failed(status);
   }
   Supervisor supervisor(options, output, &health, reasons);
   const auto pages = StatusPages::Make(
       options, {[&supervisor] { supervisor.Quit(); }, [&supervisor] { return supervisor.Drain(); }});
   if (!pages.ok()) return Failed(pages.status());
-  health.Serve(options.status_port,
-               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
+  health.Serve(options.status_port, [&pages, &dns](server::HttpServer* server) {
+    StatusPages::AddTo(server, *pages);
+    if (dns != nullptr) dns->AddTo(server);
+  });
   const int status =
       supervisor.Run({EnvoyCommand(options, *file, Override(options)), EnvoyVariables(options)});
   health.Stop();  // whose pages call the supervisor

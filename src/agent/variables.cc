@@ -180,6 +180,9 @@ absl::Status ReadVariables(const Environment& environment, Options* options) {
   options->pod_name = Value(environment, "POD_NAME", HostName());
   options->pod_namespace = Value(environment, "POD_NAMESPACE", "default");
   Settings settings(environment, options);
+  settings.Text("DNS_PROXY_ADDR", &Options::dns_address);
+  settings.Switch("DNS_FORWARD_PARALLEL", &Options::dns_parallel);
+  settings.Duration("DNS_FORWARD_TIMEOUT", &Options::dns_timeout);
   settings.Text("HOST_IP", &Options::host_ip);
   settings.Text("INSTANCE_IP", &Options::instance_ip);
   settings.Text("ISTIO_KUBE_APP_PROBERS", &Options::app_probers);
@@ -204,6 +207,10 @@ absl::Status ReadVariables(const Environment& environment, Options* options) {
   settings.Switch("HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED", &Options::rejects_fragments);
   settings.Switch("EXIT_ON_ZERO_ACTIVE_CONNECTIONS", &Options::exit_on_zero_active_connections);
   settings.Duration("MINIMUM_DRAIN_DURATION", &Options::minimum_drain_duration);
+  if (options->dns_timeout <= std::chrono::milliseconds(0)) {
+    options->remarks.push_back("DNS_FORWARD_TIMEOUT: it is not positive; the default counts");
+    options->dns_timeout = Options().dns_timeout;
+  }
   if (const auto discovery = environment.find("PEER_METADATA_DISCOVERY"); discovery != environment.end())
     options->peer_discovery = ParseGoBool(discovery->second).value_or(false);
   if (options->socket_name.find('/') != std::string::npos)

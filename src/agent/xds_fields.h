@@ -15,6 +15,7 @@ inline constexpr int kTypeOfRequest = 4, kTypeOfDeltaRequest = 2, kTypeOfRespons
 
 inline constexpr std::string_view kExtensionType =
     "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
+inline constexpr std::string_view kListenerType = "type.googleapis.com/envoy.config.listener.v3.Listener";
 
 }  // namespace fairlead::agent
 

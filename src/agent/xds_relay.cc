@@ -18,8 +18,9 @@ constexpr std::string_view kService = "/envoy.service.discovery.v3.AggregatedDis
 // The streams that are open, for certificates to reach those that wait.
 class XdsRelay::Streams {
  public:
-  Streams(bool tls, SecretStore* store, Upstream* upstream, wasm::Rewriter* rewriter)
-      : tls_(tls), store_(store), upstream_(upstream), rewriter_(rewriter) {}
+  Streams(bool tls, SecretStore* store, Upstream* upstream, wasm::Rewriter* rewriter,
+          std::vector<RelayTap> taps)
+      : tls_(tls), store_(store), upstream_(upstream), rewriter_(rewriter), taps_(std::move(taps)) {}
 
   server::GrpcMethod Method(std::string_view name, bool delta, const std::shared_ptr<Streams>& self) {
     const std::string path = StrCat(kService, name);
@@ -32,7 +33,7 @@ class XdsRelay::Streams {
                   [self, path](std::shared_ptr<UpstreamHandler> control_plane) {
                     return self->Open(path, std::move(control_plane));
                   },
-                  self->rewriter_, [self](const absl::Status& status) { self->Note(status); });
+                  self->rewriter_, [self](const absl::Status& status) { self->Note(status); }, self->taps_);
               self->open_.Add(handler);
               handler->Open();
               to_read.Read();
@@ -76,6 +77,7 @@ class XdsRelay::Streams {
   SecretStore* const store_;
   Upstream* const upstream_;
   wasm::Rewriter* const rewriter_;
+  const std::vector<RelayTap> taps_;
   std::mutex mutex_;
   bool stopped_ = false;    // guarded by mutex_
   std::string difficulty_;  // guarded by mutex_
@@ -87,7 +89,8 @@ XdsRelay::XdsRelay(Options options, SecretStore* store)
       modules_(options_.modules),
       rewriter_(&modules_, options_.fetches_at_a_time),
       upstream_(options_.upstream),
-      streams_(std::make_shared<Streams>(options_.upstream.tls, store, &upstream_, &rewriter_)) {
+      streams_(
+          std::make_shared<Streams>(options_.upstream.tls, store, &upstream_, &rewriter_, options_.taps)) {
   store->Follow([streams = streams_](const std::string&, const Secret&) { streams->OnChange(); });
 }
 

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "agent/relay_tap.h"
 #include "agent/secret_store.h"
 #include "agent/upstream.h"
 #include "server/grpc_server.h"
@@ -26,6 +28,7 @@ class XdsRelay {
     UpstreamOptions upstream;
     wasm::ModuleCache::Options modules;
     size_t fetches_at_a_time = 4;
+    std::vector<RelayTap> taps = {};  // types that the agent asks for, too, and keeps for itself
   };
   // `store` has the certificate to show and the roots to believe, "default" and "ROOTCA"; streams wait for
   // both where it goes over TLS. It must outlive the relay.

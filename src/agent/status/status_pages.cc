@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/status/from_here.h"
 #include "base/ip_address.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -14,16 +15,6 @@ using server::HttpRequest;
 using server::HttpResponse;
 
 LogScope pages_log("status");
-
-bool IsFromHere(const HttpRequest& request) {
-  constexpr std::string_view kMapped = "::ffff:";
-  std::string_view peer = request.peer;
-  if (peer.starts_with(kMapped)) peer.remove_prefix(kMapped.size());
-  const auto address = IpAddress::Parse(peer);
-  return address && address->is_loopback();
-}
-
-HttpResponse Forbidden() { return {.status = 403, .body = "Only requests from localhost are allowed\n"}; }
 
 // The application's address, and an own one that redirection to Envoy leaves alone.
 ProbeWay WayTo(const Options& options) {
@@ -76,7 +67,7 @@ void StatusPages::AddTo(server::HttpServer* server, const std::shared_ptr<Status
   server->Post("/quitquitquit", handler(&StatusPages::Quit));
   server->Post("/drain", handler(&StatusPages::Drain));
   const auto post_only = [](const HttpRequest& request) -> HttpResponse {
-    return IsFromHere(request) ? HttpResponse{.status = 405, .body = "Method Not Allowed\n"} : Forbidden();
+    return IsFromHere(request) ? HttpResponse{.status = 405, .body = "Method Not Allowed\n"} : OnlyFromHere();
   };
   server->Get("/quitquitquit", post_only);
   server->Get("/drain", post_only);
@@ -90,19 +81,19 @@ HttpResponse StatusPages::Probe(const HttpRequest& request) const {
 }
 
 HttpResponse StatusPages::Metrics(const HttpRequest& request) const {
-  if (metrics_for_localhost_ && !IsFromHere(request)) return Forbidden();
+  if (metrics_for_localhost_ && !IsFromHere(request)) return OnlyFromHere();
   return metrics_.Page(request);
 }
 
 HttpResponse StatusPages::Quit(const HttpRequest& request) const {
-  if (!IsFromHere(request)) return Forbidden();
+  if (!IsFromHere(request)) return OnlyFromHere();
   pages_log.Info("{} was called: the agent ends", request.path);
   lifecycle_.quit();
   return {.body = "OK"};
 }
 
 HttpResponse StatusPages::Drain(const HttpRequest& request) const {
-  if (!IsFromHere(request)) return Forbidden();
+  if (!IsFromHere(request)) return OnlyFromHere();
   pages_log.Info("{} was called: Envoy drains its listeners", request.path);
   if (const absl::Status status = lifecycle_.drain(); !status.ok())
     pages_log.Warn("listeners cannot be drained: {}", std::string(status.message()));
