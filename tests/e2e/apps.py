@@ -5,7 +5,9 @@
                                what the request has as x-checked-by, ".../from" with NAME and the caller's address
   apps.py authorizer PORT NAME HTTP server that Envoys ask: 200 where the request has "x-pass: yes", else 403
   apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
-  apps.py dns PORT HOST=IP …   DNS server (UDP): A records; everything else does not exist
+  apps.py dns PORT HOST=IP,IP… …  DNS server (UDP, TCP): A records; everything else does not exist
+  apps.py ask SERVER NAME udp|tcp           one DNS query; prints the addresses in the answer, as JSON
+  apps.py ask-often SERVER NAME SECONDS     DNS queries without a break; prints {"asked", "lost", "addresses"} as JSON
   apps.py get URL COUNT [HEADER=VALUE …]          requests over 4 connections; prints how often each answer came, as JSON
   apps.py load URL SECONDS RATE [HEADER=VALUE …]  a steady load, until SIGTERM at most; prints {"ok","failed","answers","errors","changes"} as JSON:
                                changes are [seconds since the epoch, answer] each time an answer not seen before comes
@@ -72,31 +74,109 @@ async def serve_tcp(port, name):
         await server.serve_forever()
 
 
-def answer_dns(query, records):
-    """A response to one query: an A record where the name is known, else no such name (or no data for other types)."""
+MOST_UDP = 512  # bytes of an answer, without EDNS
+
+
+def answer_dns(query, records, most):
+    """A response to one query: A records where the name is known, else no such name (or no data for other types). A longer one than
+    `most` is truncated to nothing."""
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1:at + 1 + query[at]].decode())
         at += 1 + query[at]
     question_end = at + 5
     kind = struct.unpack("!H", query[at + 1:at + 3])[0]
-    address = records.get(".".join(labels).lower())
-    code, answers = (0, b"") if address else (3, b"")
-    if address and kind == 1:
-        answers = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 5, 4) + socket.inet_aton(address)
-    head = query[:2] + struct.pack("!HHHHH", 0x8580 | code, 1, 1 if answers else 0, 0, 0)
-    return head + query[12:question_end] + answers
+    addresses = records.get(".".join(labels).lower())
+    code = 0 if addresses else 3
+    answers = [b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 5, 4) + socket.inet_aton(address)
+               for address in (addresses or ()) if kind == 1]
+    if question_end + 16 * len(answers) > most:
+        code, answers = code | 0x200, []
+    head = query[:2] + struct.pack("!HHHHH", 0x8580 | code, 1, len(answers), 0, 0)
+    return head + query[12:question_end] + b"".join(answers)
 
 
-def serve_dns(port, records):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("0.0.0.0", port))
-        while True:
-            query, peer = s.recvfrom(4096)
+async def serve_dns(port, records):
+    class Datagrams(asyncio.DatagramProtocol):
+        def connection_made(self, transport):
+            self.transport = transport
+
+        def datagram_received(self, query, peer):
             try:
-                s.sendto(answer_dns(query, records), peer)
+                self.transport.sendto(answer_dns(query, records, MOST_UDP), peer)
             except (IndexError, struct.error, UnicodeDecodeError):
                 pass  # not a query
+
+    async def handle(reader, writer):
+        try:
+            query = await reader.readexactly(int.from_bytes(await reader.readexactly(2), "big"))
+            answer = answer_dns(query, records, 65535)
+            writer.write(len(answer).to_bytes(2, "big") + answer)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, IndexError, struct.error, UnicodeDecodeError, ConnectionError):
+            pass
+        writer.close()
+
+    await asyncio.get_running_loop().create_datagram_endpoint(Datagrams, local_addr=("0.0.0.0", port))
+    async with await asyncio.start_server(handle, "0.0.0.0", port) as server:
+        await server.serve_forever()
+
+
+def dns_query(number, name):
+    """A query for A records, with that id."""
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    return struct.pack("!HHHHHH", number, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack("!HH", 1, 1)
+
+
+def dns_addresses(answer, query):
+    """The addresses of an answer whose records have names of two bytes. Its question has the query's length."""
+    at, addresses = len(query), []
+    for _ in range(int.from_bytes(answer[6:8], "big")):
+        kind, size = struct.unpack("!H", answer[at + 2:at + 4])[0], struct.unpack("!H", answer[at + 10:at + 12])[0]
+        if kind == 1:
+            addresses.append(socket.inet_ntoa(answer[at + 12:at + 12 + size]))
+        at += 12 + size
+    return addresses
+
+
+def ask(server, name, transport):
+    query = dns_query(7, name)
+    kind = socket.SOCK_STREAM if transport == "tcp" else socket.SOCK_DGRAM
+    with socket.socket(socket.AF_INET, kind) as s:
+        s.settimeout(10)
+        s.connect((server, 53))
+        if transport == "udp":
+            s.send(query)
+            return dns_addresses(s.recv(65535), query)
+        s.sendall(len(query).to_bytes(2, "big") + query)
+        stream = s.makefile("rb")
+        return dns_addresses(stream.read(int.from_bytes(stream.read(2), "big")), query)
+
+
+def ask_often(server, name, seconds, under_way=32):
+    """Rounds of queries; a round ends with its last answer, or after two seconds without one."""
+    asked = answered = 0
+    addresses = collections.Counter()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(2)
+        s.connect((server, 53))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            waiting = {(asked + i) % 65536 for i in range(under_way)}
+            for number in waiting:
+                s.send(dns_query(number, name))
+            asked += under_way
+            try:
+                while waiting:
+                    answer = s.recv(4096)
+                    number = int.from_bytes(answer[:2], "big")
+                    if number in waiting:
+                        waiting.remove(number)
+                        answered += 1
+                        addresses[",".join(dns_addresses(answer, dns_query(0, name)))] += 1
+            except TimeoutError:
+                pass
+    return {"asked": asked, "lost": asked - answered, "addresses": addresses}
 
 
 class Connection:
@@ -184,7 +264,12 @@ def main():
     elif what == "tcp":
         asyncio.run(serve_tcp(int(rest[0]), rest[1]))
     elif what == "dns":
-        serve_dns(int(rest[0]), dict(r.lower().split("=") for r in rest[1:]))
+        records = (r.lower().split("=") for r in rest[1:])
+        asyncio.run(serve_dns(int(rest[0]), {host: addresses.split(",") for host, addresses in records}))
+    elif what == "ask":
+        print(json.dumps(ask(*rest)))
+    elif what == "ask-often":
+        print(json.dumps(ask_often(rest[0], rest[1], float(rest[2]))))
     elif what == "get":
         print(json.dumps(asyncio.run(get(rest[0], int(rest[1]), rest[2:]))))
     elif what == "load":
