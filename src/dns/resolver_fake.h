@@ -59,17 +59,9 @@ inline void SendTcpMessage(int socket, const std::string& message) {
 class FakeResolver {
  public:
   using Reply = std::function<std::vector<std::string>(const std::string& query, bool tcp)>;
-  explicit FakeResolver(Reply reply, const std::string& host = "127.0.0.1", uint16_t port = 0)
-      : reply_(std::move(reply)),
-        udp_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
-        tcp_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    SocketAddress address = *SocketAddress::Parse(host, port);
-    bind(udp_.get(), address.get(), address.size());
-    address = AddressOfSocket(udp_.get());
-    const int on = 1;
-    setsockopt(tcp_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    bind(tcp_.get(), address.get(), address.size());
-    listen(tcp_.get(), 16);
+  explicit FakeResolver(Reply reply) : reply_(std::move(reply)) {
+    while (!Listen()) {
+    }
     thread_ = std::thread([this] { Run(); });
   }
   ~FakeResolver() {
@@ -81,6 +73,15 @@ class FakeResolver {
   std::atomic<int> asked{0};
 
  private:
+  // False: the port of UDP is taken for TCP.
+  bool Listen() {
+    udp_ = http2::File(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    tcp_ = http2::File(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    SocketAddress at = *SocketAddress::Parse("127.0.0.1", 0);
+    bind(udp_.get(), at.get(), at.size());
+    at = address();
+    return bind(tcp_.get(), at.get(), at.size()) == 0 && listen(tcp_.get(), 16) == 0;
+  }
   void Run() {
     while (!stops_) {
       pollfd both[] = {{udp_.get(), POLLIN, 0}, {tcp_.get(), POLLIN, 0}};
@@ -111,7 +112,7 @@ class FakeResolver {
   }
 
   const Reply reply_;
-  const http2::File udp_, tcp_;
+  http2::File udp_, tcp_;
   std::vector<http2::File> silent_;  // connections without an answer stay open
   std::atomic<bool> stops_{false};
   std::thread thread_;

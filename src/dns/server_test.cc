@@ -31,12 +31,23 @@ std::shared_ptr<const NameTable> TableOf(const std::string& address) {
       .value();
 }
 
+// A port that is free for UDP may be taken for TCP.
+std::unique_ptr<DnsServer> StartServer(const DnsServerOptions& options) {
+  for (int attempt = 1;; ++attempt) {
+    auto server = std::make_unique<DnsServer>(options);
+    const absl::Status status = server->Start();
+    if (status.ok()) return server;
+    if (attempt < 20) continue;
+    ADD_FAILURE() << status;
+    return server;
+  }
+}
+
 class DnsTransportTest : public testing::TestWithParam<bool> {
  protected:
   DnsTransportTest() { options_.listen = {*SocketAddress::Parse("127.0.0.1", 0)}; }
   SocketAddress Start(std::shared_ptr<const NameTable> table = TableOf("10.0.0.1")) {
-    server_ = std::make_unique<DnsServer>(options_);
-    EXPECT_TRUE(server_->Start().ok());
+    server_ = StartServer(options_);
     if (table != nullptr) server_->SetTable(std::move(table));
     return server_->listens_at().at(0);
   }
@@ -213,9 +224,8 @@ TEST(DnsUdpTest, ATruncatedAnswerIsWholeOverTcp) {
   options.listen = {*SocketAddress::Parse("127.0.0.1", 0)};
   options.resolvers = {resolver.address()};
   options.forwards_before_table = true;
-  DnsServer server(options);
-  ASSERT_TRUE(server.Start().ok());
-  const SocketAddress at = server.listens_at()[0];
+  const auto server = StartServer(options);
+  const SocketAddress at = server->listens_at()[0];
   EXPECT_EQ(FlagOf(FakeClient(at, false).Ask({"large.example"}), ns_f_tc), 1);
   EXPECT_EQ(RecordsOf(FakeClient(at, true).Ask({"large.example"})).size(), 100u);
 }
@@ -227,9 +237,8 @@ TEST(DnsUdpTest, AResolversAnswerIsCutForItsClient) {
   options.listen = {*SocketAddress::Parse("127.0.0.1", 0)};
   options.resolvers = {resolver.address()};
   options.forwards_before_table = true;
-  DnsServer server(options);
-  ASSERT_TRUE(server.Start().ok());
-  const FakeClient client(server.listens_at()[0], false);
+  const auto server = StartServer(options);
+  const FakeClient client(server->listens_at()[0], false);
   const std::string cut = client.Ask({"large.example"});
   EXPECT_LE(cut.size(), kLeastUdp);
   EXPECT_EQ(FlagOf(cut, ns_f_tc), 1);
@@ -240,8 +249,7 @@ class DnsTcpTest : public testing::Test {
  protected:
   SocketAddress Start(DnsServerOptions options = {}) {
     options.listen = {*SocketAddress::Parse("127.0.0.1", 0)};
-    server_ = std::make_unique<DnsServer>(std::move(options));
-    EXPECT_TRUE(server_->Start().ok());
+    server_ = StartServer(options);
     server_->SetTable(TableOf("10.0.0.1"));
     return server_->listens_at()[0];
   }
@@ -339,15 +347,14 @@ TEST(DnsServerPortTest, RequestsAreCounted) {
   DnsServerOptions options;
   options.listen = {*SocketAddress::Parse("127.0.0.1", 0)};
   options.resolvers = {resolver.address()};
-  DnsServer server(options);
-  ASSERT_TRUE(server.Start().ok());
-  server.SetTable(TableOf("10.0.0.1"));
+  const auto server = StartServer(options);
+  server->SetTable(TableOf("10.0.0.1"));
   auto& all = metrics::GetCounter("istio_agent_dns_requests_total", "");
   auto& forwarded = metrics::GetCounter("istio_agent_dns_upstream_requests_total", "");
   auto& failed = metrics::GetCounter("istio_agent_dns_upstream_failures_total", "");
   const double before_all = all.Value(), before_forwarded = forwarded.Value(), before_failed = failed.Value();
   for (const bool tcp : {false, true}) {
-    const FakeClient client(server.listens_at()[0], tcp);
+    const FakeClient client(server->listens_at()[0], tcp);
     client.Ask({"web"});
     client.Ask({"none.example"});
   }
