@@ -34,7 +34,9 @@ std::string PrintedName(std::string_view name) {
   const size_t dot = name.find('.');
   if (dot == std::string_view::npos) return std::string(name);
   const std::string_view package = name.substr(0, dot);
-  const bool group = package == "core" || package == "meta" || package == "apps" || package == "batch";
+  if (package == "autoscaling") return StrCat("v2", name.substr(dot));
+  const bool group = package == "core" || package == "meta" || package == "apps" || package == "batch" ||
+                     package == "policy";
   return StrCat(group ? "v1" : package, name.substr(dot));
 }
 

@@ -29,6 +29,8 @@ func NewServer(mostOutput int) *Server { return &Server{mostOutput: mostOutput} 
 type request struct {
 	Load *loadRequest `json:"load"`
 	Run  *runRequest  `json:"run"`
+
+	Gateway *gatewayRequest `json:"gateway"`
 }
 
 // A configuration: the two texts of the injector's ConfigMap, and the encoded MeshConfig.
@@ -90,8 +92,10 @@ func (s *Server) Answer(text []byte) any {
 		return s.load(r.Load)
 	case r.Run != nil:
 		return s.run(r.Run)
+	case r.Gateway != nil:
+		return s.runGateway(r.Gateway)
 	default:
-		return runAnswer{Broken: "neither load nor run"}
+		return runAnswer{Broken: "neither load, run nor gateway"}
 	}
 }
 

@@ -1,4 +1,5 @@
-// Prints the table of Kubernetes' types that src/injection/kubernetes_types.txt holds: those of pods and workloads.
+// Prints the table of Kubernetes' types that src/injection/kubernetes_types.txt holds: those of pods, workloads and
+// what a gateway's deployment consists of.
 package main
 
 import (
@@ -11,13 +12,16 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 )
 
 // Packages of the same name get another one.
 var packages = map[string]string{
 	"k8s.io/api/core/v1": "core", "k8s.io/api/apps/v1": "apps", "k8s.io/api/batch/v1": "batch",
+	"k8s.io/api/autoscaling/v2": "autoscaling", "k8s.io/api/policy/v1": "policy",
 	"k8s.io/apimachinery/pkg/apis/meta/v1": "meta",
 }
 
@@ -92,7 +96,8 @@ func main() {
 	all := table{}
 	for _, root := range []any{
 		corev1.Pod{}, corev1.ReplicationController{}, appsv1.Deployment{}, appsv1.StatefulSet{}, appsv1.DaemonSet{},
-		appsv1.ReplicaSet{}, batchv1.Job{}, batchv1.CronJob{},
+		appsv1.ReplicaSet{}, batchv1.Job{}, batchv1.CronJob{}, corev1.Service{}, corev1.ServiceAccount{},
+		autoscalingv2.HorizontalPodAutoscaler{}, policyv1.PodDisruptionBudget{},
 	} {
 		all.add(reflect.TypeOf(root))
 	}
