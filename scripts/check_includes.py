@@ -25,7 +25,7 @@ ALLOWED = {
     "mesh": "cache model config",
     "state": "registry mesh",
     "gateway_api": "state",
-    "controllers": "gateway_api source",
+    "controllers": "gateway_api injection source",
     "ingress": "state",
     "gen": "cache mesh model proto",
     "cache": "base",

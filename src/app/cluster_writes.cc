@@ -40,7 +40,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     : environment_(options.environment),
       ns_(options.ns),
       identity_(IdentityOf(options.environment)),
-      writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), std::move(access), client)) {
+      cluster_(options.cluster_id),
+      writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), access, client)) {
   controllers::StatusWriter::Options statuses;
   statuses.statuses = std::move(sources.statuses);
   statuses.verdicts = sources.verdicts;
@@ -60,7 +61,13 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     if (roots_ != nullptr) roots_->OnLeading();
     if (bundles_ != nullptr) bundles_->OnLeading();
   });
-  for (const auto* one : {&gateways_, &ingresses_, &addresses_, &others_, &roots_lock_})
+  const auto look_at_gateways = [this] {
+    if (classes_ != nullptr) classes_->OnPublished();
+    if (deployer_ != nullptr) deployer_->OnPublished();
+  };
+  deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true);
+  MakeGatewayWriters(sources, access, client);
+  for (const auto* one : {&gateways_, &ingresses_, &addresses_, &others_, &roots_lock_, &deployments_})
     elections_.push_back(one->get());
 }
 
@@ -90,6 +97,45 @@ void ClusterWrites::MakeRootWriter(const Sources& sources) {
   roots_ = std::make_unique<controllers::RootWriter>(std::move(options), writer_.get());
 }
 
+controllers::GatewayPlanSettings ClusterWrites::PlanSettings(const model::Settings& settings) const {
+  controllers::GatewayPlanSettings made;
+  made.features = settings.features;
+  made.quic = settings.gateways.quic;
+  made.copy_metadata = environment_.gateway_metadata;
+  made.system_namespace = ns_;
+  made.cluster = cluster_;
+  made.revision = environment_.revision.empty() ? std::string(gateway_api::kRevision) : environment_.revision;
+  // Gateways without a label are those of the default revision.
+  if (made.revision != gateway_api::kRevision) made.revisions = {made.revision};
+  return made;
+}
+
+void ClusterWrites::MakeGatewayWriters(const Sources& sources, const kube::ServerAccess& access,
+                                       fetch::Client* client) {
+  const auto leads = [this] { return !stopping_ && deployments_->Leads(); };
+  if (environment_.gateway_classes) {
+    controllers::GatewayClassWriter::Options options;
+    options.view = [sources]() -> controllers::GatewayClassWriter::View {
+      const model::SettingsPtr settings = sources.settings();
+      if (settings == nullptr) return {};
+      return {sources.view().objects, settings->features};
+    };
+    options.leads = leads;
+    classes_ = std::make_unique<controllers::GatewayClassWriter>(std::move(options), writer_.get());
+  }
+  if (!environment_.gateway_deployments) return;
+  controllers::GatewayDeployer::Options options;
+  options.view = [this, sources]() -> controllers::GatewayDeployer::View {
+    const model::SettingsPtr settings = sources.settings();
+    if (settings == nullptr || !settings->features.gateway_api) return {};
+    return {sources.view().objects, PlanSettings(*settings)};
+  };
+  options.templates = sources.templates;
+  options.leads = leads;
+  deployer_ =
+      std::make_unique<controllers::GatewayDeployer>(std::move(options), access, client, writer_.get());
+}
+
 void ClusterWrites::SetRoots(const std::string& roots) {
   if (roots_ != nullptr) roots_->SetRoots(roots);
   if (bundles_ != nullptr) bundles_->SetRoots(roots);
@@ -102,9 +148,12 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   options.ns = ns_;
   options.lock = lock;
   options.identity = identity_;
-  // The statuses of a revision are its own; of everything else there is one.
+  // The statuses are those of the default revision; each revision deploys its own Gateways; of everything
+  // else there is one.
   const std::string& revision = environment_.revision;
-  options.revision = per_revision || revision.empty() ? std::string(gateway_api::kRevision) : revision;
+  const bool of_default = (per_revision && lock != std::string_view(controllers::kDeploymentLock)) ||
+                          revision.empty();
+  options.revision = of_default ? std::string(gateway_api::kRevision) : revision;
   options.per_revision = per_revision;
   options.enabled = environment_.leader_election;
   options.seed = std::random_device()();
@@ -132,11 +181,14 @@ void ClusterWrites::OnPublished() {
   }
   statuses_->OnPublished();
   if (roots_ != nullptr) roots_->OnPublished();
+  if (classes_ != nullptr) classes_->OnPublished();
+  if (deployer_ != nullptr) deployer_->OnPublished();
 }
 
 void ClusterWrites::Stop() {
   stopping_ = true;
   if (stopped_.exchange(true)) return;
+  if (deployer_ != nullptr) deployer_->Halt();
   std::mutex mutex;
   std::condition_variable released;
   size_t left = elections_.size();
@@ -151,6 +203,7 @@ void ClusterWrites::Stop() {
     released.wait(lock, [&] { return left == 0; });
   }
   writer_->Stop();
+  if (deployer_ != nullptr) deployer_->Stop();
 }
 
 }  // namespace fairlead::app

@@ -10,6 +10,8 @@
 #include "app/discovery_options.h"
 #include "config/kind.h"
 #include "controllers/election.h"
+#include "controllers/gateway_class_writer.h"
+#include "controllers/gateway_deployer.h"
 #include "controllers/root_writer.h"
 #include "controllers/status_writer.h"
 #include "controllers/trust_bundle_writer.h"
@@ -29,6 +31,8 @@ class ClusterWrites {
     std::function<gateway_api::Statuses()> statuses;
     std::vector<gateway_api::VerdictCondition> verdicts;  // see StatusBoard
     std::function<controllers::RootWriter::View()> view;
+    std::function<model::SettingsPtr()> settings;  // null: nothing was published yet
+    std::function<controllers::GatewayDeployer::Templates()> templates;
   };
   // The client must outlive it.
   ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access, fetch::Client* client,
@@ -50,18 +54,23 @@ class ClusterWrites {
                                                       bool per_revision = false);
   void MakeRootWriter(const Sources& sources);
   void MakeSweep(const Sources& sources);
+  void MakeGatewayWriters(const Sources& sources, const kube::ServerAccess& access, fetch::Client* client);
+  controllers::GatewayPlanSettings PlanSettings(const model::Settings& settings) const;
   bool LeadsInRoots() const { return !stopping_ && roots_lock_->Leads(); }
   bool LeadsIn(config::Kind kind) const;
 
   const Environment& environment_;
-  const std::string ns_, identity_;
+  const std::string ns_, identity_, cluster_;
   std::atomic<bool> started_{false}, stopping_{false}, stopped_{false};
   std::unique_ptr<kube::ApiWriter> writer_;
   std::unique_ptr<controllers::StatusWriter> statuses_;
   std::unique_ptr<controllers::VerdictSweep> sweep_;
-  std::unique_ptr<controllers::RootWriter> roots_;           // one of the two; the other is null
-  std::unique_ptr<controllers::TrustBundleWriter> bundles_;  // likewise
-  std::unique_ptr<controllers::Election> gateways_, ingresses_, addresses_, others_, roots_lock_;
+  std::unique_ptr<controllers::RootWriter> roots_;            // one of the two; the other is null
+  std::unique_ptr<controllers::TrustBundleWriter> bundles_;   // likewise
+  std::unique_ptr<controllers::GatewayClassWriter> classes_;  // null where they are not to be made
+  std::unique_ptr<controllers::GatewayDeployer> deployer_;    // null where nothing is to be deployed
+  std::unique_ptr<controllers::Election> gateways_, ingresses_, addresses_, others_, roots_lock_,
+      deployments_;
   std::vector<controllers::Election*> elections_;  // all of them
 };
 

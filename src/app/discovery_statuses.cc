@@ -58,6 +58,15 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
     const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
     return {loop_->Objects().written(), snapshot == nullptr ? nullptr : snapshot->settings->mesh};
   };
+  sources.settings = [this]() -> model::SettingsPtr {
+    const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
+    return snapshot == nullptr ? nullptr : snapshot->settings;
+  };
+  sources.templates = [this]() -> controllers::GatewayDeployer::Templates {
+    webhook::Injector* const injector = webhooks_ == nullptr ? nullptr : webhooks_->injector();
+    if (injector == nullptr) return {};
+    return {injector->configuration(), injector->surroundings(), injector->engine()};
+  };
   cluster_writes_ =
       std::make_unique<ClusterWrites>(options_, *std::move(access), api_client_.get(), std::move(sources));
   return absl::OkStatus();

@@ -53,6 +53,9 @@ struct Environment {
   // Of the cluster's API server: what is written there.
   bool cluster_writes = true, leader_election = true, gateway_statuses = true, trust_bundles = false,
        root_in_cacerts = false;
+  // Whether Gateways are deployed, whether their own labels and annotations go along, and whether the mesh's
+  // GatewayClasses are made.
+  bool gateway_deployments = true, gateway_metadata = true, gateway_classes = true;
   std::string root_config_map = "istio-ca-root-cert";
   bool external_control_plane = false;  // it resides in a cluster that is not the mesh's own
   bool local_secrets = false;           // then kubeconfigs of other clusters are in the cluster of the pod

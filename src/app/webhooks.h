@@ -27,6 +27,8 @@ class Webhooks {
   // Listens. A port that cannot be had is logged, and everything else goes on.
   void Open(std::shared_ptr<http2::TlsCredentials> credentials);
   void Stop();
+  // Null without the template program. Lives as long as this.
+  webhook::Injector* injector() const { return injector_.get(); }
   int port() const { return server_ == nullptr ? 0 : server_->port(); }  // 0 before Open
 
  private:

@@ -20,6 +20,7 @@ namespace fairlead::controllers {
 // Istio's locks, by what their holder does.
 inline constexpr char kIngressLock[] = "istio-leader";
 inline constexpr char kGatewayStatusLock[] = "istio-gateway-status-leader";
+inline constexpr char kDeploymentLock[] = "istio-gateway-deployment";
 inline constexpr char kStatusLock[] = "istio-status-leader";
 inline constexpr char kNamespaceLock[] = "istio-namespace-controller-election";
 inline constexpr char kAddressLock[] = "istio-ip-autoallocate";

@@ -12,6 +12,10 @@ WriteMetrics& Metrics() {
       metrics::GetCounter("fairlead_cluster_root_writes_total", "Root certificates written to namespaces."),
       metrics::GetCounter("fairlead_cluster_root_write_errors_total",
                           "Root certificates that could not be written to namespaces."),
+      metrics::GetCounter("fairlead_cluster_deployment_writes_total",
+                          "Objects written for the deployments of Gateways."),
+      metrics::GetCounter("fairlead_cluster_deployment_write_errors_total",
+                          "Objects for the deployments of Gateways that could not be written."),
   };
   return *metrics;
 }

@@ -11,6 +11,7 @@ namespace fairlead::controllers {
 struct WriteMetrics {
   metrics::Counter &statuses, &status_conflicts, &status_errors;
   metrics::Counter &roots, &root_errors;
+  metrics::Counter &deployments, &deployment_errors;
 };
 WriteMetrics& Metrics();
 

@@ -10,8 +10,6 @@ namespace {
 
 using Verb = ApiRequest::Verb;
 
-constexpr char kManager[] = "fairlead";
-
 const char* MethodOf(Verb verb) {
   switch (verb) {
     case Verb::kGet:
@@ -72,15 +70,10 @@ std::string ObjectPath(std::string_view collection, std::string_view name, std::
 }
 
 std::string TargetOf(const ApiRequest& request) {
-  switch (request.verb) {
-    case Verb::kGet:
-    case Verb::kDelete:
-      return request.path;
-    case Verb::kApply:
-      return StrCat(request.path, "?fieldManager=", kManager, request.force ? "&force=true" : "");
-    default:
-      return StrCat(request.path, "?fieldManager=", kManager);
-  }
+  if (request.verb == Verb::kGet || request.verb == Verb::kDelete) return request.path;
+  const bool force = request.verb == Verb::kApply && request.force;
+  return StrCat(request.path, "?fieldManager=", PercentEncoded(request.manager, "-._~:"),
+                force ? "&force=true" : "");
 }
 
 void Fill(const ApiRequest& request, fetch::Request* http) {

@@ -20,7 +20,7 @@ struct ApiRequest {
     kGet,
     kCreate,      // `path` is that of the collection
     kUpdate,      // the whole object; with metadata.resourceVersion only if it is that still
-    kApply,       // the fields that are ours, as the field manager "fairlead"
+    kApply,       // the fields that are ours, as the field manager
     kMergePatch,  // RFC 7386; metadata.resourceVersion as in kUpdate
     kJsonPatch,   // RFC 6902; likewise where it sets /metadata/resourceVersion
     kDelete,      // `body`: "" or DeleteOptions
@@ -29,6 +29,7 @@ struct ApiRequest {
   std::string path;       // see ObjectPath
   std::string body = {};  // JSON
   bool force = false;     // of kApply: fields that others manage are taken over
+  std::string manager = "fairlead";
   // Goes before those that are not, and is not held back by the rate, nor by what the server asked for.
   bool urgent = false;
   int tries = 5;                            // in all, where the server is busy or does not answer

@@ -106,6 +106,11 @@ injection::InjectorConfigurationPtr Injector::configuration() const {
   return current_;
 }
 
+SurroundingsPtr Injector::surroundings() const {
+  std::lock_guard lock(mutex_);
+  return surroundings_;
+}
+
 // Files that go, or cannot be read for a while, leave what they said.
 void Injector::ReadFolder() {
   if (options_.folder.empty()) return;

@@ -45,6 +45,9 @@ class Injector {
   bool HasFiles() const;
   // Null before the first one that could be read.
   injection::InjectorConfigurationPtr configuration() const;
+  SurroundingsPtr surroundings() const;
+  // As long as this lives.
+  injection::TemplateEngine* engine() const { return engine_.get(); }
 
   // The answer to a request below /inject. 503 without a configuration, so that the webhook's failurePolicy
   // decides. Blocks for the templates.

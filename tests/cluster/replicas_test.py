@@ -24,7 +24,7 @@ ROUTES, MORE, LEASES = 30, 60, "/apis/coordination.k8s.io/v1/namespaces/istio-sy
 ROUTE_PATH = "/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes"
 LEASE_SECONDS, RETRY_SECONDS = 30, 16.5
 LOCKS = {"istio-gateway-status-leader-default", "istio-leader", "istio-ip-autoallocate", "istio-status-leader",
-         "istio-namespace-controller-election"}
+         "istio-namespace-controller-election", "istio-gateway-deployment-default"}
 NODE = {"id": "sidecar~10.0.0.1~web.shop~shop.svc.cluster.local", "metadata": {"NAMESPACE": "shop", "CLUSTER_ID": "Kubernetes"}}
 
 server = None

@@ -210,6 +210,7 @@ void ApiServerFake::Answer(const httplib::Request& request, httplib::Response& r
     response.status = refusal->second;
     return response.set_content(StatusText(refusal->second, StrCat("no ", path, " for you")), kJson);
   }
+  if (path == "/version") return response.set_content(R"({"major":"1","minor":"34"})", kJson);
   if (path == "/api" || path == "/apis") {
     if (aggregated_) return response.set_content(Discovery(path == "/api"), kJson);
     return response.set_content(path == "/api" ? R"({"kind":"APIVersions","versions":["v1"]})" : Groups(),
