@@ -130,6 +130,7 @@ cluster_kube() {
   go_program tests/cluster/box ./cmd/kube kube "$flags"
 }
 cluster_dns() { go_program tests/cluster/coredns . coredns; }
+cluster_helm() { go_program tests/cluster/helm . helm; }
 consul_agent() { go_program tests/sources/consul github.com/hashicorp/consul consul "" consul; }
 cluster_box() { go_program tests/cluster/box ./cmd/kubebox kubebox; }
 
@@ -156,6 +157,7 @@ case "${1:-build}" in
     flock 9
     step cluster-kube "$(find tests/cluster/box/cmd/kube tests/cluster/box/go.??? -type f | sort)" cluster_kube
     step cluster-dns "$(find tests/cluster/coredns -type f | sort)" cluster_dns
+    step cluster-helm "$(find tests/cluster/helm -type f | sort)" cluster_helm
     step cluster-box "$(find tests/cluster/box -type f -not -name '*_test.go' | sort)" cluster_box
     ;;
   consul)

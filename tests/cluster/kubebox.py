@@ -27,7 +27,7 @@ SKIPPED = 77             # the exit code by which ctest knows a test that was sk
 
 def missing():
     """What the set-up of the cluster has not brought yet."""
-    lacks = [str(PROGRAMS / name) for name in ("kube", "kubebox", "coredns") if not (PROGRAMS / name).exists()]
+    lacks = [str(PROGRAMS / name) for name in ("kube", "kubebox", "coredns", "helm") if not (PROGRAMS / name).exists()]
     return lacks + [name for name in ("etcd", "ip", "iptables", "curl") if not shutil.which(name)]
 
 

@@ -1,0 +1,25 @@
+{{- define "fairlead.end" -}}
+{{- if and .Values.revision (ne .Values.revision "default") }}-{{ .Values.revision }}{{ end -}}
+{{- end -}}
+
+{{- define "fairlead.name" -}}
+istiod{{ include "fairlead.end" . }}
+{{- end -}}
+
+{{- define "fairlead.revision" -}}
+{{ .Values.revision | default "default" }}
+{{- end -}}
+
+{{/* Cluster-wide objects have the namespace in their names, so that several installations do not meet. */}}
+{{- define "fairlead.clusterName" -}}
+fairlead{{ include "fairlead.end" . }}-{{ .Release.Namespace }}
+{{- end -}}
+
+{{- define "fairlead.labels" -}}
+app: istiod
+istio.io/rev: {{ include "fairlead.revision" . | quote }}
+app.kubernetes.io/name: fairlead
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+{{- end -}}

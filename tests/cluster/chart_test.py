@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The chart: its plain rendering is the one in the tree, its values are checked, and its templates make the pods that they should.
+
+Needs build/fairlead with the program for templates beside it, and scripts/setup.sh cluster.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+import chart
+import kubebox
+
+FAIRLEAD = os.environ.get("FAIRLEAD") or str(kubebox.ROOT / "build" / "fairlead")
+POD = {"apiVersion": "v1", "kind": "Pod",
+       "metadata": {"name": "shop", "namespace": "market", "labels": {"app": "shop", "version": "v2"}},
+       "spec": {"containers": [{"name": "app", "image": "app", "ports": [{"containerPort": 8080}],
+                                "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}}}]}}
+
+
+def find(objects, kind, name):
+    return next(o for o in objects if (o["kind"], o["metadata"]["name"]) == (kind, name))
+
+
+def inject(objects, pod, *flags, name="istio-sidecar-injector"):
+    """The pod with what the chart's injector adds."""
+    data = find(objects, "ConfigMap", name)["data"]
+    mesh = find(objects, "ConfigMap", "istio")["data"]["mesh"] if not flags else ""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"config": data["config"], "values": data["values"], "mesh": mesh, "pod": json.dumps(pod)}
+        for file, text in files.items():
+            pathlib.Path(folder, file).write_text(text)
+        done = subprocess.run([FAIRLEAD, "inject", "-f", f"{folder}/pod", "--injectConfigFile", f"{folder}/config", "--valuesFile",
+                               f"{folder}/values", "--meshConfigFile", f"{folder}/mesh", *flags], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+    return next(o for o in yaml.safe_load_all(done.stdout) if o)
+
+
+def named(containers, name):
+    return next(c for c in containers if c["name"] == name)
+
+
+class Chart(unittest.TestCase):
+    def test_the_plain_rendering_is_the_charts(self):
+        self.assertEqual(chart.PLAIN.read_text(), chart.plain(), "run scripts/render_chart.py")
+
+    def test_wrong_values_are_refused(self):
+        for values, said in (({"replicas": 0}, "replicas"), ({"replica": 2}, "replica"), ({"injection": {"proxy": "own"}}, "proxy"),
+                             ({"gateways": {"classDefaults": {"istio": {"secret": {}}}}}, "secret"), ({"revision": "A_b"}, "revision")):
+            with self.subTest(values=values), self.assertRaisesRegex(ValueError, said):
+                chart.text(values)
+
+    def test_a_revision_is_apart(self):
+        plain, canary = (set((o["kind"], o["metadata"]["name"]) for o in chart.render({"revision": revision}))
+                         for revision in ("", "canary"))
+        self.assertEqual(plain & canary, set())
+        leases = next(r["resourceNames"] for r in find(chart.render({"revision": "canary"}), "Role", "istiod-canary")["rules"]
+                      if "leases" in r["resources"] and "resourceNames" in r)
+        self.assertIn("istio-gateway-deployment-canary", leases)
+        hooks = find(chart.render({"revision": "canary"}), "MutatingWebhookConfiguration", "istio-sidecar-injector-canary")["webhooks"]
+        self.assertEqual([h["name"].split(".")[0:2] for h in hooks], [["rev", "namespace"], ["rev", "object"]])
+
+    def test_parts_can_be_left_out(self):
+        kinds = {o["kind"] for o in chart.render({"injection": {"enabled": False}, "validation": {"enabled": False},
+                                                  "autoscaling": {"enabled": False}, "podDisruptionBudget": {"enabled": False}})}
+        self.assertFalse(kinds & {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "HorizontalPodAutoscaler",
+                                  "PodDisruptionBudget"})
+        rules = json.dumps([o for o in chart.render({"gateways": {"deploy": False}}) if o["kind"] == "ClusterRole"])
+        self.assertNotIn("deployments", rules)
+
+    def test_nothing_more_than_it_needs(self):
+        for obj in chart.render():
+            if obj["kind"] not in ("ClusterRole", "Role"):
+                continue
+            for rule in obj["rules"]:
+                self.assertNotIn("*", rule["verbs"] + rule["apiGroups"])
+                self.assertFalse(set(rule["verbs"]) & {"delete", "deletecollection", "escalate", "bind", "impersonate"}, rule)
+        pod = find(chart.render(), "Deployment", "istiod")["spec"]["template"]["spec"]
+        security = pod["containers"][0]["securityContext"]
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"] and security["readOnlyRootFilesystem"])
+        self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+
+    def test_sidecars(self):
+        for proxy, command in (("stock", ["/usr/local/bin/fairlead", "agent"]), ("istio", None)):
+            for native in (False, True):
+                with self.subTest(proxy=proxy, native=native):
+                    self.check_sidecar(chart.render({"injection": {"proxy": proxy}}), command, native)
+
+    def check_sidecar(self, objects, command, native):
+        pod = inject(objects, POD, *(["--nativeSidecars"] if native else []))
+        labels = pod["metadata"]["labels"]
+        self.assertEqual((labels["security.istio.io/tlsMode"], labels["service.istio.io/canonical-revision"]), ("istio", "v2"))
+        spec = pod["spec"]
+        init = named(spec["initContainers"], "istio-init")
+        self.assertEqual(init["args"][:3], ["istio-iptables", "-p", "15001"])
+        self.assertEqual(init["args"][init["args"].index("-d") + 1], "15090,15021,15020")
+        sidecar = named(spec["initContainers" if native else "containers"], "istio-proxy")
+        self.assertEqual((sidecar.get("command"), init.get("command")), (command, command))
+        self.assertEqual(sidecar.get("restartPolicy"), "Always" if native else None)
+        self.assertEqual(sidecar["image"], "fairlead/proxy:0.1.0")
+        variables = {v["name"]: v.get("value") for v in sidecar["env"]}
+        self.assertEqual(variables["CA_ADDR"], "istiod.istio-system.svc:15012")
+        self.assertEqual(json.loads(variables["ISTIO_META_POD_PORTS"])[0]["containerPort"], 8080)
+        self.assertEqual(variables["ISTIO_META_APP_CONTAINERS"], "app")
+        self.assertTrue(json.loads(variables["PROXY_CONFIG"]) is not None)
+        self.assertTrue(sidecar["securityContext"]["readOnlyRootFilesystem"] and sidecar["securityContext"]["runAsNonRoot"])
+        self.assertLessEqual({m["name"] for m in sidecar["volumeMounts"]}, {v["name"] for v in spec["volumes"]})
+        self.assertEqual(sidecar["resources"]["requests"]["cpu"], "100m")
+        if native:
+            self.assertEqual(sidecar["lifecycle"]["preStop"]["exec"]["command"][-2:], ["POST", "drain"])
+
+    def test_annotations_of_pods(self):
+        annotations = {"sidecar.istio.io/proxyCPU": "2", "sidecar.istio.io/interceptionMode": "NONE",
+                       "sidecar.istio.io/proxyImage": "own/image:1", "sidecar.istio.io/userVolume": '{"more": {"emptyDir": {}}}',
+                       "sidecar.istio.io/userVolumeMount": '{"more": {"mountPath": "/more"}}'}
+        spec = inject(chart.render(), {**POD, "metadata": {**POD["metadata"], "annotations": annotations}})["spec"]
+        sidecar = named(spec["containers"], "istio-proxy")
+        self.assertEqual([c["name"] for c in spec.get("initContainers", [])], [])
+        self.assertEqual((sidecar["image"], sidecar["resources"]["requests"]), ("own/image:1", {"cpu": "2"}))
+        self.assertIn({"name": "more", "mountPath": "/more"}, sidecar["volumeMounts"])
+        self.assertIn({"name": "more", "emptyDir": {}}, spec["volumes"])
+
+    def test_gateways_of_users(self):
+        pod = inject(chart.render(), {
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "edge", "namespace": "market", "annotations": {"inject.istio.io/templates": "gateway"}},
+            "spec": {"containers": [{"name": "istio-proxy", "image": "auto", "ports": [{"containerPort": 8443}]}]}})
+        proxy = named(pod["spec"]["containers"], "istio-proxy")
+        self.assertEqual((proxy["image"], proxy["args"][:2]), ("fairlead/proxy:0.1.0", ["proxy", "router"]))
+        self.assertIn(8443, [p["containerPort"] for p in proxy["ports"]])
+
+
+if __name__ == "__main__":
+    kubebox.require()
+    unittest.main(verbosity=2)
