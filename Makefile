@@ -23,6 +23,7 @@
 #   make bootstrap [CASES=DIR] [SHOW=3]             Envoy's bootstrap and arguments against pilot-agent's; needs root
 #   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
 #   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
+#   make run-cluster            the demo in that Kubernetes: Fairlead from its chart, a shop with sidecars, a gateway; Ctrl-C ends it
 #   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
 #   make cluster-status [SHOW=3]   the statuses that Fairlead writes into a real API server, against Istio's
 #   make test-cluster           all tests in the cluster (docs/test-cluster.md)
@@ -55,7 +56,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -97,6 +98,9 @@ test-cluster: build/$(PRESET)/build.ninja tools setup-cluster
 
 cluster: build setup-cluster
 	@python3 -B tests/cluster/run.py build/fairlead
+
+run-cluster: build setup-cluster
+	@python3 -B tests/cluster/demo.py
 
 cluster-conformance: build tools setup-cluster
 	$(CASE_ENV) python3 -B tests/cluster/cluster_conformance.py --cases $(CASES) --xdsdump build/tools/xdsdump \
