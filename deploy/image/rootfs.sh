@@ -19,6 +19,11 @@ add() {
 
 rm -rf "$root"
 mkdir -p "$root"/{etc/ssl/certs,tmp,var/lib,var/run,usr/local/bin}
+# As Debian has it: libraries have one place by two names.
+for name in bin lib lib64 sbin; do
+  mkdir -p "$root/usr/$name"
+  ln -s "usr/$name" "$root/$name"
+done
 chmod 1777 "$root/tmp"
 add "$program" /usr/local/bin/fairlead
 # Names are looked up by libraries that no program names.

@@ -9,6 +9,8 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "controllers/metrics.h"
+#include "istio/mesh/v1alpha1/config.pb.h"
+#include "model/discovery_filter.h"
 
 namespace fairlead::controllers {
 namespace {
@@ -181,7 +183,9 @@ void GatewayDeployer::Plan() {
                               templates.surroundings == templates_.surroundings;
   if (same_objects && same_templates) return;
   std::map<Name, Known> now;
+  const model::DiscoveryFilter namespaces(*templates.configuration->mesh, view.objects);
   for (auto& [key, plan] : PlanGateways(view.objects, *view.settings)) {
+    if (!namespaces.Selects(key.ns)) continue;
     const Name name{key.ns.str(), key.name.str()};
     Known& known = now[name];
     if (const auto before = known_.find(name); before != known_.end()) known = std::move(before->second);

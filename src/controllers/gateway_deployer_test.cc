@@ -239,6 +239,20 @@ TEST_F(GatewayDeployerTest, OthersGatewaysAreLeftAlone) {
   EXPECT_EQ(Applied(), 2);
 }
 
+TEST_F(GatewayDeployerTest, OnlySelectedNamespacesCount) {
+  auto configuration = std::make_shared<injection::InjectorConfiguration>(*templates_.configuration);
+  configuration->mesh =
+      model::ParseMeshConfig("discoverySelectors: [{matchLabels: {mesh: 'on'}}]", "mesh.yaml").mesh;
+  templates_.configuration = configuration;
+  Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\n" + Gateway("front"));
+  Start();
+  EXPECT_TRUE(IsQuiet());
+  EXPECT_EQ(Applied(), 0);
+  Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {mesh: 'on'}}\n");
+  Publish();
+  EXPECT_TRUE(Has(kServices, "front-istio"));
+}
+
 TEST_F(GatewayDeployerTest, ATemplateWritesNowhereElse) {
   engine_.SetNamespace("bank");
   Apply(Gateway("front"));

@@ -29,15 +29,10 @@ class InstalledBox(kubebox.Box):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-install-"))
         for name, envoy in (("fairlead", []), ("proxy", [str(ENVOY.resolve())])):
             subprocess.run([ROOT / "deploy/image/rootfs.sh", program, self.folder / name, *envoy], check=True, capture_output=True)
-        super().__init__({f"fairlead/{name}": {"files": self.programs(name), "entrypoint": START, "user": "1337"}
+        super().__init__({f"fairlead/{name}": {"path": str(self.folder / name), "whole": True, "entrypoint": START, "user": "1337"}
                           for name in ("fairlead", "proxy")} | {
                           "fairlead/example": {"path": str(ECHO), "entrypoint": ["/usr/bin/python3", "/echo.py"], "cmd": ["3000"],
                                                "user": "65532"}}, keep=keep)
-
-    def programs(self, name):
-        """The programs of a root file system, by their places: the cluster's containers have the machine's files below."""
-        root = self.folder / name
-        return {f"/{path.relative_to(root)}": str(path) for path in (root / "usr/local/bin").iterdir() if not path.is_symlink()}
 
     def __enter__(self):
         super().__enter__()

@@ -22,6 +22,8 @@ type Image struct {
 	// Path is a directory, laid over the host's root as the image's files; or
 	// one file, which appears as /<its name> and is the default entry point.
 	Path string `json:"path"`
+	// Whole says that the directory is all of the root: nothing of the host lies below.
+	Whole bool `json:"whole"`
 	// Files are more files or directories: place in the container -> on the host.
 	Files      map[string]string `json:"files"`
 	Entrypoint []string          `json:"entrypoint"`

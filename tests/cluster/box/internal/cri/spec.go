@@ -85,7 +85,9 @@ func (s *server) spec(c *container) box.Spec {
 	} else if c.image.Path != "" {
 		sp.Mounts = append(sp.Mounts, box.Mount{Source: host(c.image.Path), Target: "/" + filepath.Base(c.image.Path), ReadOnly: true})
 	}
-	sp.Lower = append(sp.Lower, s.cfg.Root)
+	if !c.image.isDir || !c.image.Whole {
+		sp.Lower = append(sp.Lower, s.cfg.Root)
+	}
 	for to, from := range c.image.Files {
 		sp.Mounts = append(sp.Mounts, box.Mount{Source: host(from), Target: to, ReadOnly: true})
 	}
