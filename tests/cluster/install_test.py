@@ -50,9 +50,29 @@ class Installation(unittest.TestCase):
         code, said = self.box.exec("curl", "-sS", "-m", "5", "http://web.shop.svc.cluster.local/")
         self.assertNotEqual(code, 0, said)
         self.assertNotIn("is forbidden", self.box.kubectl("logs", "-n", "istio-system", "deployment/istiod").stdout)
+        self.check_restart()
         self.box.run_section("Removal")
         kubebox.wait_until("the end of the control plane", lambda: self.box.kubectl(
             "get", "deployment", "istiod", "-n", "istio-system").returncode != 0)
+
+    def check_restart(self):
+        """Two replicas are replaced one after the other, and no pod is refused or without a sidecar meanwhile."""
+        kubectl = self.box.kubectl
+        kubectl("patch", "hpa/istiod", "-n", "istio-system", "--type=merge", "-p", '{"spec": {"minReplicas": 2}}')
+        kubectl("scale", "deployment/istiod", "-n", "istio-system", "--replicas=2")
+        kubectl("rollout", "status", "deployment/istiod", "-n", "istio-system", "--timeout=60s")
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "dry-", "namespace": "shop"},
+               "spec": {"containers": [{"name": "app", "image": "app"}]}}
+        self.assertEqual(kubectl("rollout", "restart", "deployment/istiod", "-n", "istio-system").returncode, 0)
+        rollout = subprocess.Popen(["kubectl", "rollout", "status", "deployment/istiod", "-n", "istio-system", "--timeout=90s"],
+                                   env=self.box.env, stdout=subprocess.DEVNULL)
+        tried = 0
+        while rollout.poll() is None or tried < 20:
+            done = kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", stdin=json.dumps(pod))
+            self.assertEqual(done.returncode, 0, f"after {tried} pods: {done.stderr}")
+            self.assertIn("istio-proxy", done.stdout)
+            tried += 1
+        self.assertEqual(rollout.returncode, 0)
 
 
 if __name__ == "__main__":
