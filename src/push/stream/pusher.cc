@@ -218,6 +218,7 @@ StreamPtr Pusher::Open(StreamOptions options) {
 void Pusher::Forget(const StreamPtr& stream) {
   stream->ForgetInterests();
   for (AnswerObserver* observer : options_.observers) observer->OnClosed(stream->number());
+  if (stream->observed_) options_.connections->OnDisconnected(stream->number());
   std::lock_guard lock(mutex_);
   streams_.erase(stream);
 }

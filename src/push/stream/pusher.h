@@ -21,6 +21,7 @@
 #include "base/log_rate.h"
 #include "push/stream/admission.h"
 #include "push/stream/answer_observer.h"
+#include "push/stream/connection_observer.h"
 #include "push/stream/resource_maker.h"
 #include "push/stream/stream.h"
 #include "push/stream/track.h"
@@ -50,6 +51,7 @@ struct PusherOptions {
   double max_streams_per_second = 0;  // see StreamAdmission
   xds::RequestLimits limits = {};
   std::vector<AnswerObserver*> observers = {};  // must outlive the pusher
+  ConnectionObserver* connections = nullptr;    // likewise; null: none
   model::NodeLimits node_limits = {};
   UnprovenLimits unproven = {};
 };

@@ -125,6 +125,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void AnswerUnknown(const xds::DecodedRequest& request);
   void SendAnswer();
   bool Identify(const xds::DecodedRequest& request);
+  bool IsKeptWaiting(const model::ProxyPtr& proxy);
+  void OnReady(const absl::Status& status);
+  void TellHealth(const xds::DecodedRequest& request);
   bool Turn(std::string_view node, const absl::Status& status);
   void ChooseSource();
   void Note(const xds::DecodedRequest& request, const xds::RequestVerdict& verdict);
@@ -168,6 +171,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Clock::time_point idle_since_{};              // when the last work was done
   bool holds_back_ = false;                     // as the core said then
   bool quiet_ = false;                          // to be told to the core
+  bool kept_waiting_ = false;          // the first request waits until the observer of connections says so
+  bool admitted_ = false;              // it has been asked
+  std::atomic<bool> observed_{false};  // the observer of connections is told of the stream
   std::atomic<bool> needs_check_{
       false};  // a message is under way, or something is held back; may be late to fall
 
@@ -190,6 +196,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t compared_ = ~0u;              // the types that the push may change
   std::array<TypeTimes, xds::kTypeCount> times_;
   PlainAnswers answers_;
+  bool asks_again_ = false;                       // the request is handled once more, see IsKeptWaiting
   bool read_later_ = false;                       // the next request is read when an answer is sent
   std::unique_ptr<ObjectSubscriptions> objects_;  // null: the client asked for none
   Hash128 inspected_ = {};  // what was last asked for, so that an ACK is told from a question

@@ -46,6 +46,7 @@ bool Stream::Identify(const xds::DecodedRequest& request) {
     proven->identity = identity_;
     *proxy = std::move(proven);
   }
+  if (IsKeptWaiting(*proxy)) return false;
   proxy_ = *std::move(proxy);
   name_ = StrCat(Excerpt(proxy_->id), "-", number_);
   ChooseSource();
@@ -68,6 +69,31 @@ bool Stream::Identify(const xds::DecodedRequest& request) {
   if (const std::string warning = WarningFor(*scope_); !warning.empty())
     Warn(StrCat("node:", name_, ": ", warning));
   return true;
+}
+
+// Whether the client is not to be served yet; then its request is handled once more, after OnReady.
+bool Stream::IsKeptWaiting(const model::ProxyPtr& proxy) {
+  if (pusher_->options_.connections == nullptr || options_.exchange != Exchange::kStream) return false;
+  // Under the lock, so that nothing is said of a stream whose end was told.
+  std::lock_guard lock(mutex_);
+  if (std::exchange(admitted_, true)) return false;
+  if (connection_ == nullptr) return true;
+  observed_ = pusher_->options_.connections->OnConnected(
+      number_, proxy, connected_at_,
+      [self = shared_from_this()](const absl::Status& status) { self->OnReady(status); });
+  return asks_again_ = kept_waiting_ = observed_;
+}
+
+void Stream::OnReady(const absl::Status& status) {
+  if (status.ok()) {
+    {
+      std::lock_guard lock(mutex_);
+      kept_waiting_ = false;
+    }
+    return Schedule();
+  }
+  Warn(StrCat("ending the stream of ", options_.peer.address, ": ", FromAbsl(status.message())));
+  Close(status);
 }
 
 // Ends the stream of a client that is not served. Always false.

@@ -92,13 +92,18 @@ bool Stream::TakeRequest() {
   std::shared_ptr<StreamConnection> connection;
   {
     std::lock_guard lock(mutex_);
-    if (!request_ || connection_ == nullptr) return false;
+    if (!request_ || connection_ == nullptr || kept_waiting_) return false;
     bytes = std::move(*request_);
     request_.reset();
     connection = connection_;
   }
   read_later_ = options_.exchange != Exchange::kStream;
   Handle(bytes);
+  if (std::exchange(asks_again_, false)) {
+    std::lock_guard lock(mutex_);
+    request_ = std::move(bytes);
+    return false;
+  }
   share_.NoteTaken();
   if (!read_later_) connection->Read();
   return true;
@@ -108,7 +113,7 @@ void Stream::Handle(std::string_view bytes) {
   NoteSize(bytes.size());
   auto request = core_.Decode(bytes);
   if (!request.ok()) return Close(request.status());
-  if (request->type_url == kHealthInformation) return;
+  if (request->type_url == kHealthInformation) return TellHealth(*request);
   if (!CheckType(&*request)) return;
   if (proxy_ == nullptr && !Identify(*request)) return;
   if (request->type_url.starts_with(kInspectionPrefix)) return Inspect(*request);
@@ -121,6 +126,12 @@ void Stream::Handle(std::string_view bytes) {
     Close(absl::InvalidArgumentError(
         StrCat("resources of ", request->type_url, " have to be asked for by name")));
   }
+}
+
+// The workload is as healthy as its agent found it last.
+void Stream::TellHealth(const xds::DecodedRequest& request) {
+  if (proxy_ == nullptr || !observed_) return;
+  pusher_->options_.connections->OnHealth(number_, !request.rejected, request.error_message);
 }
 
 // On a stream of one type, requests need not name it.
