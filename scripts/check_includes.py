@@ -20,6 +20,7 @@ ALLOWED = {
     "kube": "config fetch",
     "source": "config kube http2",
     "model": "base config",
+    "registration": "model source",
     "injection": "model source",
     "registry": "model config",
     "mesh": "cache model config",

@@ -53,6 +53,13 @@ std::string VersionOf(const Json& object) {
   return metadata == object.end() ? "" : JsonString(*metadata, "resourceVersion");
 }
 
+// The version that an object is to have for DeleteOptions to count; "": any.
+std::string PreconditionOf(const std::string& body) {
+  const Json options = ParseJson(body).value_or(Json::object());
+  const auto preconditions = options.find("preconditions");
+  return preconditions == options.end() ? "" : JsonString(*preconditions, "resourceVersion");
+}
+
 // RFC 6902, of what is used: add, replace and remove with a path.
 void Patch(const Json& operations, Json* object) {
   for (const Json& one : operations) {
@@ -139,6 +146,9 @@ void ApiServerFake::AnswerObject(const std::string& method, const httplib::Reque
     return Fail(404, "NotFound", response);
   if (method == "GET") return response.set_content(found->second, kJson);
   if (method == "DELETE") {
+    const std::string wanted = PreconditionOf(request.body);
+    if (!wanted.empty() && wanted != VersionOf(*ParseJson(found->second)))
+      return Fail(409, "Conflict", response);
     ++version_;
     Note(target->collection, "DELETED", found->second);
     collection->second.erase(found);
