@@ -89,6 +89,7 @@ void DiscoveryServer::MakePusher() {
   };
   options.control_plane = ControlPlaneIdentifier(options_.environment.pod_name);
   options.observers = {&rejection_watch_.rejections()};
+  options.connections = &registration_;
   pusher_ = std::make_unique<push::Pusher>(std::move(options), push::MakeGenerators(),
                                            push::MakeGeneratorVariants(), MakeObjectTypes());
   debug_sources_.pusher = pusher_.get();
@@ -167,6 +168,8 @@ absl::Status DiscoveryServer::Start() {
   MakeStatuses();
   if (absl::Status status = StartStatusFiles(); !status.ok()) return status;
   if (absl::Status status = MakeClusterWrites(); !status.ok()) return status;
+  const auto objects = [this] { return loop_->Objects().written(); };
+  if (absl::Status status = registration_.Start(objects, api_client_.get()); !status.ok()) return status;
   StartWatches();
   MakeKeyFetcher();
   MakeTrustBundle();
@@ -208,7 +211,12 @@ std::vector<source::Sink*> DiscoveryServer::AddSinks() {
       object_filters_.push_back(MakeObjectFilter(ignored, sink));
       sink = object_filters_.back().get();
     }
-    sinks.push_back(WithConfigMap(*source, sink));
+    sinks.push_back(WithConfigMap(*source, WithRegistration(sink)));
+  }
+  // What proxies register comes last: of two entries with one name the written one counts.
+  if (auto registered = registration_.MakeSource(); registered != nullptr) {
+    sinks.push_back(loop_->AddSource(registered->Name()));
+    sources_.push_back(std::move(registered));
   }
   return sinks;
 }
@@ -247,6 +255,7 @@ void DiscoveryServer::AddObservers() {
   loop_->AddObserver([this](const push::Publication& now) { reference_watch_.OnPublished(now); });
   loop_->AddObserver([this](const push::Publication& now) { webhooks_->OnPublished(now); });
   loop_->AddObserver([this](const push::Publication& now) { TellSecrets(now.changes); });
+  loop_->AddObserver([this](const push::Publication& now) { registration_.OnPublished(now); });
   loop_->AddObserver([this](const push::Publication& /*now*/) {
     if (files_ != nullptr) files_->OnPublished();
     OnStatuses();
@@ -376,6 +385,7 @@ void DiscoveryServer::Stop() {
   if (status_files_ != nullptr) status_files_->Stop();
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
+  registration_.Stop();
   if (webhooks_ != nullptr) webhooks_->Stop();
   if (certificates_ != nullptr) certificates_->Stop();
   inspections_.Stop();

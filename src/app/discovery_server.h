@@ -14,6 +14,7 @@
 #include "app/cluster_writes.h"
 #include "app/discovery_options.h"
 #include "app/reference_watch.h"
+#include "app/registration.h"
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "app/start_check.h"
@@ -83,6 +84,7 @@ class DiscoveryServer {
   void OnStatuses();
   void TellSecrets(std::span<const config::ObjectChange> changes);
   absl::Status MakeRemoteClusters();
+  source::Sink* WithRegistration(source::Sink* next);
   source::Sink* WithConfigMap(const source::Source& source, source::Sink* next);
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
@@ -107,6 +109,7 @@ class DiscoveryServer {
   Executor inspections_{"inspect", 1};
   RejectionWatch rejection_watch_;
   ReferenceWatch reference_watch_;
+  WorkloadRegistration registration_{options_};
   std::unique_ptr<push::Pusher> pusher_;
   std::unique_ptr<serving::FileOutput> files_;         // null without --xdsOutDir
   std::unique_ptr<ServingCertificates> certificates_;  // null without --secureGRPCAddr; made before grpc_

@@ -93,6 +93,13 @@ absl::Status DiscoveryServer::MakeRemoteClusters() {
   return absl::OkStatus();
 }
 
+source::Sink* DiscoveryServer::WithRegistration(source::Sink* next) {
+  std::unique_ptr<source::Sink> tap = registration_.Tap(next);
+  if (tap == nullptr) return next;
+  object_filters_.push_back(std::move(tap));
+  return object_filters_.back().get();
+}
+
 // Of a cluster a ConfigMap has the mesh's settings where no files have them.
 source::Sink* DiscoveryServer::WithConfigMap(const source::Source& source, source::Sink* next) {
   if (&source != cluster_source_) return next;

@@ -57,6 +57,9 @@ struct Environment {
   // GatewayClasses are made.
   bool gateway_deployments = true, gateway_metadata = true, gateway_classes = true;
   std::string root_config_map = "istio-ca-root-cert";
+  // WorkloadEntries of proxies.
+  bool auto_registration = true, entry_health = true, entry_identity = true;
+  std::chrono::nanoseconds entry_grace = std::chrono::seconds(10);
   bool external_control_plane = false;  // it resides in a cluster that is not the mesh's own
   bool local_secrets = false;           // then kubeconfigs of other clusters are in the cluster of the pod
   bool remote_credentials = true;       // whether Secrets of other clusters are read

@@ -53,6 +53,8 @@ def route(name):
 
 
 class Replica:
+    environment = {}
+
     def __init__(self, number):
         self.name, self.http, self.monitoring, base = f"istiod-{number}", 18080 + number, 18180 + number, 18280
         self.home = tempfile.TemporaryDirectory(prefix="fairlead-replica-")
@@ -62,7 +64,8 @@ class Replica:
              f"--secureGRPCAddr=127.0.0.1:{base + 100 + number}", f"--httpAddr=127.0.0.1:{self.http}", "--httpsAddr=",
              f"--monitoringAddr=127.0.0.1:{self.monitoring}", f"--stateDir={self.home.name}/state", "--ctrlz_port=0"],
             stdout=self.log, stderr=self.log, preexec_fn=end_with_parent, cwd=self.home.name,
-            env={**os.environ, "POD_NAME": self.name, "POD_NAMESPACE": "istio-system", "FAIRLEAD_PLAINTEXT_IDENTITY": "node"})
+            env={**os.environ, "POD_NAME": self.name, "POD_NAMESPACE": "istio-system", "FAIRLEAD_PLAINTEXT_IDENTITY": "node",
+                 **self.environment})
 
     def ask(self, port, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)

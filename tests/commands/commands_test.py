@@ -284,9 +284,9 @@ class DiscoveryTest(unittest.TestCase):
 
     def test_what_is_not_acted_on_is_said_and_can_be_refused(self):
         folder = pathlib.Path(self.folder.name)
-        (folder / "a.yaml").write_text("apiVersion: networking.istio.io/v1\nkind: WorkloadGroup\nmetadata: {name: vms}\n"
-                                       "spec: {template: {}}\n")
-        said = "a.yaml:1: warning: WorkloadGroup default/vms: this has no effect"
+        (folder / "a.yaml").write_text("apiVersion: gateway.networking.x-k8s.io/v1alpha1\nkind: XListenerSet\nmetadata: {name: more}\n"
+                                       "spec: {parentRef: {name: edge}, listeners: [{name: a, port: 80, protocol: HTTP}]}\n")
+        said = "a.yaml:1: warning: XListenerSet default/more: this has no effect"
         self.refused(1, said, "--onUnsupported=refuse", "--configDir", str(folder), "--grpcAddr=127.0.0.1:0", "--httpAddr=",
                      "--monitoringAddr=")
         (folder / "mesh").write_text("hboneIdleTimeout: 3s\nenablePrometheusMerge: true\n")
@@ -297,7 +297,7 @@ class DiscoveryTest(unittest.TestCase):
                      "--httpAddr=", "--monitoringAddr=")
         done = call("validate", str(folder / "a.yaml"))
         self.assertEqual(done.returncode, 0)
-        self.assertIn("note: WorkloadGroup default/vms: this has no effect", done.stdout)
+        self.assertIn("note: XListenerSet default/more: this has no effect", done.stdout)
 
     def test_a_folder_for_the_state_that_cannot_be_had(self):
         folder = pathlib.Path(self.folder.name)

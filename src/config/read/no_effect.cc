@@ -8,15 +8,12 @@
 namespace fairlead::config {
 namespace {
 
-constexpr std::string_view kNoRegistration =
-    "no workload registers itself here: write a WorkloadEntry for each";
 constexpr std::string_view kInjection = "it is for the injection of sidecars, which Fairlead does not do";
 constexpr std::string_view kAlpha = "alpha kinds of the Gateway API are off, as they are by default in Istio";
 constexpr std::string_view kGatewaysAlone = "UDP is routed at gateways alone, not at sidecars";
 constexpr std::string_view kNeither = "neither Istio nor Fairlead acts on it";
 
 constexpr NoEffect kTable[] = {
-    {Kind::kWorkloadGroup, "", kNoRegistration},
     {Kind::kProxyConfig, "", kInjection},
     {Kind::kUdpRoute, "spec.parentRefs[].kind=Service", kGatewaysAlone},
     {Kind::kUdpRoute, "spec.parentRefs[].kind=ServiceEntry", kGatewaysAlone},
