@@ -213,6 +213,20 @@ void WatchLoop::Send() {
   }
 }
 
+// A server that answers again has come back: whoever waits as it could not be reached tries at once.
+void WatchLoop::TakeStatus(Watch& watch, int http_status, ListWatch::Time now) {
+  constexpr int kTooMany = 429, kServerError = 500;
+  const auto is_cut_off = [](const ListWatch& machine) {
+    return machine.failures() > 0 && machine.trouble() == ListWatch::Trouble::kUnreachable;
+  };
+  const bool is_back = is_cut_off(watch.machine) && http_status != kTooMany && http_status < kServerError;
+  watch.machine.OnStatus(now, http_status);
+  if (!is_back) return;
+  for (auto& [id, other] : watches_) {
+    if (is_cut_off(other->machine)) other->machine.Hurry(now);
+  }
+}
+
 void WatchLoop::Deliver(ListWatch::Time until) {
   for (const Message& message : mailbox_->Take(until)) {
     const auto it = watches_.find(message.watch);
@@ -221,7 +235,7 @@ void WatchLoop::Deliver(ListWatch::Time until) {
     if (wanted) {
       Watch& watch = *it->second;
       const auto now = ListWatch::Clock::now();
-      if (message.type == Message::Type::kStatus) watch.machine.OnStatus(now, message.http_status);
+      if (message.type == Message::Type::kStatus) TakeStatus(watch, message.http_status, now);
       if (message.type == Message::Type::kBytes) watch.machine.OnBytes(now, message.bytes);
       if (message.type == Message::Type::kEnd) {
         End(watch);

@@ -65,6 +65,7 @@ class WatchLoop {
   void Send();
   void Begin(Watch& watch, const std::string& target, ListWatch::Time now);
   void End(Watch& watch);
+  void TakeStatus(Watch& watch, int http_status, ListWatch::Time now);
   ListWatch::Time NextTick() const;
 
   const Options options_;
