@@ -69,7 +69,7 @@ def main():
     fairlead = subprocess.Popen(
         [program(), "discovery", "--kubeconfig", kubeconfig, "--httpAddr", f"127.0.0.1:{port}", "--grpcAddr", "", "--secureGRPCAddr", "",
          "--httpsAddr", "", "--monitoringAddr", "", "--stateDir", ""], stdout=sys.stderr, preexec_fn=end_with_parent, env={
-             **os.environ, "CLUSTER_ID": "Kubernetes"})
+             **os.environ, "CLUSTER_ID": "Kubernetes", "FAIRLEAD_CLUSTER_WRITES": "false"})
     known, synced = {}, False
     while fairlead.poll() is None:
         ready = synced or ask(port, "/ready") is not None

@@ -16,6 +16,10 @@ from watch_contract import (
 
 # What a client reads to know which kinds there are.
 DEFINITIONS = [("apiextensions.k8s.io", "customresourcedefinitions")]
+# What a control plane reads besides.
+CORE = [(group, "*") for group in ("", "discovery.k8s.io", "networking.k8s.io", "certificates.k8s.io", "security.istio.io",
+                                   "extensions.istio.io", "multicluster.x-k8s.io")]
+CORE += [(f"{group}.networking.{domain}", "*") for group in ("gateway", "inference") for domain in ("k8s.io", "x-k8s.io")]
 
 world = None
 
@@ -172,9 +176,9 @@ class Contract(ContractCase):
         self.equal()
         self.assertEqual(world.lists(FILTERS), listed)
 
-    def test_an_object_of_a_megabyte(self):
+    def test_an_object_of_one_and_a_half_megabytes(self):
         self.synced()
-        world.api.create(envoy_filter("large", text="x" * 1_000_000))
+        world.api.create(envoy_filter("large", text="x" * 1_500_000))
         self.equal()
 
 
@@ -201,18 +205,18 @@ class Access(ContractCase):
         super().setUp()
 
     def test_a_kind_that_is_forbidden_leaves_the_others_alone(self):
-        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"))
+        self.account.allow(*DEFINITIONS, *CORE, ("networking.istio.io", "*"))
         world.api.create(telemetry("secret"))
         world.api.create(envoy_filter("open"))
         self.start_client()
         wait_until("the kind that is allowed", lambda: ("default", "open") in self.client.copies[FILTERS])
         self.assertEqual(self.client.copies[TELEMETRIES], {})
-        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
+        self.account.allow(*DEFINITIONS, *CORE, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
         self.equal(60)
         self.assertIn(("default", "secret"), self.client.copies[TELEMETRIES])
 
     def test_a_token_that_ends_and_is_replaced(self):
-        self.account.allow(*DEFINITIONS, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
+        self.account.allow(*DEFINITIONS, *CORE, ("networking.istio.io", "*"), ("telemetry.istio.io", "*"))
         world.api.create(envoy_filter("eleven"))
         self.start_client()
         self.synced()

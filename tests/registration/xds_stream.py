@@ -11,6 +11,7 @@ import threading
 import time
 
 CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster"
+ENDPOINT = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"
 HEALTH = "type.googleapis.com/istio.v1.HealthInformation"
 METHOD = b"/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
@@ -87,8 +88,8 @@ class Stream:
         body = (field(2, node_bytes(first)) if first else b"") + body
         self.send(frame(DATA, 0, 1, b"\0" + struct.pack(">I", len(body)) + body))
 
-    def ask(self, kind):
-        self.request(field(4, kind))
+    def ask(self, kind, *names):
+        self.request(b"".join(field(3, name) for name in names) + field(4, kind))
 
     def say_health(self, error=""):
         """Healthy without an error."""
