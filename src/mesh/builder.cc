@@ -34,6 +34,7 @@ struct SnapshotBuilder::State {
   model::SettingsPtr settings;
   model::KeySetsPtr key_sets;
   model::TrustBundlePtr trust_bundle;
+  model::SecretReadersPtr secret_readers;
   std::shared_ptr<const WrittenObjects> written;
   config::ObjectStore before;  // the objects of `snapshot`
   SnapshotPtr snapshot;        // the last one; null at first
@@ -104,6 +105,10 @@ void SnapshotBuilder::SetTrustBundle(model::TrustBundlePtr trust_bundle) {
   state_->trust_bundle = std::move(trust_bundle);
 }
 
+void SnapshotBuilder::SetSecretReaders(model::SecretReadersPtr secret_readers) {
+  state_->secret_readers = std::move(secret_readers);
+}
+
 void SnapshotBuilder::SetWritten(std::shared_ptr<const WrittenObjects> written) {
   state_->written = std::move(written);
 }
@@ -118,6 +123,7 @@ SnapshotPtr SnapshotBuilder::Build(const config::ObjectStore& store, const model
   next->settings = state.settings;
   next->key_sets = state.key_sets;
   next->trust_bundle = state.trust_bundle;
+  next->secret_readers = state.secret_readers;
   next->written = state.written;
   state.BuildRegistryIndexes(registry, new_settings, next.get());
   state.BuildObjectIndexes(store, new_settings, next.get());

@@ -10,6 +10,7 @@
 #include "mesh/index/snapshot.h"
 #include "model/key_sets.h"
 #include "model/registry_output.h"
+#include "model/secret_readers.h"
 #include "model/settings.h"
 #include "model/trust_bundle.h"
 
@@ -34,6 +35,7 @@ class SnapshotBuilder {
   void SetSettings(model::SettingsPtr settings);
   void SetKeySets(model::KeySetsPtr key_sets);
   void SetTrustBundle(model::TrustBundlePtr trust_bundle);
+  void SetSecretReaders(model::SecretReadersPtr secret_readers);
   void SetWritten(std::shared_ptr<const WrittenObjects> written);
   // Builds the snapshot for the store's content and the registries' services and endpoints.
   // REQUIRES: it is called once after each Apply of the registries (what registry.changes does not name is

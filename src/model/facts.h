@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/key_sets.h"
+#include "model/secret_readers.h"
 #include "model/settings.h"
 #include "model/trust_bundle.h"
 
@@ -37,7 +38,7 @@ class Facts {
   friend bool operator==(const Facts&, const Facts&) = default;
 
  private:
-  std::tuple<SettingsPtr, KeySetsPtr, TrustBundlePtr> slots_;
+  std::tuple<SettingsPtr, KeySetsPtr, TrustBundlePtr, SecretReadersPtr> slots_;
 };
 
 }  // namespace fairlead::model

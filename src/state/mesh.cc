@@ -94,6 +94,7 @@ bool Mesh::TakeFacts(const model::Facts& facts) {
   builder_->SetSettings(settings());
   builder_->SetKeySets(facts_.Get<model::KeySets>());
   builder_->SetTrustBundle(facts_.Get<model::TrustBundle>());
+  builder_->SetSecretReaders(facts_.Get<model::SecretReaders>());
   return true;
 }
 

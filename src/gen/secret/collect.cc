@@ -29,6 +29,7 @@ class Collector {
     if (!parsed.ok()) return parsed.status();
     if (parsed->scheme == Scheme::kInvalid) return std::nullopt;
     if (!MayHave(name, *parsed)) {
+      if (MustWait(*parsed)) return std::nullopt;
       return absl::PermissionDeniedError(StrCat("'", name.substr(0, 100), "': ", identity_.ns, "/",
                                                 identity_.service_account, " may not have it, ",
                                                 WhoseItIs(*parsed)));
@@ -50,8 +51,7 @@ class Collector {
         return true;
       case Scheme::kKubernetes:
         if (parsed.ns != identity_.ns) return false;
-        if (!reads_) reads_ = ReadsSecrets(view_, identity_);
-        return *reads_;
+        return MayHaveOwn(parsed);
       case Scheme::kKubernetesGateway:
         if (!of_gateways_) of_gateways_ = GatewayReferences(view_, identity_);
         return of_gateways_->contains(name) && OwnsItsLabels(view_, identity_);
@@ -61,12 +61,27 @@ class Collector {
     return false;
   }
 
+  // Of its own namespace. Roots are public. Source: Istio's filterAuthorizedResources.
+  bool MayHaveOwn(const SecretName& parsed) {
+    if (!access_) access_ = AccessToSecrets(view_, identity_, cluster_);
+    return *access_ == model::SecretAccess::kAllowed ||
+           (parsed.OfRoots() && view_.SecretReviewer() != nullptr);
+  }
+
+  // Whether the API server has not said yet what it may have.
+  bool MustWait(const SecretName& parsed) const {
+    return parsed.scheme == Scheme::kKubernetes && parsed.ns == identity_.ns &&
+           access_ == model::SecretAccess::kUnknown;
+  }
+
   // For an operator, who is to find out what is missing.
   std::string WhoseItIs(const SecretName& parsed) {
     constexpr int kMost = 3;  // as many refusals are told; clients choose the number of names
     if (explained_++ >= kMost) return "as others before it";
     if (parsed.scheme == Scheme::kKubernetes && parsed.ns != identity_.ns)
       return StrCat("as it is for proxies of namespace ", parsed.ns.substr(0, 100));
+    if (parsed.scheme == Scheme::kKubernetes && view_.SecretReviewer() != nullptr)
+      return "as the API server says that the account may not list secrets";
     if (parsed.scheme == Scheme::kKubernetes)
       return "as it is for the accounts of this namespace's gateways, and those of FAIRLEAD_SECRET_READERS";
     const std::set<std::string> accounts = AccountsOf(view_, parsed);
@@ -111,7 +126,7 @@ class Collector {
   const model::PeerIdentity& identity_;
   const Interned cluster_;
   std::optional<std::set<std::string, std::less<>>> of_gateways_;
-  std::optional<bool> reads_;
+  std::optional<model::SecretAccess> access_;
   int explained_ = 0;
   std::optional<Interned> key_provider_;
 };

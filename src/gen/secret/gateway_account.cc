@@ -44,6 +44,12 @@ bool IsListed(mesh::View& view, const model::PeerIdentity& identity) {
   });
 }
 
+bool IsOfGateway(mesh::View& view, const model::PeerIdentity& identity) {
+  if (view.proxy_class().type != model::ProxyType::kRouter || !OwnsItsLabels(view, identity)) return false;
+  // A router on a host may be there for a DestinationRule alone; a pod is no gateway by its word.
+  return !view.gateway_names()->empty() || !AnyPodOf(view, identity);
+}
+
 }  // namespace
 
 bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity) {
@@ -55,11 +61,17 @@ bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity) {
   return !AnyPodOf(view, identity);
 }
 
-bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity) {
-  if (IsListed(view, identity)) return true;
-  if (view.proxy_class().type != model::ProxyType::kRouter || !OwnsItsLabels(view, identity)) return false;
-  // A router on a host may be there for a DestinationRule alone; a pod is no gateway by its word.
-  return !view.gateway_names()->empty() || !AnyPodOf(view, identity);
+model::SecretAccess AccessToSecrets(mesh::View& view, const model::PeerIdentity& identity,
+                                    const Interned& cluster) {
+  using model::SecretAccess;
+  if (IsListed(view, identity)) return SecretAccess::kAllowed;
+  const model::SecretReviewerPtr reviewer = view.SecretReviewer();
+  if (reviewer == nullptr)
+    return IsOfGateway(view, identity) ? SecretAccess::kAllowed : SecretAccess::kDenied;
+  const model::ClusterAccount who{cluster, StrCat(identity.ns, "/", identity.service_account)};
+  const SecretAccess access = view.SecretAccess(who);
+  if (access == SecretAccess::kUnknown) reviewer->Want(who);
+  return access;
 }
 
 }  // namespace fairlead::gen::secret

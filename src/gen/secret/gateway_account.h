@@ -12,10 +12,13 @@ namespace fairlead::gen::secret {
 // proves nothing (FAIRLEAD_PLAINTEXT_IDENTITY) is not asked.
 bool OwnsItsLabels(mesh::View& view, const model::PeerIdentity& identity);
 
-// Whether the client may have the Secrets of its namespace. It must be a router of a Gateway by its own
-// labels, or a router whose account has no pod. An account of FAIRLEAD_SECRET_READERS also may. Istiod asks
-// Kubernetes whether the account may list secrets, which Istio's charts grant to gateways alone.
-bool ReadsSecrets(mesh::View& view, const model::PeerIdentity& identity);
+// Whether the client may have the Secrets of its namespace. An account of FAIRLEAD_SECRET_READERS may. Of
+// others the API server of the client's cluster says whether they may list secrets, which Istio's charts
+// grant to gateways alone; unknown until it has said so. Without an API server it must be a router of a
+// Gateway by its own labels, or a router whose account has no pod. `cluster`: of the client; "": the control
+// plane's own.
+model::SecretAccess AccessToSecrets(mesh::View& view, const model::PeerIdentity& identity,
+                                    const Interned& cluster);
 
 }  // namespace fairlead::gen::secret
 

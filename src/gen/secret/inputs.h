@@ -31,9 +31,9 @@ struct Collected {
 };
 
 // The secrets of `names` that the client may have: nothing for one that has not proven who it is; those of
-// its namespace for gateways and FAIRLEAD_SECRET_READERS (ReadsSecrets); of other namespaces none, but what a
-// Gateway that it serves refers to and may (kubernetes-gateway://), and roots that ConfigMaps hold, which are
-// public. Source: Istio's SecretGen.
+// its namespace for gateways and FAIRLEAD_SECRET_READERS (AccessToSecrets); of other namespaces none, but
+// what a Gateway that it serves refers to and may (kubernetes-gateway://), and roots that ConfigMaps hold,
+// which are public. Source: Istio's SecretGen.
 Collected Collect(mesh::View& view, const std::vector<std::string>& names);
 
 }  // namespace fairlead::gen::secret

@@ -242,6 +242,42 @@ TEST_F(SecretTest, AnOptionLetsAccountsHaveTheSecretsOfTheirNamespace) {
   EXPECT_THAT(NamesOf(names), IsEmpty());
 }
 
+class Reviewer : public model::SecretReviewer {
+ public:
+  void Want(const model::ClusterAccount& account) const override {
+    wanted_.push_back(StrCat(account.cluster.str(), ":", account.account.str()));
+  }
+  std::vector<std::string> Take() { return std::exchange(wanted_, {}); }
+
+ private:
+  mutable std::vector<std::string> wanted_;
+};
+
+// Source: Istio's CredentialsController.Authorize.
+TEST_F(SecretTest, AnApiServerSaysWhoseSecretsAnAccountMayHave) {
+  using model::SecretAccess;
+  const auto reviewer = std::make_shared<Reviewer>();
+  const auto say = [&](std::map<model::ClusterAccount, SecretAccess> verdicts) {
+    builder_.SetSecretReaders(
+        std::make_shared<const model::SecretReaders>(model::SecretReaders{reviewer, std::move(verdicts)}));
+  };
+  PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}, {"cacert", "R"}});
+  const Names names = {"kubernetes://web"};
+  say({});
+  EXPECT_THAT(NamesOf(names), IsEmpty()) << "the server has not said anything yet";
+  EXPECT_THAT(reviewer->Take(), testing::Contains(":shop/gw"));
+  EXPECT_THAT(NamesOf({"kubernetes://web-cacert"}), ElementsAre("kubernetes://web-cacert")) << "roots";
+  type_ = model::ProxyType::kSidecar;
+  say({{{"", "shop/gw"}, SecretAccess::kAllowed}});
+  EXPECT_EQ(NamesOf(names), names) << "a sidecar, too";
+  EXPECT_THAT(NamesOf({"kubernetes://shop/web"}, "other"), IsEmpty()) << "of its namespace alone";
+  type_ = model::ProxyType::kRouter;
+  reviewer->Take();
+  say({{{"", "shop/gw"}, SecretAccess::kDenied}, {{"east", "shop/gw"}, SecretAccess::kAllowed}});
+  EXPECT_THAT(NamesOf(names), IsEmpty()) << "a gateway, too; and of its own cluster";
+  EXPECT_THAT(reviewer->Take(), IsEmpty());
+}
+
 // A workload may say that it is a router with any labels: its account has pods, and that is none of them.
 TEST_F(SecretTest, WhoClaimsToBeAGatewayIsNone) {
   PutSecret("shop", "web", {{"cert", "C"}, {"key", "K"}});

@@ -15,6 +15,7 @@
 #include "mesh/index/workload_index.h"
 #include "mesh/index/written_objects.h"
 #include "model/key_sets.h"
+#include "model/secret_readers.h"
 #include "model/settings.h"
 #include "model/trust_bundle.h"
 
@@ -47,6 +48,7 @@ struct MeshSnapshot {
   std::shared_ptr<const WrittenObjects> written;  // for those who ask for objects themselves; null: none
   model::KeySetsPtr key_sets;                     // of RequestAuthentications, fetched
   model::TrustBundlePtr trust_bundle;             // that agents are told
+  model::SecretReadersPtr secret_readers;         // by API servers
   // What was derived from this snapshot and others, each with its reads; shared by all that came of one mesh.
   std::shared_ptr<SidecarScopes> scopes;
   std::shared_ptr<GatewayScopes> gateway_scopes;

@@ -245,6 +245,27 @@ TEST_F(QuestionTableTest, ATrustBundleIsAPartOfItsOwn) {
   EXPECT_THAT(TakeDifferences(), IsEmpty());
 }
 
+class NobodyAsked : public model::SecretReviewer {
+  void Want(const model::ClusterAccount& /*account*/) const override {}
+};
+
+TEST_F(QuestionTableTest, SecretReadersConcernTheirAccounts) {
+  using model::SecretAccess;
+  const auto reviewer = std::make_shared<const NobodyAsked>();
+  const auto set = [&](std::map<model::ClusterAccount, SecretAccess> verdicts) {
+    builder_.SetSecretReaders(
+        std::make_shared<const model::SecretReaders>(model::SecretReaders{reviewer, std::move(verdicts)}));
+  };
+  set({});
+  EXPECT_THAT(TakeDifferences(), ElementsAre("SecretReviewer"));
+  set({{{"", "a/gw"}, SecretAccess::kAllowed}, {{"east", "a/gw"}, SecretAccess::kDenied}});
+  EXPECT_THAT(TakeDifferences(), UnorderedElementsAre("SecretAccess a/gw", "SecretAccess east a/gw"));
+  set({{{"", "a/gw"}, SecretAccess::kAllowed}, {{"east", "a/gw"}, SecretAccess::kAllowed}});
+  EXPECT_THAT(TakeDifferences(), ElementsAre("SecretAccess east a/gw"));
+  set({{{"east", "a/gw"}, SecretAccess::kAllowed}});
+  EXPECT_THAT(TakeDifferences(), ElementsAre("SecretAccess a/gw"));
+}
+
 TEST_F(QuestionTableTest, GatewaysOfNetworksAreNetworks) {
   registry_.network_gateways.push_back({.network = "n", .cluster = {}, .address = "1.2.3.4", .port = 1});
   registry_.changes.network_gateways = true;

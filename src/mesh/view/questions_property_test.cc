@@ -27,6 +27,10 @@ constexpr const char* kNamespaces[] = {"istio-system", "a", "b"};
 constexpr Kind kKinds[] = {Kind::kSidecar, Kind::kGateway, Kind::kAuthorizationPolicy,
                            Kind::kPeerAuthentication, Kind::kTelemetry};
 
+class NoReviewer : public model::SecretReviewer {
+  void Want(const model::ClusterAccount& /*account*/) const override {}
+};
+
 class QuestionsPropertyTest : public MeshFixture {
  protected:
   QuestionsPropertyTest() {
@@ -135,6 +139,14 @@ class QuestionsPropertyTest : public MeshFixture {
     }
     builder_.SetKeySets(std::make_shared<const model::KeySets>(keys));
     builder_.SetTrustBundle(std::make_shared<const model::TrustBundle>(model::TrustBundle{"root"}));
+    model::SecretReaders readers;
+    if (Dice(2) == 0) readers.reviewer = std::make_shared<const NoReviewer>();
+    for (const char* account : {"a/g", "b/g"}) {
+      if (Dice(2) == 0)
+        readers.verdicts[{"", account}] =
+            Dice(2) == 0 ? model::SecretAccess::kAllowed : model::SecretAccess::kDenied;
+    }
+    builder_.SetSecretReaders(std::make_shared<const model::SecretReaders>(std::move(readers)));
     registry_.network_gateways.resize(Dice(2), {.network = "n", .cluster = {}, .address = "1.2.3.4"});
     registry_.changes.network_gateways = true;
   }

@@ -50,7 +50,23 @@ struct TrustBundle {
   static constexpr auto Difference = Whole<&MeshSnapshot::trust_bundle>;
 };
 
-using OfSettings = Rows<Settings, SettingsPart, InternalRanges, Networks, KeySet, TrustBundle>;
+// Null: there is no API server to ask.
+struct SecretReviewer {
+  static model::SecretReviewerPtr Answer(const MeshSnapshot& mesh) {
+    return mesh.secret_readers == nullptr ? nullptr : mesh.secret_readers->reviewer;
+  }
+  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+};
+
+// See model::ClusterAccount.
+struct SecretAccess {
+  static model::SecretAccess Answer(const MeshSnapshot& mesh, const Interned& cluster,
+                                    const Interned& account);
+  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+};
+
+using OfSettings =
+    Rows<Settings, SettingsPart, InternalRanges, Networks, KeySet, TrustBundle, SecretReviewer, SecretAccess>;
 
 }  // namespace fairlead::mesh::questions
 

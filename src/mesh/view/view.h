@@ -47,6 +47,10 @@ class View : public Asker {
   std::vector<std::string> InternalRanges() { return Ask<questions::InternalRanges>(); }
   model::KeySetPtr KeySet(const model::KeySource& s) { return Ask<questions::KeySet>(s.uri, s.issuer); }
   model::TrustBundlePtr TrustBundle() { return Ask<questions::TrustBundle>(); }
+  model::SecretReviewerPtr SecretReviewer() { return Ask<questions::SecretReviewer>(); }
+  model::SecretAccess SecretAccess(const model::ClusterAccount& who) {
+    return Ask<questions::SecretAccess>(who.cluster, who.account);
+  }
   const ServiceIndex& all_services() { return *Peek<questions::AllServices>(); }
   NamespaceServicesPtr Services(const Interned& ns) { return Ask<questions::Services>(ns); }
   const std::vector<model::ServicePtr>& Host(const Interned& hostname) {

@@ -31,6 +31,7 @@ void PendingChanges::Add(const model::Facts& facts, Clock::time_point now) {
   waiting_.facts.Update(facts);
   if (facts.Get<model::KeySets>() != nullptr) waiting_.reasons.Add(Reason::kUnknown);
   if (facts.Get<model::TrustBundle>() != nullptr) waiting_.reasons.Add(Reason::kGlobal);
+  if (facts.Get<model::SecretReaders>() != nullptr) waiting_.reasons.Add(Reason::kSecret);
 }
 
 void PendingChanges::PushAll(Clock::time_point now) {
