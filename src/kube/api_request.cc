@@ -74,6 +74,15 @@ std::string TargetOf(const ApiRequest& request) {
   const bool force = request.verb == Verb::kApply && request.force;
   return StrCat(request.path, "?fieldManager=", PercentEncoded(request.manager, "-._~:"),
                 force ? "&force=true" : "");
+  switch (request.verb) {
+    case Verb::kGet:
+    case Verb::kDelete:
+      return request.path;
+    case Verb::kApply:
+      return StrCat(request.path, "?fieldManager=", kManager, request.force ? "&force=true" : "");
+    default:
+      return StrCat(request.path, "?fieldManager=", kManager, request.dry_run ? "&dryRun=All" : "");
+  }
 }
 
 void Fill(const ApiRequest& request, fetch::Request* http) {

@@ -44,8 +44,9 @@ class ApiServerFake {
   void Hang(bool hang);
   // Whether discovery is aggregated.
   void SetAggregated(bool aggregated);
-  // The next requests that write are answered so, one each; with 429 comes a Retry-After of a second.
-  void RefuseWrites(int status, int count);
+  // The next requests that write are answered so, one each, with a message; with 429 comes a Retry-After of a
+  // second.
+  void RefuseWrites(int status, int count, std::string message = "");
   // Writes are answered later by that.
   void DelayWrites(std::chrono::milliseconds delay);
   // An object as it is now, as JSON; "": there is none.
@@ -89,6 +90,7 @@ class ApiServerFake {
   std::vector<Event> events_;
   std::map<std::string, int> refusals_;
   int write_refusal_ = 0, write_refusals_ = 0;
+  std::string write_refusal_text_;
   std::chrono::milliseconds write_delay_{0};
   std::vector<std::string> requests_;
   std::string authorization_;

@@ -16,8 +16,11 @@ using Json = nlohmann::json;
 
 constexpr char kJson[] = "application/json";
 
-void Fail(int code, const std::string& reason, httplib::Response& response) {
-  const Json status = {{"kind", "Status"}, {"code", code}, {"reason", reason}, {"message", reason + "!"}};
+void Fail(int code, const std::string& reason, httplib::Response& response, const std::string& text = "") {
+  const Json status = {{"kind", "Status"},
+                       {"code", code},
+                       {"reason", reason},
+                       {"message", text.empty() ? reason + "!" : text}};
   response.status = code;
   if (code == 429) response.set_header("Retry-After", "1");
   response.set_content(JsonText(status), kJson);
@@ -99,8 +102,9 @@ Json Changed(const std::string& method, const std::string& type, const Json& bef
 
 }  // namespace
 
-void ApiServerFake::RefuseWrites(int status, int count) {
+void ApiServerFake::RefuseWrites(int status, int count, std::string message) {
   std::lock_guard lock(mutex_);
+  write_refusal_text_ = std::move(message);
   write_refusal_ = status;
   write_refusals_ = count;
 }
@@ -131,7 +135,7 @@ void ApiServerFake::AnswerObject(const std::string& method, const httplib::Reque
   }
   if (method != "GET" && write_refusals_ > 0) {
     --write_refusals_;
-    return Fail(write_refusal_, "Refused", response);
+    return Fail(write_refusal_, "Refused", response, write_refusal_text_);
   }
   for (const std::string& refused : {std::string(), request.path}) {
     if (const auto refusal = refusals_.find(refused); refusal != refusals_.end())
@@ -185,6 +189,12 @@ void ApiServerFake::Change(const std::string& method, const std::string& path, c
   ++version_;
   after["metadata"]["resourceVersion"] = StrCat(version_);
   objects[at] = JsonText(after);
+  if (made && request.get_param_value("dryRun") == "All") {
+    response.status = 201;
+    response.set_content(objects[at], kJson);
+    objects.erase(at);
+    return;
+  }
   Note(path, made ? "ADDED" : "MODIFIED", objects[at]);
   response.status = made ? 201 : 200;
   response.set_content(objects[at], kJson);

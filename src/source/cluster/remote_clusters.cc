@@ -353,6 +353,19 @@ std::vector<std::string> RemoteClusters::Awaited() const {
   return awaited;
 }
 
+std::optional<RemoteClusters::Access> RemoteClusters::FindAccess(const std::string& cluster) const {
+  std::string text;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = remotes_.find(cluster);
+    if (found == remotes_.end() || found->second->serving == nullptr) return std::nullopt;
+    text = found->second->serving->kubeconfig();
+  }
+  auto access = kube::ParseUntrustedKubeconfig(text, "kubeconfig", options_.accepted);
+  if (!access.ok()) return std::nullopt;
+  return Access{*std::move(access), std::move(text)};
+}
+
 std::vector<RemoteClusters::State> RemoteClusters::States() const {
   std::lock_guard lock(mutex_);
   std::vector<State> states;

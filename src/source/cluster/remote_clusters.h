@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -56,6 +57,13 @@ class RemoteClusters : public Source {
     std::string status;      // "synced", "syncing", "timeout"
   };
   std::vector<State> States() const;  // by id; thread-safe
+
+  // How a cluster is reached that is read now, and by which text; nothing for another one. Thread-safe.
+  struct Access {
+    kube::ServerAccess access;
+    std::string kubeconfig;
+  };
+  std::optional<Access> FindAccess(const std::string& cluster) const;
 
  private:
   using Clock = std::chrono::steady_clock;
