@@ -16,6 +16,9 @@ WriteMetrics& Metrics() {
                           "Objects written for the deployments of Gateways."),
       metrics::GetCounter("fairlead_cluster_deployment_write_errors_total",
                           "Objects for the deployments of Gateways that could not be written."),
+      metrics::GetCounter("webhook_patch_attempts_total", "Patches of configurations of webhooks."),
+      metrics::GetCounter("webhook_patch_failures_total",
+                          "Patches of configurations of webhooks that the API server refused."),
   };
   return *metrics;
 }

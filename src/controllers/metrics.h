@@ -12,6 +12,7 @@ struct WriteMetrics {
   metrics::Counter &statuses, &status_conflicts, &status_errors;
   metrics::Counter &roots, &root_errors;
   metrics::Counter &deployments, &deployment_errors;
+  metrics::Counter &webhook_patches, &webhook_patch_errors;
 };
 WriteMetrics& Metrics();
 
