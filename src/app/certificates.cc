@@ -16,10 +16,14 @@
 #include "base/log_rate.h"
 #include "base/strings.h"
 #include "ca/certificate_method.h"
+#include "ca/cluster_keys.h"
 #include "ca/metrics.h"
+#include "ca/secret_file.h"
 #include "ca/token.h"
 #include "ca/token_issuer.h"
+#include "ca/token_review.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
+#include "kube/access.h"
 
 namespace fairlead::app {
 namespace {
@@ -32,9 +36,19 @@ std::chrono::seconds Seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration);
 }
 
-// A signer elsewhere is waited for.
-size_t ThreadsOf(const Environment& environment) {
-  return environment.signer_url.empty() ? std::max(1u, std::thread::hardware_concurrency()) : 32;
+// Others are waited for.
+constexpr size_t kWaitingThreads = 32;
+// Of the certificate of clusters' signers, where it is mounted. Source: Istio's DefaultExtCACertDir.
+constexpr char kClusterSignerRoots[] = "./etc/external-ca-cert/root-cert.pem";
+
+size_t ThreadsOf(const Environment& environment, bool reviews) {
+  if (!environment.signer_url.empty() || reviews) return kWaitingThreads;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+bool Exists(const std::string& file) {
+  struct stat found {};
+  return stat(file.c_str(), &found) == 0;
 }
 
 std::vector<std::string> List(std::string_view text) {
@@ -70,7 +84,10 @@ ServingCertificates::ServingCertificates(const DiscoveryOptions& options, Source
       sources_(std::move(sources)),
       authority_(AuthorityOptionsOf(options.environment)),
       pods_(sources_.snapshot),
-      signing_("certificates", ThreadsOf(options.environment), kNicenessOfSigning) {}
+      signing_("certificates", ThreadsOf(options.environment, sources_.review != nullptr),
+               kNicenessOfSigning),
+      reviewing_("reviews", sources_.review != nullptr ? kWaitingThreads : 1),
+      reviews_(std::make_shared<ca::Turns>(&reviewing_, ca::Turns::Limits())) {}
 
 ServingCertificates::~ServingCertificates() { Stop(); }
 
@@ -87,10 +104,13 @@ absl::Status ServingCertificates::Start() {
     absl::Status status = elsewhere ? StartRegistration() : StartAuthority();
     if (!status.ok()) return status;
   }
+  if (absl::Status status = StartClusterSigner(); !status.ok()) return status;
   if (absl::Status status = AddAuthenticators(); !status.ok()) return status;
   service_ = std::make_unique<ca::CertificateService>(
-      external_ != nullptr ? static_cast<ca::Signer*>(external_.get()) : &authority_, &authenticators_,
-      ca::NodeAgents(List(options_.environment.trusted_node_accounts), &pods_),
+      cluster_ != nullptr    ? static_cast<ca::Signer*>(cluster_.get())
+      : external_ != nullptr ? static_cast<ca::Signer*>(external_.get())
+                             : &authority_,
+      &authenticators_, ca::NodeAgents(List(options_.environment.trusted_node_accounts), &pods_),
       ca::IssueRate::Limits{options_.environment.certificate_rate, options_.environment.certificate_burst});
   return StartListenerCertificate();
 }
@@ -137,14 +157,73 @@ absl::Status ServingCertificates::StartRegistration() {
   return external_->Check();
 }
 
+// Beside an authority here, whose certificates the listeners show. Source: Istio's createIstioRA.
+absl::Status ServingCertificates::StartClusterSigner() {
+  const IdentityOptions& identity = options_.environment.identity;
+  if (identity.external_ca.empty()) return absl::OkStatus();
+  if (identity.external_ca != kClusterSigner)
+    return absl::InvalidArgumentError(
+        StrCat("EXTERNAL_CA=", identity.external_ca, " is not known; ", kClusterSigner, " is"));
+  if (sources_.review == nullptr)
+    return absl::InvalidArgumentError(StrCat("EXTERNAL_CA=", kClusterSigner, " needs a cluster"));
+  if (external_ != nullptr)
+    return absl::InvalidArgumentError("EXTERNAL_CA and FAIRLEAD_SIGNER_URL exclude each other");
+  ca::KubernetesSignerOptions options;
+  options.ask = [review = sources_.review](kube::ApiRequest request) {
+    return review("", std::move(request));
+  };
+  options.signer = identity.signer;
+  options.domain = identity.signer_domain;
+  const std::string own_roots = StrCat(kube::kServiceAccountFolder, "/ca.crt");
+  if (Exists(kClusterSignerRoots)) {
+    options.roots_file = kClusterSignerRoots;
+  } else if (identity.signer_domain.empty() && MeshRootsOf(identity.signer).empty() && Exists(own_roots)) {
+    options.roots_file = own_roots;
+  }
+  options.roots_of = [this](const std::string& signer) { return MeshRootsOf(signer); };
+  options.default_lifetime = Seconds(options_.environment.default_certificate_lifetime);
+  options.max_lifetime = Seconds(options_.environment.max_certificate_lifetime);
+  cluster_roots_ = options.roots_file;
+  cluster_ = std::make_unique<ca::KubernetesSigner>(std::move(options));
+  ca_log.Info("workloads' certificates are signed by the cluster's {}",
+              identity.signer.empty() ? StrCat("signers of ", identity.signer_domain) : identity.signer);
+  return cluster_->Check();
+}
+
+// The roots that the MeshConfig has for a signer, PEM. Source: Istio's GetRootCertFromMeshConfig.
+std::string ServingCertificates::MeshRootsOf(const std::string& signer) const {
+  std::string roots;
+  const auto& mesh = *sources_.snapshot()->settings->mesh;
+  for (const auto& certificate : mesh.ca_certificates()) {
+    const auto& signers = certificate.cert_signers();
+    if (std::find(signers.begin(), signers.end(), signer) != signers.end())
+      StrAppend(&roots, certificate.pem(), "\n");
+  }
+  return roots;
+}
+
+void ServingCertificates::AddTokenReviews(const ca::TrustDomains& domains) {
+  if (sources_.review == nullptr) return;
+  ca::TokenReviewOptions options;
+  options.audiences = List(options_.environment.identity.review_audiences);
+  options.own_cluster = options_.cluster_id;
+  options.ask = sources_.review;
+  options.now = ca::UnixNow;
+  authenticators_.Add(ca::NewTokenReviewAuthenticator(std::move(options), domains));
+}
+
 // In istiod's order: certificates, tokens, forwarded certificates.
 absl::Status ServingCertificates::AddAuthenticators() {
   const Environment& environment = options_.environment;
   const ca::TrustDomains domains = [this] { return TrustDomains(); };
   authenticators_.Add(ca::NewCertificateAuthenticator(domains));
   if (!environment.token_issuer.empty()) {
-    token_keys_ = std::make_unique<ca::TokenKeySource>(
-        ca::TokenKeySourceOptions{.file = environment.token_keys, .issuer = environment.token_issuer});
+    ca::TokenKeySourceOptions keys{.file = environment.token_keys, .issuer = environment.token_issuer};
+    if (sources_.review != nullptr)
+      keys.fetch = ca::ClusterKeys(
+          environment.token_issuer,
+          [review = sources_.review](kube::ApiRequest request) { return review("", std::move(request)); });
+    token_keys_ = std::make_unique<ca::TokenKeySource>(std::move(keys));
     token_keys_->Start();
     authenticators_.Add(ca::NewTokenAuthenticator(
         {.issuer = environment.token_issuer,
@@ -169,6 +248,7 @@ absl::Status ServingCertificates::AddAuthenticators() {
          .now = ca::UnixNow},
         domains));
   }
+  AddTokenReviews(domains);
   const std::vector<std::string> gateways = List(environment.trusted_gateways);
   if (gateways.empty()) return absl::OkStatus();
   auto forwarded = ca::NewForwardedAuthenticator(gateways, domains);
@@ -204,16 +284,38 @@ absl::Status ServingCertificates::StartListenerCertificate() {
   // The authority's own roots count anyhow; those of a signer elsewhere vouch for workloads, too.
   if (external_ != nullptr)
     options.roots_files.push_back(StrCat(options_.environment.root_ca_dir, "/root-cert.pem"));
+  if (!cluster_roots_.empty()) options.roots_files.push_back(cluster_roots_);
   shown_ = std::make_unique<ca::ListenerCertificate>(
       std::move(options), &authority_,
-      [credentials = credentials_, of_webhooks = webhook_credentials_](const http2::TlsMaterial& material) {
+      [this, credentials = credentials_,
+       of_webhooks = webhook_credentials_](const http2::TlsMaterial& material) {
         absl::Status status = credentials->Replace(material);
         if (!status.ok()) return status;
         http2::TlsMaterial anonymous = material;
         anonymous.client_roots = anonymous.client_crl = "";
-        return of_webhooks->Replace(anonymous);
+        status = of_webhooks->Replace(anonymous);
+        if (status.ok()) TellWebhookRoots();
+        return status;
       });
   return shown_->Start();
+}
+
+// An operator's own certificate is vouched for by what --caCertFile says.
+void ServingCertificates::TellWebhookRoots() const {
+  if (sources_.webhook_roots == nullptr) return;
+  if (options_.tls_cert_file.empty()) {
+    if (const ca::BundlePtr bundle = authority_.bundle(); bundle != nullptr)
+      sources_.webhook_roots(ca::CertificatePems(bundle->roots));
+    return;
+  }
+  if (options_.ca_cert_file.empty()) {
+    static auto* const rate = new LogRate;
+    if (rate->Admit("webhooks"))
+      ca_log.Warn("the caBundle of webhooks is left as it is: --tlsCertFile is given without --caCertFile");
+    return;
+  }
+  if (const auto roots = ca::ReadSecretFile(options_.ca_cert_file); roots.ok())
+    sources_.webhook_roots(*roots);
 }
 
 void ServingCertificates::OnSecretChanged() {
@@ -226,25 +328,35 @@ void ServingCertificates::Stop() {
   if (token_keys_ != nullptr) token_keys_->Stop();
   if (keeper_ != nullptr) keeper_->Stop();
   signing_.Stop();
+  reviewing_.Stop();
 }
 
 std::vector<server::GrpcMethod> ServingCertificates::Methods() {
   std::vector<server::GrpcMethod> methods;
-  if (keeper_ == nullptr && external_ == nullptr) return methods;
+  if (keeper_ == nullptr && external_ == nullptr && cluster_ == nullptr) return methods;
   ca::Turns::Limits limits;
   limits.most_of_one = static_cast<size_t>(options_.environment.certificate_queue);
   methods.push_back(ca::CertificateMethod(service_.get(), std::make_shared<ca::Turns>(&signing_, limits)));
   return methods;
 }
 
-absl::StatusOr<std::vector<std::string>> ServingCertificates::Prove(
-    const server::ServerStream& stream) const {
-  if (stream.tls() == nullptr) return std::vector<std::string>();
-  auto caller = authenticators_.Authenticate(ca::CredentialsOf(stream));
+void ServingCertificates::Prove(const server::ServerStream& stream, Proven proven) {
+  if (stream.tls() == nullptr) return proven(std::vector<std::string>());
+  const ca::Credentials credentials = ca::CredentialsOf(stream);
+  if (auto caller = authenticators_.AuthenticateAtOnce(credentials))
+    return proven(Judge(*std::move(caller), credentials.address));
+  const bool waits = reviews_->Add(ca::WaitsAs(credentials), [this, credentials, proven] {
+    proven(Judge(authenticators_.Authenticate(credentials), credentials.address));
+  });
+  if (!waits) proven(absl::ResourceExhaustedError("too many streams wait for the proof of their caller"));
+}
+
+absl::StatusOr<std::vector<std::string>> ServingCertificates::Judge(absl::StatusOr<ca::Caller> caller,
+                                                                    const std::string& address) const {
   if (caller.ok()) return std::move(caller->identities);
   static auto* const rate = new LogRate;
-  if (const auto more = rate->Admit(HostOfPeer(stream.peer())))
-    ca_log.Warn("{}: {}{}", stream.peer(), Excerpt(FromAbsl(caller.status().message())), *more);
+  if (const auto more = rate->Admit(HostOfPeer(address)))
+    ca_log.Warn("{}: {}{}", address, Excerpt(FromAbsl(caller.status().message())), *more);
   if (!options_.environment.authenticate_xds) return std::vector<std::string>();
   return absl::UnauthenticatedError("authentication failure");
 }

@@ -128,8 +128,8 @@ server::GrpcServerOptions DiscoveryServer::GrpcOptions() {
   if (certificates_ != nullptr && !options_.secure_grpc_addr.empty()) {
     options.secure_addresses = {{options_.secure_grpc_addr, certificates_->credentials()}};
     options.methods = certificates_->Methods();
-    prove = [certificates = certificates_.get()](const server::ServerStream& stream) {
-      return certificates->Prove(stream);
+    prove = [certificates = certificates_.get()](const server::ServerStream& stream, serving::Proven proven) {
+      certificates->Prove(stream, std::move(proven));
     };
   }
   options.keepalive.interval = TimeOf(options_.keepalive_interval);

@@ -189,6 +189,7 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = StartHttp(); !status.ok()) return status;
   if (absl::Status status = StartSettings(); !status.ok()) return status;
   AddObservers();
+  if (identity_ != nullptr) identity_->Start();
   loop_->Start();
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
@@ -282,6 +283,13 @@ absl::Status DiscoveryServer::StartCertificates() {
   };
   if (cluster_writes_ != nullptr)
     sources.ask = [this](kube::ApiRequest request) { return cluster_writes_->Ask(std::move(request)); };
+  if (identity_ != nullptr) {
+    sources.review = [this](const std::string& cluster, kube::ApiRequest request) {
+      return identity_->Review(cluster, std::move(request));
+    };
+    if (webhooks_->wanted())
+      sources.webhook_roots = [this](const std::string& roots) { identity_->SetWebhookRoots(roots); };
+  }
   certificates_ = std::make_unique<ServingCertificates>(options_, std::move(sources));
   return certificates_->Start();
 }
@@ -366,6 +374,7 @@ int DiscoveryServer::secure_grpc_port() const {
 
 void DiscoveryServer::Stop() {
   if (std::exchange(stopped_, true)) return;
+  const Clock::time_point begun = Clock::now();
   {
     std::lock_guard lock(mutex_);
     serving_ = false;    // /ready says so from now on
@@ -373,6 +382,7 @@ void DiscoveryServer::Stop() {
   }
   opened_.notify_all();
   if (cluster_writes_ != nullptr) cluster_writes_->Stop();
+  if (identity_ != nullptr) identity_->Stop();
   if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
   for (const auto& source : sources_) source->Stop();
@@ -387,6 +397,10 @@ void DiscoveryServer::Stop() {
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
   registration_.Stop();
   if (webhooks_ != nullptr) webhooks_->Stop();
+  if (webhooks_ != nullptr) {
+    webhooks_->Linger(begun + Duration(options_.shutdown_duration) / 2);
+    webhooks_->Stop();
+  }
   if (certificates_ != nullptr) certificates_->Stop();
   inspections_.Stop();
   http_.Stop();

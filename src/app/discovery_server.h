@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "app/certificates.h"
+#include "app/cluster_identity.h"
 #include "app/cluster_writes.h"
 #include "app/discovery_options.h"
 #include "app/reference_watch.h"
@@ -81,6 +82,7 @@ class DiscoveryServer {
   void MakeFileSource();
   absl::Status MakeClusterSource();
   absl::Status MakeClusterWrites();
+  void MakeClusterIdentity(kube::ServerAccess access);
   void OnStatuses();
   void TellSecrets(std::span<const config::ObjectChange> changes);
   absl::Status MakeRemoteClusters();
@@ -126,6 +128,7 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
+  std::unique_ptr<ClusterIdentity> identity_;      // null without a cluster
   std::vector<std::unique_ptr<source::Source>> sources_;
   const source::Source* cluster_source_ = nullptr;           // of sources_; null without a cluster
   const source::RemoteClusters* remote_clusters_ = nullptr;  // likewise

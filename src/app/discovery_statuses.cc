@@ -1,3 +1,6 @@
+#include <optional>
+#include <utility>
+
 #include "app/cluster_access.h"
 #include "app/discovery_server.h"
 #include "base/files.h"
@@ -6,6 +9,7 @@
 #include "controllers/metrics.h"
 #include "gateway_api/status/proxy_verdicts.h"
 #include "push/stream/rejection_report.h"
+#include "source/cluster/remote_clusters.h"
 
 // What the server says about objects: statuses, and what proxies make of them.
 namespace fairlead::app {
@@ -48,9 +52,10 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
   controllers::LeaderGauge(controllers::kIngressLock);
   if (!ReadsCluster(options_)) return absl::OkStatus();
   api_client_ = std::make_unique<fetch::Client>();
-  if (!options_.environment.cluster_writes) return absl::OkStatus();
   absl::StatusOr<kube::ServerAccess> access = ClusterAccessOf(options_);
   if (!access.ok()) return access.status();
+  MakeClusterIdentity(*access);
+  if (!options_.environment.cluster_writes) return absl::OkStatus();
   ClusterWrites::Sources sources;
   sources.statuses = [this] { return status_board_->Current(); };
   sources.verdicts = Conditions();
@@ -70,6 +75,19 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
   cluster_writes_ =
       std::make_unique<ClusterWrites>(options_, *std::move(access), api_client_.get(), std::move(sources));
   return absl::OkStatus();
+}
+
+void DiscoveryServer::MakeClusterIdentity(kube::ServerAccess access) {
+  ClusterIdentity::Sources sources;
+  sources.find = [this](const std::string& cluster) -> std::optional<kube::ReviewServers::Remote> {
+    if (remote_clusters_ == nullptr) return std::nullopt;
+    auto found = remote_clusters_->FindAccess(cluster);
+    if (!found) return std::nullopt;
+    return kube::ReviewServers::Remote{std::move(found->access), std::move(found->kubeconfig)};
+  };
+  sources.secret_readers = [this](model::SecretReadersPtr readers) { loop_->Set(std::move(readers)); };
+  identity_ =
+      std::make_unique<ClusterIdentity>(options_, std::move(access), api_client_.get(), std::move(sources));
 }
 
 // The authority may be in one of them.

@@ -442,6 +442,8 @@ const std::vector<EnvironmentVariable>& EnvironmentTable() {
     auto* variables = new std::vector<EnvironmentVariable>;
     for (const Row& row : Rows()) variables->push_back(row.variable);
     for (const FeatureVariable& feature : FeatureVariables()) variables->push_back(feature.variable);
+    for (const IdentityVariable& one : IdentityVariables())
+      variables->push_back({one.name, one.fallback, one.meaning});
     return variables;
   }();
   return *table;
@@ -458,6 +460,10 @@ absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(cons
     const char* value = get(std::string(variable.name).c_str());
     if (value == nullptr || *value == '\0') continue;
     if (!set(value, &environment)) return unreadable(variable, value);
+  }
+  for (const IdentityVariable& one : IdentityVariables()) {
+    if (const char* value = get(std::string(one.name).c_str()); value != nullptr)
+      environment.identity.*one.member = value;
   }
   for (const FeatureVariable& feature : FeatureVariables()) {
     const char* value = get(std::string(feature.variable.name).c_str());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "app/identity_options.h"
 #include "base/ip_address.h"
 #include "injection/surroundings.h"
 #include "model/compliance.h"
@@ -83,6 +84,7 @@ struct Environment {
   int certificate_queue = 8;    // requests of one peer that wait at a time
   double certificate_rate = 1;  // certificates a second, of one identity at one address; 0: no limit
   int certificate_burst = 20;   // of those at once
+  IdentityOptions identity;
   bool multi_root = false;
   bool authenticate_xds = true, check_identity = true;
   model::GatewayFeatures gateways;

@@ -22,7 +22,6 @@ constexpr IstiodVariable kVariables[] = {
     {"AMBIENT_ENABLE_STATUS", "false", kIdle, "there is no ambient mode"},
     {"AMBIENT_SCOPED_ADDRESS_PUSHES", "true", kIdle, "there is no ambient mode"},
     {"BLOCKED_CIDRS_IN_WASM_FETCH", "", kIdle, "the agent's"},
-    {"CERT_SIGNER_DOMAIN", "", kIdle, "certificates are signed here"},
     {"DEBUG_ENDPOINT_AUTH_ALLOWED_NAMESPACES", "", kIdle, "pages are for clients on the same machine"},
     {"ENABLE_DEBUG_ENDPOINT_AUTH", "true", kIdle, "pages are for clients on the same machine"},
     {"ENABLE_GATEWAY_API_MANUAL_DEPLOYMENT", "true", kRefused,
@@ -37,7 +36,6 @@ constexpr IstiodVariable kVariables[] = {
     {"ENABLE_VTPROTOBUF", "true", kIdle, "how istiod encodes"},
     {"ENABLE_WILDCARD_HOST_SERVICE_ENTRIES_FOR_TLS", "false", kIdle, "there is no ambient mode"},
     {"ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL", "false", kIdle, "the agent's"},
-    {"INJECTION_WEBHOOK_CONFIG_NAME", "istio-sidecar-injector", kIdle, "no Kubernetes API is written to"},
     {"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION", "true", kIdle, "the agent's"},
     {"ISTIO_DELTA_XDS", "true", kIdle, "proxies choose"},
     {"ISTIO_ENABLE_CONTROLLER_QUEUE_METRICS", "false", kIdle, "there are no such queues"},
@@ -83,7 +81,6 @@ constexpr IstiodVariable kVariables[] = {
     {"SHARED_MESH_CONFIG", "", kRefused, "the MeshConfig is one file"},
     {"UNSAFE_ENABLE_ADMIN_ENDPOINTS", "false", kIdle, "there are no such pages"},
     {"UNSAFE_PILOT_ENABLE_RUNTIME_ASSERTIONS", "false", kIdle, "see FAIRLEAD_SHADOW"},
-    {"VALIDATION_WEBHOOK_CONFIG_NAME", "istio-istio-system", kIdle, "no Kubernetes API is written to"},
 };
 
 const IstiodVariable* Find(std::string_view name) {

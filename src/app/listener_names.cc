@@ -48,6 +48,9 @@ std::vector<std::string> ListenerNames(const DiscoveryOptions& options) {
   }
   for (std::string_view service : {"istiod", "istiod-remote", "istio-pilot"})
     names.push_back(StrCat(service, ".", options.ns, ".svc"));
+  // Source: Istio's getDNSNames.
+  if (const std::string& revision = options.environment.revision; !revision.empty() && revision != "default")
+    names.push_back(StrCat("istiod-", revision, ".", options.ns, ".svc"));
   if (!options.config_dir.empty() && !options.secure_grpc_addr.starts_with("unix:"))
     AddNamesOfMachine(options.secure_grpc_addr, &names);
   std::vector<std::string> unique;

@@ -2,6 +2,7 @@
 #define FAIRLEAD_APP_NODE_PODS_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "ca/certificate_service.h"
@@ -15,8 +16,9 @@ class NodePods : public ca::Pods {
   // `snapshot` gives the newest, never null once there is one to ask; thread-safe.
   explicit NodePods(std::function<mesh::SnapshotPtr()> snapshot) : snapshot_(std::move(snapshot)) {}
 
-  std::string NodeOf(const std::string& ns, const std::string& pod) const override;
-  bool Runs(const std::string& ns, const std::string& service_account,
+  std::optional<Pod> Find(const std::string& cluster, const std::string& ns,
+                          const std::string& name) const override;
+  bool Runs(const std::string& cluster, const std::string& ns, const std::string& service_account,
             const std::string& node) const override;
 
  private:

@@ -15,6 +15,7 @@ config::ObjectChange Pod(const char* ns, const char* name, const char* account, 
   config::ObjectMeta meta;
   meta.ns = ns;
   meta.name = name;
+  meta.uid = "u";
   auto object = std::make_shared<config::ConfigObject>(config::Kind::kPod, std::move(meta), config::Origin{},
                                                        std::make_shared<const config::PodSpec>(spec), 1);
   return {config::KeyOf(*object), object};
@@ -29,19 +30,24 @@ TEST(NodePods, ANodeRunsThePodsThatAreWrittenForIt) {
   auto snapshot = std::make_shared<mesh::MeshSnapshot>();
   snapshot->written = std::make_shared<const mesh::WrittenObjects>(nullptr, store, changes);
   const NodePods pods([&] { return snapshot; });
-  EXPECT_EQ(pods.NodeOf("kube-system", "ztunnel-1"), "n1");
-  EXPECT_EQ(pods.NodeOf("kube-system", "ztunnel-2"), "");
-  EXPECT_TRUE(pods.Runs("shop", "web", "n1"));
-  EXPECT_FALSE(pods.Runs("shop", "web", "n2"));
-  EXPECT_FALSE(pods.Runs("shop", "other", "n1")) << "that is of the namespace behind it";
-  EXPECT_FALSE(pods.Runs("none", "web", "n1"));
+  const auto agent = pods.Find("", "kube-system", "ztunnel-1");
+  ASSERT_TRUE(agent);
+  EXPECT_EQ(agent->node, "n1");
+  EXPECT_EQ(agent->uid, "u");
+  EXPECT_EQ(agent->service_account, "ztunnel");
+  EXPECT_FALSE(pods.Find("", "kube-system", "ztunnel-2"));
+  EXPECT_FALSE(pods.Find("east", "kube-system", "ztunnel-1")) << "of another cluster";
+  EXPECT_TRUE(pods.Runs("", "shop", "web", "n1"));
+  EXPECT_FALSE(pods.Runs("", "shop", "web", "n2"));
+  EXPECT_FALSE(pods.Runs("", "shop", "other", "n1")) << "that is of the namespace behind it";
+  EXPECT_FALSE(pods.Runs("", "none", "web", "n1"));
 }
 
 TEST(NodePods, WithoutPodsNobodyRuns) {
   const auto snapshot = std::make_shared<mesh::MeshSnapshot>();
   const NodePods pods([&] { return snapshot; });
-  EXPECT_EQ(pods.NodeOf("shop", "web-0"), "");
-  EXPECT_FALSE(pods.Runs("shop", "web", ""));
+  EXPECT_FALSE(pods.Find("", "shop", "web-0"));
+  EXPECT_FALSE(pods.Runs("", "shop", "web", ""));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "app/webhooks.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "app/cluster_access.h"
@@ -109,6 +110,10 @@ void Webhooks::Open(std::shared_ptr<http2::TlsCredentials> credentials) {
   }
   server_ = std::move(server);
   webhook_log.Info("webhooks on {}", options_.https_addr);
+}
+
+void Webhooks::Linger(Clock::time_point until) const {
+  if (server_ != nullptr && ReadsCluster(options_)) std::this_thread::sleep_until(until);
 }
 
 void Webhooks::Stop() {

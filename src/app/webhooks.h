@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/discovery_options.h"
+#include "base/clock.h"
 #include "http2/tls.h"
 #include "push/publish/publication.h"
 #include "webhook/admission_server.h"
@@ -26,6 +27,8 @@ class Webhooks {
   void OnPublished(const push::Publication& now);
   // Listens. A port that cannot be had is logged, and everything else goes on.
   void Open(std::shared_ptr<http2::TlsCredentials> credentials);
+  // Goes on answering until then, if it listens at all: an API server may not know yet that others do.
+  void Linger(Clock::time_point until) const;
   void Stop();
   // Null without the template program. Lives as long as this.
   webhook::Injector* injector() const { return injector_.get(); }

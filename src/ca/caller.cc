@@ -45,10 +45,21 @@ std::vector<std::string> OwnIdentities(const std::vector<std::string>& uris,
 }
 
 absl::StatusOr<Caller> Authenticators::Authenticate(const Credentials& credentials) const {
+  return *Try(credentials, /*may_wait=*/true);
+}
+
+std::optional<absl::StatusOr<Caller>> Authenticators::AuthenticateAtOnce(
+    const Credentials& credentials) const {
+  return Try(credentials, /*may_wait=*/false);
+}
+
+std::optional<absl::StatusOr<Caller>> Authenticators::Try(const Credentials& credentials,
+                                                          bool may_wait) const {
   std::string reasons;
   for (const auto& one : all_) {
+    if (!may_wait && one->MayWait(credentials)) return std::nullopt;
     auto caller = one->Authenticate(credentials);
-    if (caller.ok() && *caller) return **std::move(caller);
+    if (caller.ok() && *caller) return absl::StatusOr<Caller>(**std::move(caller));
     StrAppend(&reasons, reasons.empty() ? "" : "; ", one->name(), ": ",
               caller.ok() ? "none" : FromAbsl(caller.status().message()));
   }

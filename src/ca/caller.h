@@ -20,6 +20,7 @@ struct Credentials {
   std::vector<std::string> certificate_uris;  // of it
   std::string authorization;                  // header "authorization"; "": none
   std::string forwarded_certificate;          // header "x-forwarded-client-cert"; "": none
+  std::string cluster;                        // header "clusterid"; "": the control plane's own
 };
 
 // A transport's address ("ipv4:10.0.0.1:43210") without its port.
@@ -29,20 +30,24 @@ std::string AddressWithoutPort(const std::string& address);
 struct Caller {
   std::vector<std::string> identities;  // SPIFFE ids, at least one
   // The pod that a Kubernetes token is bound to; "" where it does not say.
-  std::string ns, service_account, pod, node;
+  std::string ns, service_account, pod, pod_uid, node;
+  std::string cluster;  // whose API server has said so; "": the control plane's own
 };
 
 // The mesh's trust domain, then its aliases, as they are now.
 using TrustDomains = std::function<std::vector<std::string>()>;
 
-// Knows one kind of proof. Thread-safe; does not block.
+// Knows one kind of proof. Thread-safe.
 class Authenticator {
  public:
   virtual ~Authenticator() = default;
   virtual std::string_view name() const = 0;  // "client certificate", for logs
   // Nothing where the caller brings no proof of this kind; Unauthenticated, saying why, where it does not
   // hold.
+  // Does not block, unless MayWait.
   virtual absl::StatusOr<std::optional<Caller>> Authenticate(const Credentials& credentials) const = 0;
+  // Whether these credentials have to be asked about elsewhere.
+  virtual bool MayWait(const Credentials& /*credentials*/) const { return false; }
 };
 
 // Tries each in order: the first proof that holds counts. Unauthenticated, with the reasons of all, where
@@ -51,8 +56,12 @@ class Authenticators {
  public:
   void Add(std::unique_ptr<Authenticator> authenticator) { all_.push_back(std::move(authenticator)); }
   absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
+  // The same where nobody has to be asked; nothing where somebody has.
+  std::optional<absl::StatusOr<Caller>> AuthenticateAtOnce(const Credentials& credentials) const;
 
  private:
+  std::optional<absl::StatusOr<Caller>> Try(const Credentials& credentials, bool may_wait) const;
+
   std::vector<std::unique_ptr<Authenticator>> all_;
 };
 

@@ -284,12 +284,16 @@ TEST(CertificateAuthenticatorTest, IdentitiesAreOfThisMeshsTrustDomains) {
 
 class FakePods : public Pods {
  public:
-  std::string NodeOf(const std::string& ns, const std::string& pod) const override {
-    return ns == "kube-system" && pod == "ztunnel-1" ? "n1" : "";
+  std::optional<Pod> Find(const std::string& cluster, const std::string& ns,
+                          const std::string& name) const override {
+    if (cluster == cluster_ && ns == "kube-system" && name == "ztunnel-1") return Pod{"u", "n1", "ztunnel"};
+    return std::nullopt;
   }
-  bool Runs(const std::string& ns, const std::string& account, const std::string& node) const override {
-    return ns == "shop" && account == "web" && node == "n1";
+  bool Runs(const std::string& cluster, const std::string& ns, const std::string& account,
+            const std::string& node) const override {
+    return cluster == cluster_ && ns == "shop" && account == "web" && node == "n1";
   }
+  std::string cluster_;
 };
 
 // Knows everybody by a word.
@@ -297,11 +301,16 @@ class FakeAuthenticator : public Authenticator {
  public:
   std::string_view name() const override { return "word"; }
   absl::StatusOr<std::optional<Caller>> Authenticate(const Credentials& credentials) const override {
-    if (credentials.authorization == "web") return Caller{{kWeb}, "shop", "web", "web-1", ""};
-    if (credentials.authorization == "agent")
-      return Caller{
-          {"spiffe://cluster.local/ns/kube-system/sa/ztunnel"}, "kube-system", "ztunnel", "ztunnel-1", ""};
-    return std::nullopt;
+    if (credentials.authorization == "web") return Caller{{kWeb}, "shop", "web", "web-1", "", "", ""};
+    if (!credentials.authorization.starts_with("agent")) return std::nullopt;
+    Caller agent;
+    agent.identities = {"spiffe://cluster.local/ns/kube-system/sa/ztunnel"};
+    agent.ns = "kube-system";
+    agent.service_account = "ztunnel";
+    agent.pod = "ztunnel-1";
+    agent.pod_uid = credentials.authorization == "agent of an earlier pod" ? "earlier" : "u";
+    agent.cluster = credentials.cluster;
+    return agent;
   }
 };
 
@@ -326,6 +335,7 @@ class CertificateServiceTest : public testing::Test {
   absl::StatusOr<std::string> Ask(const std::string& who, const std::string& impersonated = "") {
     Credentials credentials;
     credentials.authorization = who;
+    credentials.cluster = cluster_;
     return service_.CreateCertificate(Request(impersonated), credentials);
   }
   static std::vector<std::string> NamesIn(const absl::StatusOr<std::string>& answer) {
@@ -336,6 +346,7 @@ class CertificateServiceTest : public testing::Test {
   Authority authority_{{}};
   Authenticators authenticators_;
   FakePods pods_;
+  std::string cluster_;
   CertificateService service_{&authority_, &authenticators_, NodeAgents({"kube-system/ztunnel"}, &pods_)};
 };
 
@@ -357,6 +368,15 @@ TEST_F(CertificateServiceTest, ANodeAgentMayAskForTheWorkloadsOfItsNodeAlone) {
   }
   EXPECT_EQ(Ask("web", "spiffe://cluster.local/ns/kube-system/sa/ztunnel").status().code(),
             absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(CertificateServiceTest, ANodeAgentsPodAndClusterCount) {
+  EXPECT_THAT(NamesIn(Ask("agent", kWeb)), ElementsAre(kWeb));
+  EXPECT_FALSE(Ask("agent of an earlier pod", kWeb).ok());
+  cluster_ = "east";
+  EXPECT_FALSE(Ask("agent", kWeb).ok()) << "the pods are of another cluster";
+  pods_.cluster_ = "east";
+  EXPECT_THAT(NamesIn(Ask("agent", kWeb)), ElementsAre(kWeb));
 }
 
 TEST_F(CertificateServiceTest, ARateIsOfAnIdentityAtAnAddress) {

@@ -63,6 +63,7 @@ Credentials CredentialsOf(const server::ServerStream& stream) {
   }
   credentials.authorization = stream.Metadata("authorization").value_or("");
   credentials.forwarded_certificate = stream.Metadata("x-forwarded-client-cert").value_or("");
+  credentials.cluster = stream.Metadata("clusterid").value_or("");
   return credentials;
 }
 

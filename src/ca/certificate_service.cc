@@ -20,10 +20,12 @@ using istio::v1::auth::IstioCertificateResponse;
 
 LogScope ca_log("serverca");
 
-// Of a request's metadata. Source: Istio's security.ImpersonatedIdentity.
-std::string Impersonated(const IstioCertificateRequest& request) {
+// Of a request's metadata. Source: Istio's security.ImpersonatedIdentity and CertSigner.
+constexpr char kImpersonatedIdentity[] = "ImpersonatedIdentity", kCertSigner[] = "CertSigner";
+
+std::string MetadataOf(const IstioCertificateRequest& request, const char* name) {
   const auto& fields = request.metadata().fields();
-  const auto it = fields.find("ImpersonatedIdentity");
+  const auto it = fields.find(name);
   return it == fields.end() ? std::string() : it->second.string_value();
 }
 
@@ -52,14 +54,18 @@ absl::Status NodeAgents::MayImpersonate(const Caller& caller, const std::string&
   if (caller.pod.empty() || std::find(accounts_.begin(), accounts_.end(), account) == accounts_.end())
     return absl::PermissionDeniedError(StrCat(account, " is not a trusted node agent"));
   // The token may say which node it is; the mesh knows best.
-  std::string node = pods_->NodeOf(caller.ns, caller.pod);
-  if (node.empty()) node = caller.node;
+  const std::optional<Pods::Pod> pod = pods_->Find(caller.cluster, caller.ns, caller.pod);
+  if (pod && !caller.pod_uid.empty() && !pod->uid.empty() && pod->uid != caller.pod_uid)
+    return absl::PermissionDeniedError(StrCat("the pod ", caller.pod, " of the token is not there any more"));
+  if (pod && !pod->service_account.empty() && pod->service_account != caller.service_account)
+    return absl::PermissionDeniedError(StrCat("the pod ", caller.pod, " has another account"));
+  const std::string node = pod && !pod->node.empty() ? pod->node : caller.node;
   const auto wanted = model::ParseSpiffeId(identity);
   if (node.empty() || !wanted) return absl::PermissionDeniedError("the node or the identity is not known");
   const auto own = model::ParseSpiffeId(caller.identities.front());
   if (!own || own->trust_domain != wanted->trust_domain)
     return absl::PermissionDeniedError("the identity is of another trust domain");
-  if (pods_->Runs(wanted->ns, wanted->service_account, node)) return absl::OkStatus();
+  if (pods_->Runs(caller.cluster, wanted->ns, wanted->service_account, node)) return absl::OkStatus();
   return absl::PermissionDeniedError(StrCat("no workload of ", identity, " runs on the agent's node"));
 }
 
@@ -88,8 +94,9 @@ absl::StatusOr<std::string> CertificateService::CreateCertificate(const std::str
   SignRequest wanted;
   wanted.csr = request.csr();
   wanted.identities = caller->identities;
+  wanted.signer = MetadataOf(request, kCertSigner);
   wanted.lifetime = std::chrono::seconds(request.validity_duration());
-  if (const std::string identity = Impersonated(request); !identity.empty()) {
+  if (const std::string identity = MetadataOf(request, kImpersonatedIdentity); !identity.empty()) {
     const absl::Status may = node_agents_.MayImpersonate(*caller, identity);
     if (!may.ok()) return Refuse(credentials, "request impersonation authentication failure", may);
     wanted.identities = {identity};

@@ -2,6 +2,7 @@
 #define FAIRLEAD_CA_CERTIFICATE_SERVICE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,14 @@ inline constexpr std::string_view kCreateCertificate =
 class Pods {
  public:
   virtual ~Pods() = default;
-  virtual std::string NodeOf(const std::string& ns, const std::string& pod) const = 0;  // "": not known
+  struct Pod {
+    std::string uid, node, service_account;
+  };
+  // Nothing where it is not known. `cluster`: "" for the control plane's own.
+  virtual std::optional<Pod> Find(const std::string& cluster, const std::string& ns,
+                                  const std::string& name) const = 0;
   // Whether a pod of the service account runs on the node.
-  virtual bool Runs(const std::string& ns, const std::string& service_account,
+  virtual bool Runs(const std::string& cluster, const std::string& ns, const std::string& service_account,
                     const std::string& node) const = 0;
 };
 
@@ -33,7 +39,7 @@ class NodeAgents {
   NodeAgents(std::vector<std::string> accounts, const Pods* pods)
       : accounts_(std::move(accounts)), pods_(pods) {}
   // PermissionDenied, with the reason, unless the caller is such an agent. Its token must be bound to its
-  // pod, and a workload of that identity must run on its node.
+  // pod, and a workload of that identity must run on its node, in its cluster.
   absl::Status MayImpersonate(const Caller& caller, const std::string& identity) const;
 
  private:

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
+#include "ca/given_certificate.h"
 #include "ca/secret_file.h"
 #include "ca/signing_request.h"
 #include "fetch/web_request.h"
@@ -17,7 +18,6 @@ using nlohmann::json;
 
 constexpr size_t kMostAnswer = 256 << 10;
 constexpr std::chrono::seconds kPatience{9};
-constexpr int64_t kClockSkew = 300;  // seconds that a signer's clock may be ahead
 constexpr int kOk = 200;
 
 Signed Failed(Signed::Error error, std::string message) { return {error, std::move(message), {}, {}}; }
@@ -88,25 +88,6 @@ absl::StatusOr<std::string> ExternalSigner::Ask(const std::string& body) const {
   return std::move(answer->body);
 }
 
-absl::Status ExternalSigner::CheckGiven(const Certificates& given, const KeyPtr& key,
-                                        const SignRequest& request, const Trusted& trusted) const {
-  const CertificatePtr& leaf = given.front();
-  if (!SamePublicKey(PublicKey(leaf), key))
-    return absl::InternalError("the signer's certificate is for another key");
-  if (!IsForUrisAlone(leaf, request.identities))
-    return absl::InternalError("the signer's certificate is for other names");
-  if (IsAuthority(leaf)) return absl::InternalError("the signer's certificate may sign others");
-  const int64_t now = options_.now();
-  if (NotAfter(leaf) > now + options_.max_lifetime.count() + kClockSkew)
-    return absl::InternalError(StrCat("the signer's certificate holds for more than ",
-                                      options_.max_lifetime.count(), "s (MAX_WORKLOAD_CERT_TTL)"));
-  Certificates between(given.begin() + 1, given.end());
-  between.insert(between.end(), trusted.between.begin(), trusted.between.end());
-  absl::Status verified = VerifyChain(leaf, between, trusted.roots, "", now, /*client=*/true);
-  if (verified.ok()) return verified;
-  return absl::InternalError(StrCat("the signer's certificate: ", FromAbsl(verified.message())));
-}
-
 Signed ExternalSigner::Sign(const SignRequest& request) {
   const auto csr = ReadSigningRequest(request.csr);
   if (!csr.ok()) return Failed(Signed::Error::kCsr, std::string(csr.status().message()));
@@ -125,7 +106,12 @@ Signed ExternalSigner::Sign(const SignRequest& request) {
   }
   const auto given = CertificatesOf(*answer);
   if (!given.ok()) return Failed(Signed::Error::kFailed, std::string(given.status().message()));
-  const absl::Status good = CheckGiven(*given, csr->public_key, request, *trusted);
+  const absl::Status good = CheckGiven(*given, {.key = csr->public_key,
+                                                .identities = request.identities,
+                                                .between = trusted->between,
+                                                .roots = trusted->roots,
+                                                .max_lifetime = options_.max_lifetime,
+                                                .now = options_.now()});
   if (!good.ok()) return Failed(Signed::Error::kFailed, std::string(good.message()));
   Signed out;
   for (const Certificates* part : {&*given, &trusted->between}) {

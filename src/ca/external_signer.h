@@ -49,8 +49,6 @@ class ExternalSigner : public Signer {
   };
   absl::StatusOr<Trusted> ReadTrusted() const;
   absl::StatusOr<std::string> Ask(const std::string& body) const;
-  absl::Status CheckGiven(const Certificates& given, const KeyPtr& key, const SignRequest& request,
-                          const Trusted& trusted) const;
 
   const ExternalSignerOptions options_;
 };

@@ -8,6 +8,16 @@ namespace fairlead::ca {
 using metrics::GetCounter;
 using metrics::GetGauge;
 
+namespace {
+
+metrics::Counter& TokenReviews(const char* verdict) {
+  return GetCounter("fairlead_token_reviews_total",
+                    "Questions to API servers about tokens; answers that were kept; servers that gave none.",
+                    {{"verdict", verdict}});
+}
+
+}  // namespace
+
 ServerMetrics& Metrics() {
   static auto* const all = new ServerMetrics{
       GetCounter("citadel_server_csr_count", "The number of CSRs received by Citadel server."),
@@ -16,6 +26,9 @@ ServerMetrics& Metrics() {
                  "The number of errors occurred when parsing the CSR."),
       GetCounter("citadel_server_success_cert_issuance_count",
                  "The number of certificates issuances that have succeeded."),
+      TokenReviews("asked"),
+      TokenReviews("kept"),
+      TokenReviews("error"),
   };
   // Shown from the start, as zeros.
   static const bool shown = [] {

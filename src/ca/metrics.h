@@ -13,6 +13,8 @@ struct ServerMetrics {
   metrics::Counter& authentication_failures;  // citadel_server_authentication_failure_count
   metrics::Counter& unreadable;               // citadel_server_csr_parsing_err_count
   metrics::Counter& issued;                   // citadel_server_success_cert_issuance_count
+  // fairlead_token_reviews_total, by who has answered
+  metrics::Counter &token_reviews, &token_reviews_kept, &token_review_errors;
 };
 ServerMetrics& Metrics();
 // The reason of a refusal before signing: too many requests of one peer or of all wait, or the requester

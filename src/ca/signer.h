@@ -16,6 +16,7 @@ struct SignRequest {
   std::vector<std::string>
       identities;  // that the certificate is for: proven by the caller, whatever the CSR says
   std::chrono::seconds lifetime{0};  // zero or less: the signer's default
+  std::string signer = {};           // that the caller wants, where there are several; "": the default
 };
 
 struct Signed {

@@ -20,6 +20,40 @@ struct FreeExtensions {
   }
 };
 
+using OwnedExtensions = std::unique_ptr<STACK_OF(X509_EXTENSION), FreeExtensions>;
+
+bool HasSubject(const X509_REQ* request) {
+  const X509_NAME* subject = X509_REQ_get_subject_name(request);
+  for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
+    // Istio's agents have an organization without a name.
+    if (ASN1_STRING_length(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i))) > 0) return true;
+  }
+  return false;
+}
+
+void ReadNames(X509_REQ* request, SigningRequest* out) {
+  out->more_than_uris = HasSubject(request);
+  const OwnedExtensions extensions(X509_REQ_get_extensions(request));
+  for (int i = 0; extensions != nullptr && i < sk_X509_EXTENSION_num(extensions.get()); ++i) {
+    X509_EXTENSION* one = sk_X509_EXTENSION_value(extensions.get(), i);
+    const bool names = OBJ_obj2nid(X509_EXTENSION_get_object(one)) == NID_subject_alt_name;
+    const Owned<GENERAL_NAMES, GENERAL_NAMES_free> all(
+        names ? static_cast<GENERAL_NAMES*>(X509V3_EXT_d2i(one)) : nullptr);
+    if (all == nullptr) out->more_than_uris = true;
+    for (int j = 0; all != nullptr && j < sk_GENERAL_NAME_num(all.get()); ++j) {
+      const GENERAL_NAME* name = sk_GENERAL_NAME_value(all.get(), j);
+      if (name->type != GEN_URI) {
+        out->more_than_uris = true;
+        continue;
+      }
+      const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
+      out->uris.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
+                             static_cast<size_t>(ASN1_STRING_length(uri)));
+    }
+  }
+  ERR_clear_error();
+}
+
 }  // namespace
 
 absl::StatusOr<SigningRequest> ReadSigningRequest(std::string_view pem) {
@@ -45,12 +79,13 @@ absl::StatusOr<SigningRequest> ReadSigningRequest(std::string_view pem) {
   }
   out.has_common_name =
       X509_NAME_get_index_by_NID(X509_REQ_get_subject_name(request.get()), NID_commonName, -1) >= 0;
+  ReadNames(request.get(), &out);
   return out;
 }
 
 absl::StatusOr<std::string> MakeSigningRequest(const KeyPtr& key, const std::string& identity) {
   const OwnedRequest request(X509_REQ_new());
-  const std::unique_ptr<STACK_OF(X509_EXTENSION), FreeExtensions> extensions(sk_X509_EXTENSION_new_null());
+  const OwnedExtensions extensions(sk_X509_EXTENSION_new_null());
   auto names = NamesExtension({identity}, /*critical=*/true);
   if (!names.ok()) return names.status();
   sk_X509_EXTENSION_push(extensions.get(), names->release());

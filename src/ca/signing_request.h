@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ca/key.h"
@@ -14,6 +15,9 @@ namespace fairlead::ca {
 struct SigningRequest {
   KeyPtr public_key;
   bool has_common_name = false;  // the certificate is to have one, too
+  // What it asks for, besides the key.
+  std::vector<std::string> uris;  // subject alternative names
+  bool more_than_uris = false;    // another name, a subject or another extension
 };
 
 // A request whose signature proves that its maker has the key. InvalidArgument, saying why not, for anything

@@ -135,6 +135,7 @@ absl::StatusOr<TokenClaims> ReadClaims(const json& payload, int64_t now) {
     claims.ns = JsonString(*kubernetes, "namespace");
     claims.service_account = Nested(*kubernetes, "serviceaccount", "name");
     claims.pod = Nested(*kubernetes, "pod", "name");
+    claims.pod_uid = Nested(*kubernetes, "pod", "uid");
     claims.node = Nested(*kubernetes, "node", "name");
   }
   return claims;
@@ -185,6 +186,7 @@ class TokenAuthenticator : public Authenticator {
     caller.service_account = parts[3];
     if (claims.ns == caller.ns && claims.service_account == caller.service_account) {
       caller.pod = claims.pod;
+      caller.pod_uid = claims.pod_uid;
       caller.node = claims.node;
     }
     return caller;

@@ -33,8 +33,8 @@ absl::StatusOr<TokenKeys> ReadTokenKeys(std::string_view text);
 struct TokenClaims {
   std::string issuer, subject;
   std::vector<std::string> audiences;
-  int64_t expires = 0;                         // Unix seconds
-  std::string ns, service_account, pod, node;  // "kubernetes.io"; "": not said
+  int64_t expires = 0;                                  // Unix seconds
+  std::string ns, service_account, pod, pod_uid, node;  // "kubernetes.io"; "": not said
 };
 
 // Unauthenticated, with the reason, unless one of the keys signed the token with an algorithm of its own

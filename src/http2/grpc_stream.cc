@@ -57,6 +57,7 @@ std::optional<std::string> GrpcStream::Metadata(std::string_view name) const {
 }
 
 void GrpcStream::NoteIdentity() {
+  if (!mailbox_->OnLoop()) return mailbox_->Post({Command::Kind::kProven, shared_from_this()});
   if (session_ != nullptr) session_->NoteProven();
 }
 
@@ -72,6 +73,8 @@ void GrpcStream::Do(Command command) {
       return DoClose(std::move(command.status));
     case Command::Kind::kAbort:
       return DoAbort();
+    case Command::Kind::kProven:
+      return session_->NoteProven();
   }
 }
 

@@ -15,7 +15,7 @@ class GrpcStream;
 
 // What is wanted of a stream, to be done by its loop.
 struct Command {
-  enum class Kind : unsigned char { kRead, kSend, kClose, kAbort };
+  enum class Kind : unsigned char { kRead, kSend, kClose, kAbort, kProven };
   Kind kind;
   std::shared_ptr<GrpcStream> stream;
   std::vector<Slice> message = {};  // kSend

@@ -41,7 +41,7 @@ class ServerStream {
   // REQUIRES: within StreamOpener; what is not asked for there is forgotten.
   virtual std::optional<std::string> Metadata(std::string_view name) const = 0;
   // The client has shown who it is by something else than its certificate: its connection is not the one to
-  // go where there are too many. REQUIRES: within StreamOpener.
+  // go where there are too many.
   virtual void NoteIdentity() {}
 };
 

@@ -87,7 +87,7 @@ std::string TargetOf(const ApiRequest& request) {
 
 void Fill(const ApiRequest& request, fetch::Request* http) {
   http->method = MethodOf(request.verb);
-  http->headers.emplace_back("Accept: application/json");
+  http->headers.emplace_back("Accept: application/json, */*");  // keys of tokens have a type of their own
   http->whole_limit = request.limit;
   if (request.verb == Verb::kGet || (request.verb == Verb::kDelete && request.body.empty())) return;
   http->headers.push_back(StrCat("Content-Type: ", TypeOf(request.verb)));

@@ -1,6 +1,7 @@
 #include "serving/xds_methods.h"
 
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/strings.h"
@@ -27,24 +28,43 @@ class GrpcConnection : public push::StreamConnection {
   const std::shared_ptr<server::ServerStream> stream_;
 };
 
-// What gRPC sees of a stream of the pusher.
+// What gRPC sees of a stream of the pusher, which begins once the caller is proven. Until then no message is
+// asked for, so that none comes.
 class GrpcHandler : public server::StreamHandler {
  public:
-  explicit GrpcHandler(push::StreamPtr stream) : stream_(std::move(stream)) {}
-  void OnMessage(std::string_view bytes) override { stream_->OnRequest(bytes); }
-  void OnSent(bool ok) override { stream_->OnSent(ok); }
-  void OnClosed() override { stream_->OnClosed(); }
+  void OnMessage(std::string_view bytes) override { stream()->OnRequest(bytes); }
+  void OnSent(bool ok) override {
+    if (const push::StreamPtr opened = stream()) opened->OnSent(ok);
+  }
+  void OnClosed() override {
+    std::unique_lock lock(mutex_);
+    closed_ = true;
+    const push::StreamPtr opened = stream_;
+    lock.unlock();
+    if (opened != nullptr) opened->OnClosed();
+  }
+
+  void Begin(push::Pusher* pusher, push::StreamOptions options,
+             const std::shared_ptr<server::ServerStream>& transport,
+             absl::StatusOr<std::vector<std::string>> identities) {
+    if (!identities.ok()) return transport->Close(identities.status());
+    options.peer.identities = *std::move(identities);
+    if (!options.peer.identities.empty()) transport->NoteIdentity();
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    stream_ = pusher->Open(std::move(options));
+    stream_->Start(std::make_shared<GrpcConnection>(transport));
+  }
 
  private:
-  const push::StreamPtr stream_;
-};
+  push::StreamPtr stream() {
+    std::lock_guard lock(mutex_);
+    return stream_;
+  }
 
-// Of a call that is refused.
-class Refused : public server::StreamHandler {
- public:
-  void OnMessage(std::string_view /*bytes*/) override {}
-  void OnSent(bool /*ok*/) override {}
-  void OnClosed() override {}
+  std::mutex mutex_;
+  push::StreamPtr stream_;  // guarded by mutex_; null until the caller is proven
+  bool closed_ = false;     // likewise
 };
 
 server::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options, const Prove& prove) {
@@ -52,18 +72,17 @@ server::StreamOpener Opener(push::Pusher* pusher, push::StreamOptions options, c
           prove](std::shared_ptr<server::ServerStream> transport) -> std::shared_ptr<server::StreamHandler> {
     push::StreamOptions own = options;
     own.peer.address = transport->peer();
+    auto handler = std::make_shared<GrpcHandler>();
+    const auto begin = [handler, pusher, own = std::move(own),
+                        transport](absl::StatusOr<std::vector<std::string>> identities) {
+      handler->Begin(pusher, own, transport, std::move(identities));
+    };
     if (prove) {
-      auto identities = prove(*transport);
-      if (!identities.ok()) {
-        transport->Close(identities.status());
-        return std::make_shared<Refused>();
-      }
-      own.peer.identities = *std::move(identities);
-      if (!own.peer.identities.empty()) transport->NoteIdentity();
+      prove(*transport, begin);
+    } else {
+      begin(std::vector<std::string>());
     }
-    push::StreamPtr stream = pusher->Open(std::move(own));
-    stream->Start(std::make_shared<GrpcConnection>(std::move(transport)));
-    return std::make_shared<GrpcHandler>(std::move(stream));
+    return handler;
   };
 }
 
