@@ -10,6 +10,7 @@
 
 #include "base/interned.h"
 #include "base/strings.h"
+#include "injection/cluster_texts.h"
 #include "injection/inject_case.h"
 #include "injection/template_program.h"
 #include "injection/typed_json.h"
@@ -25,7 +26,10 @@ constexpr int kWrongCall = 2;
 
 struct Options {
   std::string file, output, config_file, values_file, mesh_file, revision, folder, program;
+  ClusterTextsPlace cluster;  // where there is a kubeconfig
   bool native = false;
+
+  bool HasCluster() const { return !cluster.kubeconfig.empty(); }
 };
 
 int Fail(std::string_view why, int status = 1) {
@@ -38,13 +42,16 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   return source::ReadFile(path);
 }
 
-absl::StatusOr<model::MeshConfigPtr> ReadMesh(const std::string& path) {
-  std::string text;
-  if (!path.empty()) {
-    absl::StatusOr<std::string> read = source::ReadFile(path);
+// Files go before the cluster.
+absl::StatusOr<model::MeshConfigPtr> ReadMesh(const Options& options) {
+  std::string text, path = options.mesh_file;
+  if (!path.empty() || options.HasCluster()) {
+    absl::StatusOr<std::string> read =
+        path.empty() ? ReadClusterMesh(options.cluster) : source::ReadFile(path);
     if (!read.ok()) return read.status();
     text = *std::move(read);
   }
+  if (path.empty()) path = StrCat("ConfigMap ", options.cluster.ns, "/", options.cluster.mesh_config_map);
   const model::MeshConfigResult mesh = model::ParseMeshConfig(text, Interned(path));
   for (const config::Diagnostic& one : mesh.diagnostics) {
     if (one.severity == config::Severity::kError)
@@ -53,15 +60,29 @@ absl::StatusOr<model::MeshConfigPtr> ReadMesh(const std::string& path) {
   return mesh.mesh;
 }
 
-absl::StatusOr<WorkloadInjection> Prepare(const Options& options, TemplateEngine& engine) {
-  WorkloadInjection injection;
-  for (const auto& [path, text] : {std::pair(&options.config_file, &injection.texts.config),
-                                   std::pair(&options.values_file, &injection.texts.values)}) {
+absl::StatusOr<InjectorTexts> ReadTexts(const Options& options) {
+  InjectorTexts texts;
+  if (options.config_file.empty() || options.values_file.empty()) {
+    auto read = ReadClusterTexts(options.cluster);
+    if (!read.ok()) return read.status();
+    texts = *std::move(read);
+  }
+  for (const auto& [path, text] :
+       {std::pair(&options.config_file, &texts.config), std::pair(&options.values_file, &texts.values)}) {
+    if (path->empty()) continue;
     absl::StatusOr<std::string> read = source::ReadFile(*path);
     if (!read.ok()) return read.status();
     *text = *std::move(read);
   }
-  absl::StatusOr<model::MeshConfigPtr> mesh = ReadMesh(options.mesh_file);
+  return texts;
+}
+
+absl::StatusOr<WorkloadInjection> Prepare(const Options& options, TemplateEngine& engine) {
+  WorkloadInjection injection;
+  auto texts = ReadTexts(options);
+  if (!texts.ok()) return texts.status();
+  injection.texts = *std::move(texts);
+  absl::StatusOr<model::MeshConfigPtr> mesh = ReadMesh(options);
   if (!mesh.ok()) return mesh.status();
   injection.mesh = *std::move(mesh);
   auto configuration = LoadConfiguration(injection.texts, injection.mesh, {}, engine);
@@ -115,6 +136,14 @@ int InjectFolder(const Options& options, TemplateEngine& engine) {
   return 0;
 }
 
+// To names that were not given.
+void AddRevision(const CLI::App& command, Options* options) {
+  for (const auto& [flag, name] : {std::pair("--injectConfigMapName", &options->cluster.config_map),
+                                   std::pair("--meshConfigMapName", &options->cluster.mesh_config_map)}) {
+    if (command.count(flag) == 0) *name = WithRevision(*name, options->revision);
+  }
+}
+
 }  // namespace
 
 int RunInject(const std::vector<std::string>& arguments) {
@@ -128,8 +157,25 @@ int RunInject(const std::vector<std::string>& arguments) {
                      "the injector's configuration: key config of its ConfigMap");
   command.add_option("--valuesFile", options.values_file,
                      "the values of its templates: key values of its ConfigMap");
-  command.add_option("--meshConfigFile", options.mesh_file, "MeshConfig; Istio's defaults without it");
-  command.add_option("--revision", options.revision, "revision of the control plane");
+  command.add_option("--meshConfigFile", options.mesh_file,
+                     "MeshConfig; Istio's defaults without it and without --kubeconfig");
+  command
+      .add_option("--kubeconfig", options.cluster.kubeconfig,
+                  "file that says how to reach the cluster whose ConfigMaps have what no file has")
+      ->envname("KUBECONFIG");
+  command.add_option("--context", options.cluster.context,
+                     "context of that file; its current one without it");
+  command.add_option("-i,--istioNamespace", options.cluster.ns, "namespace of the ConfigMaps")
+      ->capture_default_str();
+  command
+      .add_option("--injectConfigMapName", options.cluster.config_map,
+                  "the injector's ConfigMap; a revision is added to the default")
+      ->capture_default_str();
+  command
+      .add_option("--meshConfigMapName", options.cluster.mesh_config_map,
+                  "the MeshConfig's ConfigMap; a revision is added to the default")
+      ->capture_default_str();
+  command.add_option("-r,--revision", options.revision, "revision of the control plane");
   command.add_flag("--nativeSidecars", options.native, "sidecars are init containers that go on");
   command.add_option("--templateProgram", options.program,
                      "program that runs templates; the one beside fairlead without it");
@@ -142,8 +188,10 @@ int RunInject(const std::vector<std::string>& arguments) {
   }
   if (options.folder.empty() == options.file.empty())
     return Fail("one of -f and --case is required", kWrongCall);
-  if (!options.file.empty() && (options.config_file.empty() || options.values_file.empty()))
-    return Fail("--injectConfigFile and --valuesFile are required", kWrongCall);
+  if (!options.file.empty() && !options.HasCluster() &&
+      (options.config_file.empty() || options.values_file.empty()))
+    return Fail("--injectConfigFile and --valuesFile are required, or --kubeconfig", kWrongCall);
+  AddRevision(command, &options);
   TemplateProgramOptions program;
   program.path = options.program.empty() ? TemplateProgram::FindBeside() : options.program;
   program.workers = 1;
