@@ -116,8 +116,8 @@ TEST(ReadOptions, AProxyThatSaysNothingIsOfTheDefaultClusterAndOfThisIstio) {
   EXPECT_EQ(options->metadata["CLUSTER_ID"], "Kubernetes");
   EXPECT_EQ(options->metadata["ISTIO_VERSION"], "1.32.0");
   EXPECT_EQ(ReadOptions({}, {{"ISTIO_META_ISTIO_VERSION", "1.30.1"}})->metadata["ISTIO_VERSION"], "1.30.1");
-  EXPECT_TRUE(options->relay) << "modules are fetched, as Istio's agent does";
-  EXPECT_FALSE(ReadOptions({}, {{"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION", "false"}})->relay);
+  EXPECT_TRUE(options->fetch_modules) << "modules are fetched, as Istio's agent does";
+  EXPECT_FALSE(ReadOptions({}, {{"ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION", "false"}})->fetch_modules);
 }
 
 TEST(ReadOptions, PortsOfProbes) {
@@ -230,11 +230,11 @@ TEST(EnvoyCommand, FollowsTheOptions) {
 TEST(Backoff, DoublesUpToTenSecondsAndStartsOverAfterALongRun) {
   using std::chrono::milliseconds;
   Backoff backoff;
-  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(200));
-  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(400));
+  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(50));
+  EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(100));
   for (int i = 0; i < 10; ++i) backoff.Next(milliseconds(5));
   EXPECT_EQ(backoff.Next(milliseconds(5)), milliseconds(10'000));
-  EXPECT_EQ(backoff.Next(milliseconds(61'000)), milliseconds(200));
+  EXPECT_EQ(backoff.Next(milliseconds(61'000)), milliseconds(50));
 }
 
 TEST(ParseDuration, ReadsGoDurations) {

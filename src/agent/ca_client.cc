@@ -43,14 +43,16 @@ class Answer : public UpstreamHandler {
 
 class GrpcCaClient : public CaClient {
  public:
-  explicit GrpcCaClient(ControlPlaneOptions options)
-      : options_(std::move(options)), upstream_(PlaceOf(options_)) {}
+  GrpcCaClient(ControlPlaneOptions options, std::string signer)
+      : options_(std::move(options)), signer_(std::move(signer)), upstream_(PlaceOf(options_)) {}
 
   absl::StatusOr<std::vector<std::string>> Sign(const std::string& csr, std::chrono::seconds lifetime,
                                                 const Secret& earlier) override {
     istio::v1::auth::IstioCertificateRequest request;
     request.set_csr(csr);
     request.set_validity_duration(lifetime.count());
+    if (!signer_.empty())
+      (*request.mutable_metadata()->mutable_fields())["CertSigner"].set_string_value(signer_);
     const auto answer = Call(request.SerializeAsString(), earlier);
     if (!answer.ok()) return Explained(answer.status());
     istio::v1::auth::IstioCertificateResponse response;
@@ -81,13 +83,14 @@ class GrpcCaClient : public CaClient {
   }
 
   const ControlPlaneOptions options_;
+  const std::string signer_;
   Upstream upstream_;
 };
 
 }  // namespace
 
-std::unique_ptr<CaClient> NewCaClient(ControlPlaneOptions options) {
-  return std::make_unique<GrpcCaClient>(std::move(options));
+std::unique_ptr<CaClient> NewCaClient(ControlPlaneOptions options, std::string signer) {
+  return std::make_unique<GrpcCaClient>(std::move(options), std::move(signer));
 }
 
 }  // namespace fairlead::agent

@@ -111,7 +111,7 @@ absl::StatusOr<pid_t> StartProcess(const ChildCommand& command, int out, int err
 }
 
 milliseconds Backoff::Next(milliseconds ran) {
-  constexpr milliseconds kFirst{200}, kMost{10'000}, kStable{60'000};
+  constexpr milliseconds kFirst{50}, kMost{10'000}, kStable{60'000};
   if (ran >= kStable) next_ = kFirst;
   const milliseconds wait = next_;
   next_ = std::min(next_ * 2, kMost);

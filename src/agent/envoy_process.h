@@ -23,14 +23,14 @@ struct ChildCommand {
 // standard output and error, -1: the caller's. It gets SIGTERM where the calling thread ends before it.
 absl::StatusOr<pid_t> StartProcess(const ChildCommand& command, int out = -1, int error = -1);
 
-// The wait before the next start of an Envoy that died. It doubles from 200 ms to 10 s, and starts over after
+// The wait before the next start of an Envoy that died. It doubles from 50 ms to 10 s, and starts over after
 // a minute of life. Pure.
 class Backoff {
  public:
   std::chrono::milliseconds Next(std::chrono::milliseconds ran);
 
  private:
-  std::chrono::milliseconds next_{200};
+  std::chrono::milliseconds next_{50};
 };
 
 // Envoy's administration interface on a loopback address. Thread-safe.

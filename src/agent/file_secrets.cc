@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "agent/proofs.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -16,7 +17,6 @@ namespace {
 LogScope cache_log("cache");
 
 constexpr std::string_view kRoot = "file-root:", kPair = "file-cert:";
-constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
 
 absl::StatusOr<Secret> ReadFiles(const SecretFiles& files) {
   Secret secret;
@@ -184,9 +184,10 @@ std::vector<std::string> FileSecrets::Difficulties() const {
   for (const auto& [of, why] : difficulties_) {
     const bool named = of.starts_with(kRoot) || of.starts_with(kPair);
     all.push_back(StrCat(of, ": ", why,
-                         named ? "; the mesh's configuration (tls of a DestinationRule or Gateway) names this "
-                                 "file, and what needs it waits"
-                               : ""));
+                         named
+                             ? "; the mesh's configuration (tls of a DestinationRule or Gateway) names this "
+                               "file, and what needs it waits"
+                             : ""));
   }
   return all;
 }

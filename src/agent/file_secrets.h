@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_AGENT_FILE_SECRETS_H_
 #define FAIRLEAD_AGENT_FILE_SECRETS_H_
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -29,8 +30,10 @@ absl::StatusOr<SecretFiles> FilesOfName(const std::string& name);
 // its names. A pair that does not fit together, as while it is replaced, is not taken: the last good stays.
 class FileSecrets {
  public:
-  // `store` must outlive it.
-  explicit FileSecrets(SecretStore* store) : store_(store) {}
+  // `store` must outlive it. `debounce`: changes of that time are read together.
+  explicit FileSecrets(SecretStore* store,
+                       std::chrono::milliseconds debounce = std::chrono::milliseconds(100))
+      : store_(store), watch_(debounce) {}
   ~FileSecrets();  // as Stop()
   void Start();
   void Stop();

@@ -30,6 +30,8 @@ bool Configured(std::string_view stats) {
 Health::Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons)
     : get_(std::move(get)), discovery_(std::move(discovery)), reasons_(std::move(reasons)) {}
 
+Health::Health(std::function<absl::Status()> check) : check_(std::move(check)) {}
+
 Health::~Health() { Stop(); }
 
 void Health::Serve(int port, const std::function<void(server::HttpServer*)>& add) {
@@ -65,6 +67,7 @@ absl::Status Health::Check() {
 }
 
 absl::Status Health::Ask() {
+  if (check_) return check_();
   if (phase_ == kStops) return absl::UnavailableError("the agent stops, and Envoy drains its listeners");
   if (phase_ == kDoesNotRun) return absl::UnavailableError("Envoy does not run");
   if (!get_("/ready").ok()) {

@@ -22,7 +22,9 @@ namespace fairlead::agent {
 class Health {
  public:
   enum Phase { kDoesNotRun, kRuns, kStops };
-  explicit Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
+  Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
+  // Of a workload without Envoy: an error of `check` is the reason.
+  explicit Health(std::function<absl::Status()> check);
   ~Health();  // as Stop()
   // Answers on this port of all addresses, 0: none, also with the pages that `add` adds. A port that is taken
   // causes a warning.
@@ -41,6 +43,7 @@ class Health {
   const std::string discovery_;
   const Readiness::Reasons reasons_;
   std::function<absl::Status()> condition_;  // empty: none
+  const std::function<absl::Status()> check_;  // empty: Envoy is asked
   std::atomic<Phase> phase_{kDoesNotRun};
   std::unique_ptr<server::HttpServer> server_;  // null: none
   std::mutex mutex_;

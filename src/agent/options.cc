@@ -92,7 +92,6 @@ absl::StatusOr<Options> ReadOptions(const std::vector<std::string>& arguments, c
         "--templateFile: the bootstrap is built in; ISTIO_BOOTSTRAP_OVERRIDE changes it");
   TellFlags(&options);
   if (absl::Status status = ReadSecurityVariables(environment, &options); !status.ok()) return status;
-  options.tls = options.discovery_address.ends_with(":15012") || !options.ca_address.empty();
   const auto excluded = options.annotations.find(std::string(kExcluded));
   options.addresses = WorkloadAddresses(Value(environment, "INSTANCE_IP"),
                                         excluded == options.annotations.end() ? "" : excluded->second);

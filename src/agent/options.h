@@ -45,8 +45,11 @@ struct Options {
   bool plaintext_discovery = false;  // configuration comes without TLS, whatever `tls` is
   std::string ca_address;            // CA_ADDR; "": the control plane
   std::string server_name;           // ISTIOD_SAN: whom its certificate must name; "": the address's host
-  std::string roots_file = "./var/run/secrets/istio/root-cert.pem";  // XDS_ROOT_CA: that vouch for it
-  std::string token_file = "./var/run/secrets/tokens/istio-token";   // FAIRLEAD_TOKEN_FILE
+  // XDS_ROOT_CA and CA_ROOT_CA: roots that vouch for the control plane and for the authority; "SYSTEM": the
+  // machine's. Resolved to files by ReadSecurityVariables.
+  std::string roots_file = "./var/run/secrets/istio/root-cert.pem", ca_roots_file;
+  bool own_roots_file = false;                                      // XDS_ROOT_CA is set
+  std::string token_file = "./var/run/secrets/tokens/istio-token";  // FAIRLEAD_TOKEN_FILE
   std::string provided_certificates;                 // PROV_CERT: a folder, in place of a token
   std::string mounted_certificates = "./etc/certs";  // used where its files are there
   bool ask_what_to_trust = false;                    // PROXY_CONFIG_XDS_AGENT
@@ -57,14 +60,27 @@ struct Options {
   int rsa_bits = 2048;                                              // WORKLOAD_RSA_KEY_SIZE
   std::string crl_file = "./var/run/secrets/istio/crl/ca-crl.pem";  // FAIRLEAD_CRL_FILE; need not be there
   bool ecdsa = false;                                               // ECC_SIGNATURE_ALGORITHM is ECDSA
+  bool p384 = false;                                                // ECC_CURVE is P384
+  bool pkcs8 = false;                                               // PKCS8_KEY: the form of keys
+  bool google_token = false;  // CREDENTIAL_FETCHER_TYPE: the token is the machine's at Google
+  std::string metadata_host;  // GCE_METADATA_HOST: Google's metadata server
+  std::map<std::string, std::string> ca_headers, xds_headers;  // CA_HEADER_*, XDS_HEADER_*; lower case
+  std::chrono::milliseconds file_debounce{100};                // FILE_DEBOUNCE_DURATION
+  // Files of an external SPIFFE agent, used where all three are there.
+  std::string spiffe_certificates = "./var/run/secrets/workload-spiffe-credentials";
+  bool gke_certificates = false;  // CA_PROVIDER: they are there under the names of Google's Kubernetes
   // WORKLOAD_IDENTITY_SOCKET_FILE, in the folder of workload sockets. Another name than the default is
   // somebody else's socket.
   std::string socket_name = "socket";
   std::string secret_socket = "./var/run/secrets/workload-spiffe-uds/socket";
 
-  // Wasm modules: fetched by the agent, through which Envoy's configuration then comes.
-  bool relay = true;         // ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION; of an agent that runs Envoy
-  std::string relay_socket;  // in the configuration's folder; "": Envoy asks the control plane itself
+  // The socket of secrets by file, where the socket above is somebody else's.
+  std::string file_secret_socket = "./var/run/secrets/credential-uds/files-socket";
+  std::string credential_socket = "./var/run/secrets/credential-uds/socket";  // of sds:// credentials
+
+  // Configuration comes through the agent. Wasm modules are fetched by it:
+  bool fetch_modules = true;  // ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION
+  std::string relay_socket;   // in the configuration's folder; "": Envoy asks the control plane itself
   // FAIRLEAD_WASM_DIR, WASM_…, ISTIO_WASM_MAX_BINARY_SIZE_BYTES, BLOCKED_CIDRS_IN_WASM_FETCH
   wasm::ModuleCache::Options modules;
 
@@ -76,6 +92,11 @@ struct Options {
   std::chrono::milliseconds dns_timeout{5'000};  // DNS_FORWARD_TIMEOUT
 
   // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
+  // gRPC libraries.
+  bool disable_envoy = false;                                            // DISABLE_ENVOY
+  std::string grpc_bootstrap = "./etc/istio/proxy/grpc-bootstrap.json";  // GRPC_XDS_BOOTSTRAP; "": none
+  bool own_grpc_bootstrap = false;                                       // it is set
+  // The folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
   std::string certificate_folder;
 
   // Envoy.

@@ -7,17 +7,20 @@
 
 namespace fairlead::agent {
 
-absl::StatusOr<std::unique_ptr<server::GrpcServer>> ServeOnOwnSocket(
-    const std::string& path, std::vector<server::GrpcMethod> methods) {
+absl::StatusOr<std::unique_ptr<server::GrpcServer>> ServeOnOwnSocket(const std::string& path,
+                                                                     std::vector<server::GrpcMethod> methods,
+                                                                     bool for_all) {
   if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
-    if (absl::Status status = CreatePrivateFolder(path.substr(0, slash)); !status.ok()) return status;
+    const std::string folder = path.substr(0, slash);
+    const absl::Status made = for_all ? CreateFolders(folder) : CreatePrivateFolder(folder);
+    if (!made.ok()) return made;
   }
   if (absl::Status status = RemoveFile(path); !status.ok()) return status;
   server::GrpcServerOptions options;
   options.addresses = {StrCat("unix:", path)};
   options.methods = std::move(methods);
   auto server = std::make_unique<server::GrpcServer>(std::move(options));
-  const mode_t before = umask(0177);
+  const mode_t before = umask(for_all ? 0111 : 0177);
   const absl::Status status = server->Start();
   umask(before);
   if (!status.ok()) return status;

@@ -12,10 +12,11 @@
 
 namespace fairlead::agent {
 
-// A server on a unix socket that is for this user alone from its first moment. Makes the socket's folder, and
-// takes the place of a socket that is there. Unavailable where it cannot listen.
+// A server on a unix socket that is for this user alone from its first moment, or `for_all` users. Makes the
+// socket's folder, and takes the place of a socket that is there. Unavailable where it cannot listen.
 absl::StatusOr<std::unique_ptr<server::GrpcServer>> ServeOnOwnSocket(const std::string& path,
-                                                                     std::vector<server::GrpcMethod> methods);
+                                                                     std::vector<server::GrpcMethod> methods,
+                                                                     bool for_all = false);
 
 // The streams of a server that are open, for changes to reach. Thread-safe.
 template <typename Stream>

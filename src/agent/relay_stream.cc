@@ -1,13 +1,14 @@
 #include "agent/relay_stream.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
-#include <vector>
 
 #include "agent/way_out.h"
 #include "agent/xds_fields.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "envoy/service/discovery/v3/discovery.pb.h"
 
 namespace fairlead::agent {
 namespace {
@@ -18,6 +19,7 @@ LogScope relay_log("xdsproxy");
 
 constexpr std::string_view kWasmFilter = "envoy.filters.http.wasm";
 constexpr std::string_view kPlugins = "extensions.istio.io/";
+constexpr std::chrono::milliseconds kFirstRetry{100}, kLastRetry{10'000}, kStable{5'000};
 
 // A node that lists nothing does not say.
 bool ListsNoWasm(const envoy::config::core::v3::Node& node) {
@@ -37,16 +39,19 @@ bool NamesPlugin(const Names& names) {
 // The call keeps it, it keeps the stream: until the call ends.
 class RelayStream::ControlPlane final : public UpstreamHandler {
  public:
-  explicit ControlPlane(std::shared_ptr<RelayStream> stream) : stream_(std::move(stream)) {}
-  void OnReply(std::string message) override { stream_->OnReply(std::move(message)); }
-  void OnTaken() override { stream_->OnTaken(); }
-  void OnEnd(const absl::Status& status) override { stream_->OnEnd(status); }
+  ControlPlane(std::shared_ptr<RelayStream> stream, size_t number)
+      : stream_(std::move(stream)), number_(number) {}
+  void OnReply(std::string message) override { stream_->OnReply(number_, std::move(message)); }
+  void OnTaken() override { stream_->OnTaken(number_); }
+  void OnEnd(const absl::Status& status) override { stream_->OnEnd(number_, status); }
 
  private:
   const std::shared_ptr<RelayStream> stream_;
+  const size_t number_;
 };
 
 struct RelayStream::Answer {
+  size_t control_plane = 0;
   size_t bytes = 0;  // as it came
   discovery::DiscoveryResponse whole;
   discovery::DeltaDiscoveryResponse delta;
@@ -54,24 +59,62 @@ struct RelayStream::Answer {
 
 RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
                          wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps)
+RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Surroundings surroundings,
+                         wasm::Rewriter* rewriter)
     : stream_(std::move(stream)),
       delta_(delta),
-      opener_(std::move(opener)),
+      surroundings_(std::move(surroundings)),
       rewriter_(rewriter),
       progress_(std::move(progress)),
       taps_(std::move(taps)) {}
+      subscriptions_(delta),
+      retry_(kFirstRetry) {}
 
 void RelayStream::Open() {
   std::lock_guard lock(mutex_);
   if (call_ != nullptr || over_) return;
-  auto call = opener_(std::make_shared<ControlPlane>(shared_from_this()));
-  if (!call.ok()) {
-    over_ = true;
-    stream_->Close(call.status());
-    return;
-  }
+  auto call = surroundings_.open(std::make_shared<ControlPlane>(shared_from_this(), control_plane_ + 1));
+  if (!call.ok()) return Retry(call.status());
+  if (*call == nullptr) return;
   call_ = *std::move(call);
   if (call_ != nullptr && !first_.empty()) SendOn(std::exchange(first_, {}));
+  ++control_plane_;
+  opened_ = Clock::now();
+  said_health_ = false;
+  for (const std::string& request : subscriptions_.Restore()) call_->Send(request);
+  SendHealth();
+}
+
+// The wait grows, and is by chance: the agents of a control plane that ends must not come back together.
+void RelayStream::Retry(const absl::Status& why) {
+  thread_local std::mt19937 random{std::random_device{}()};
+  const auto wait = std::chrono::milliseconds(
+      std::uniform_int_distribution<int64_t>(retry_.count() / 2, retry_.count())(random));
+  retry_ = std::min(2 * retry_, kLastRetry);
+  if (std::string text = why.ToString(); !why.ok() && text != last_end_) {
+    relay_log.Warn("the control plane's stream ended: {}", WithWayOut(text));
+    last_end_ = std::move(text);
+  }
+  if (!why.ok()) surroundings_.progress(why);
+  surroundings_.open_later(shared_from_this(), wait);
+}
+
+void RelayStream::OnHealth() {
+  std::lock_guard lock(mutex_);
+  said_health_ = false;
+  SendHealth();
+}
+
+// Source: pilot-agent, which waits for the proxy's request for listeners.
+void RelayStream::SendHealth() {
+  if (said_health_ || call_ == nullptr || !subscriptions_.AsksFor(kListenerType)) return;
+  const std::string health = surroundings_.health(delta_);
+  said_health_ = true;
+  if (!health.empty()) call_->Send(health);
+}
+
+void RelayStream::ReadOn() {
+  if (!over_ && !std::exchange(reading_, true)) stream_->Read();
 }
 
 void RelayStream::OnMessage(std::string_view bytes) {
@@ -83,7 +126,16 @@ void RelayStream::OnMessage(std::string_view bytes) {
     first_ = bytes;
   } else {
     SendOn(bytes);
+  const auto request = subscriptions_.OnRequest(bytes);
+  if (!request.ok()) {
+    over_ = true;
+    stream_->Close(request.status());
+    return;
   }
+  // Without a control plane the subscriptions are what is kept of it.
+  if (call_ == nullptr || request->empty()) return ReadOn();
+  call_->Send(*request);
+  SendHealth();
 }
 
 // The agent's own subscriptions follow the proxy's request for listeners, as in pilot-agent.
@@ -102,9 +154,10 @@ const RelayTap* RelayStream::TapOf(std::string_view response) const {
 }
 
 void RelayStream::OnTaken() {
+void RelayStream::OnTaken(size_t control_plane) {
   std::lock_guard lock(mutex_);
-  // Nothing is read where what was taken is a refusal of ours.
-  if (!over_ && !std::exchange(reading_, true)) stream_->Read();
+  // Nothing is read where what was taken is a request of ours.
+  if (control_plane == control_plane_) ReadOn();
 }
 
 // The first request says who the proxy is; those for extension configurations what it asks for.
@@ -127,10 +180,7 @@ void RelayStream::NoteExtensions(std::string_view request) {
   } else {
     discovery::DiscoveryRequest parsed;
     if (!parsed.ParseFromArray(request.data(), static_cast<int>(request.size()))) return;
-    parsed.clear_node();
-    parsed.clear_error_detail();
     plugin = NamesPlugin(parsed.resource_names());
-    last_ = std::move(parsed);
   }
   if (!plugin || !lacks_wasm_ || std::exchange(said_, true)) return;
   relay_log.Warn(
@@ -148,9 +198,12 @@ void RelayStream::OnReply(std::string message) {
     call_->Done(message.size());
     return call_->Send(reply);
   }
+void RelayStream::OnReply(size_t control_plane, std::string message) {
+  surroundings_.progress(absl::OkStatus());
   std::lock_guard lock(mutex_);
-  if (over_) return;
-  if (FieldOf(message, kTypeOfResponse) == kExtensionType) {
+  if (over_ || control_plane != control_plane_) return;
+  last_end_.clear();
+  if (rewriter_ != nullptr && FieldOf(message, kTypeOfResponse) == kExtensionType) {
     to_rewrite_.push_back(std::move(message));
     if (!rewriting_) RewriteNext();
   } else {
@@ -164,15 +217,17 @@ void RelayStream::Pump() {
   if (sending_ || over_ || to_proxy_.empty()) return;
   sending_ = true;
   sending_bytes_ = to_proxy_.front().came;
+  sending_of_ = control_plane_;
   const auto message = std::make_shared<const std::string>(std::move(to_proxy_.front().bytes));
   to_proxy_.pop_front();
+  subscriptions_.OnResponse(*message);
   stream_->Send({server::Slice{message, *message}});
 }
 
 void RelayStream::OnSent(bool /*ok*/) {
   std::lock_guard lock(mutex_);
   sending_ = false;
-  if (call_ != nullptr) call_->Done(sending_bytes_);
+  if (call_ != nullptr && sending_of_ == control_plane_) call_->Done(sending_bytes_);
   Pump();
 }
 
@@ -183,6 +238,7 @@ void RelayStream::RewriteNext() {
   const std::string bytes = std::move(to_rewrite_.front());
   to_rewrite_.pop_front();
   const auto answer = std::make_shared<Answer>();
+  answer->control_plane = control_plane_;
   answer->bytes = bytes.size();
   std::vector<google::protobuf::Any*> resources;
   if (delta_ && answer->delta.ParseFromString(bytes)) {
@@ -200,7 +256,9 @@ void RelayStream::OnRewritten(const std::shared_ptr<Answer>& answer, const absl:
   std::lock_guard lock(mutex_);
   rewriting_ = false;
   if (over_) return;
-  if (status.ok()) {
+  if (answer->control_plane != control_plane_ || call_ == nullptr) {
+    // The next control plane answers anew.
+  } else if (status.ok()) {
     to_proxy_.push_back(
         {delta_ ? answer->delta.SerializeAsString() : answer->whole.SerializeAsString(), answer->bytes});
     Pump();
@@ -213,7 +271,6 @@ void RelayStream::OnRewritten(const std::shared_ptr<Answer>& answer, const absl:
 // As the proxy would: with the nonce of the answer, and, of state of the world, with what it has asked for.
 void RelayStream::Refuse(const Answer& answer, const absl::Status& why) {
   relay_log.Error("extension configurations are refused: {}", std::string(why.message()));
-  if (call_ == nullptr) return;
   call_->Done(answer.bytes);
   const auto fill = [&](auto request, const std::string& nonce) {
     request.set_type_url(std::string(kExtensionType));
@@ -222,20 +279,23 @@ void RelayStream::Refuse(const Answer& answer, const absl::Status& why) {
     request.mutable_error_detail()->set_message(std::string(why.message()));
     return request.SerializeAsString();
   };
+  discovery::DiscoveryRequest last;
+  last.ParseFromString(subscriptions_.LastRequest(kExtensionType));
   call_->Send(delta_ ? fill(discovery::DeltaDiscoveryRequest(), answer.delta.nonce())
-                     : fill(last_, answer.whole.nonce()));
+                     : fill(std::move(last), answer.whole.nonce()));
 }
 
-void RelayStream::OnEnd(const absl::Status& status) {
+// What the proxy was not given is forgotten: the next control plane says it anew.
+void RelayStream::OnEnd(size_t control_plane, const absl::Status& status) {
   std::unique_ptr<UpstreamCall> ended;
-  {
-    std::lock_guard lock(mutex_);
-    if (std::exchange(over_, true)) return;
-    ended = std::move(call_);
-  }
-  if (!status.ok()) progress_(status);
-  if (!status.ok()) relay_log.Warn("the control plane's stream ended: {}", WithWayOut(status.ToString()));
-  stream_->Close(status);
+  std::lock_guard lock(mutex_);
+  if (over_ || control_plane != control_plane_) return;
+  ended = std::move(call_);
+  to_proxy_.clear();
+  to_rewrite_.clear();
+  if (Clock::now() - opened_ >= kStable) retry_ = kFirstRetry;
+  Retry(status);
+  ReadOn();
 }
 
 void RelayStream::OnClosed() {
@@ -243,6 +303,8 @@ void RelayStream::OnClosed() {
   std::lock_guard lock(mutex_);
   over_ = true;
   ended = std::move(call_);
+  to_proxy_.clear();
+  to_rewrite_.clear();
 }
 
 }  // namespace fairlead::agent

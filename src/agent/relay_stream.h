@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_AGENT_RELAY_STREAM_H_
 #define FAIRLEAD_AGENT_RELAY_STREAM_H_
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,34 +12,50 @@
 
 #include "absl/status/status.h"
 #include "agent/relay_tap.h"
+#include "agent/proxy_subscriptions.h"
 #include "agent/upstream.h"
-#include "envoy/service/discovery/v3/discovery.pb.h"
+#include "base/clock.h"
 #include "server/grpc_server.h"
 #include "wasm/rewrite.h"
 
 namespace fairlead::agent {
 
-// One stream of the proxy and the one that it goes on by. Thread-safe.
+// One stream of the proxy, and the streams to control planes that it goes on by, one after another. The proxy
+// notices nothing of their ends: the next control plane hears what the proxy is subscribed to and has. The
+// control plane is read from only as far as the proxy takes. Thread-safe.
 class RelayStream : public server::StreamHandler, public std::enable_shared_from_this<RelayStream> {
  public:
-  // Begins the control plane's end; null where what it needs is not there yet: Open is then called again. An
-  // error ends the stream.
-  using Opener =
-      std::function<absl::StatusOr<std::unique_ptr<UpstreamCall>>(std::shared_ptr<UpstreamHandler>)>;
+  // The stream's surroundings; none of it may block.
+  struct Surroundings {
+    // Begins a stream to a control plane; null where its needs are not there yet: Open is then called again.
+    std::function<absl::StatusOr<std::unique_ptr<UpstreamCall>>(std::shared_ptr<UpstreamHandler>)> open;
+    // Calls Open after a while.
+    std::function<void(const std::shared_ptr<RelayStream>&, std::chrono::milliseconds)> open_later;
+    // OK with each answer of a control plane, else the end of its stream.
+    std::function<void(const absl::Status&)> progress;
+    // A request about the workload's health, which is no subscription; "": none.
+    std::function<std::string(bool delta)> health;
+  };
 
   // OK with each answer of the control plane, else how its stream ended; must not block.
   using Progress = std::function<void(const absl::Status&)>;
 
   RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
               wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps = {});
+  // `rewriter` makes files of extension configurations' modules; null: they pass as they are.
+  RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Surroundings surroundings,
+              wasm::Rewriter* rewriter);
+  // Begins or goes on with a control plane, unless there is one.
   void Open();
+  // The workload's health has changed.
+  void OnHealth();
 
   void OnMessage(std::string_view bytes) override;
   void OnSent(bool ok) override;
   void OnClosed() override;
 
  private:
-  class ControlPlane;  // its end
+  class ControlPlane;  // the end of one of its streams
   struct ToProxy {
     std::string bytes;
     size_t came = 0;  // bytes of it from the control plane, before it was rewritten
@@ -49,9 +66,15 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   const RelayTap* TapOf(std::string_view response) const;
   void OnTaken();
   void OnEnd(const absl::Status& status);
+  void OnReply(size_t control_plane, std::string message);
+  void OnTaken(size_t control_plane);
+  void OnEnd(size_t control_plane, const absl::Status& status);
   void OnRewritten(const std::shared_ptr<Answer>& answer, const absl::Status& status);
 
   // REQUIRES, of all: mutex_ held.
+  void ReadOn();
+  void SendHealth();
+  void Retry(const absl::Status& why);
   void LookAt(std::string_view request);
   void SendOn(std::string_view request);
   void NoteExtensions(std::string_view request);
@@ -61,20 +84,23 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
 
   const std::shared_ptr<server::ServerStream> stream_;
   const bool delta_;
-  const Opener opener_;
+  const Surroundings surroundings_;
   wasm::Rewriter* const rewriter_;
   const Progress progress_;
   const std::vector<RelayTap> taps_;
 
   std::mutex mutex_;
   // All are guarded by mutex_.
-  std::unique_ptr<UpstreamCall> call_;  // null: not open yet, or over
-  std::string first_;                   // a request that waits for the call
+  ProxySubscriptions subscriptions_;
+  std::unique_ptr<UpstreamCall> call_;  // null: not open
+  size_t control_plane_ = 0;            // number of the present one, or of the last
+  std::chrono::milliseconds retry_;     // before the next one, at most
+  Clock::time_point opened_;            // the present one
+  std::string last_end_;                // of a control plane's stream, as it was logged
   std::deque<ToProxy> to_proxy_;
   std::deque<std::string> to_rewrite_;
-  size_t sending_bytes_ = 0;
-  envoy::service::discovery::v3::DiscoveryRequest last_;  // for extension configurations; state of the world
-  bool over_ = false, sending_ = false, rewriting_ = false, reading_ = true;
+  size_t sending_bytes_ = 0, sending_of_ = 0;  // the message on its way, and its control plane
+  bool over_ = false, sending_ = false, rewriting_ = false, reading_ = true, said_health_ = false;
   bool seen_ = false, lacks_wasm_ = false, said_ = false;
   bool tapped_ = false;  // the taps' types are subscribed to
 };

@@ -1,6 +1,7 @@
 #include "agent/run.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,9 +25,11 @@
 #include "agent/options.h"
 #include "agent/status/status_pages.h"
 #include "agent/supervisor.h"
+#include "agent/workload_health.h"
 #include "agent/xds_relay.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strings.h"
 #include "ca/secret_file.h"
 #include "proto/library_log.h"
@@ -73,29 +76,29 @@ absl::Status CheckSocket(const Options& options) {
       StrCat("WORKLOAD_IDENTITY_SOCKET_FILE: nobody serves ", options.secret_socket));
 }
 
-// Where Envoy's configuration comes through the agent. Certificates that somebody else gives to Envoy are not
-// the agent's to show.
+// Where configuration comes through the agent.
 std::string RelaySocket(const Options& options) {
   constexpr size_t kLongest = 107;  // of a unix socket's path
-  if (!options.relay) return "";
-  if (options.tls && HasForeignCertificates(options)) {
-    Say("Wasm modules are not fetched: certificates are served by somebody else, and Envoy asks the control "
-        "plane itself");
-    return "";
-  }
   std::string path = StrCat(options.config_folder, "/XDS");
   if (path.size() <= kLongest) return path;
-  Say(StrCat("Wasm modules are not fetched: ", path, " is too long for a socket"));
+  Say(StrCat("Envoy asks the control plane itself: ", path, " is too long for a socket"));
   return "";
 }
 
-XdsRelay::Options RelayOptions(const Options& options) {
+XdsRelay::Options RelayOptions(const Options& options, bool foreign) {
   XdsRelay::Options relay;
   relay.socket = options.relay_socket;
+  relay.for_all = options.disable_envoy || options.own_grpc_bootstrap;
   std::tie(relay.upstream.host, relay.upstream.port) = SplitAddress(options.discovery_address);
   relay.upstream.tls = options.tls && !options.plaintext_discovery;
   relay.upstream.server_name = options.server_name;
   relay.upstream.crl_file = options.crl_file;
+  relay.own_certificate = !foreign;
+  relay.control_plane = DiscoveryOf(options);
+  // Another authority's certificate may mean nothing to the control plane, and nor may its roots.
+  relay.with_token = !options.ca_address.empty() && options.ca_address != options.discovery_address;
+  if (!foreign && !options.own_roots_file) relay.control_plane.roots_file.clear();
+  relay.fetch_modules = options.fetch_modules;
   relay.modules = options.modules;
   relay.modules.folder = AbsolutePath(options.modules.folder);
   return relay;
@@ -122,12 +125,67 @@ void KeepStandardFiles() {
   }
 }
 
+// What every workload needs of the agent: certificates, and the way to the control plane.
+class Supplies {
+ public:
+  explicit Supplies(const Options& options)
+      : options_(options), foreign_(HasForeignCertificates(options)), certificates_(options) {}
+  absl::Status Start() {
+    if (absl::Status status = certificates_.Start(); !status.ok()) return status;
+    if (!options_.relay_socket.empty()) {
+      relay_.emplace(RelayOptions(options_, foreign_), certificates_.store());
+      if (absl::Status status = relay_->Start(); !status.ok()) return status;
+    }
+    return WantsGrpcBootstrap(options_) ? WriteGrpcBootstrap(options_) : absl::OkStatus();
+  }
+  // The agent's own problems, for people who wait.
+  std::vector<std::string> Difficulties() const {
+    std::vector<std::string> all = certificates_.Difficulties();
+    // Without certificates there is no stream to it either.
+    const std::string why = relay_ && all.empty() ? relay_->Difficulty() : "";
+    if (!why.empty()) all.push_back(why);
+    return all;
+  }
+  // Probes the workload from now on, where its group says how. `envoy`: empty without Envoy.
+  absl::Status ProbeWorkload(WorkloadHealth::Check envoy) {
+    auto probe = ReadWorkloadProbe(options_.proxy_config);
+    if (!probe.ok() || !*probe || !relay_) return probe.status();
+    ProbeWay way = WayToApplication(options_);
+    if (!options_.probe_localhost && !options_.addresses.empty()) way.host = options_.addresses.front();
+    health_.emplace(**std::move(probe), std::move(way), std::move(envoy),
+                    [this](const absl::Status& why) { relay_->ReportHealth(why); });
+    health_->Start();
+    return absl::OkStatus();
+  }
+  void StopProbing() { health_.reset(); }
+
+ private:
+  const Options& options_;
+  const bool foreign_;
+  Certificates certificates_;
+  std::optional<XdsRelay> relay_;
+  std::optional<WorkloadHealth> health_;  // stops before the relay does
+};
+
+// An application that speaks xDS itself, and what it needs, until a stop is asked for.
+int RunWithoutEnvoy(const Options& options) {
+  Supplies supplies(options);
+  Health health([&options] { return CheckGrpcFiles(options); });
+  if (const absl::Status status = supplies.Start(); !status.ok()) return Failed(status);
+  const auto pages =
+      StatusPages::Make(options, {[] { kill(getpid(), SIGTERM); }, [] { return absl::OkStatus(); }});
+  if (!pages.ok()) return Failed(pages.status());
+  health.Serve(options.status_port,
+               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
+  if (const absl::Status status = supplies.ProbeWorkload({}); !status.ok()) return Failed(status);
+  Say(StrCat("there is no Envoy: applications are started with ", options.grpc_bootstrap));
+  WaitForStop();
+  health.Stop();
+  return 0;
+}
+
 // Envoy, and what it needs, until a stop is asked for.
-int RunProxy(Options options) {
-  // The control plane warns of what needs some.
-  if (!HasCertificates(options)) options.metadata["FAIRLEAD_CERTIFICATES"] = "none";
-  if (const absl::Status status = CheckSocket(options); !status.ok()) return Failed(status);
-  options.relay_socket = RelaySocket(options);
+int RunProxy(const Options& options) {
   const auto file = WriteBootstrap(options);
   if (!file.ok()) return Failed(file.status());
   EnvoyOutput output(STDOUT_FILENO, STDERR_FILENO);
@@ -158,6 +216,12 @@ int RunProxy(Options options) {
     relay.emplace(std::move(relay_options), certificates.store());
     if (const absl::Status status = relay->Start(); !status.ok()) return Failed(status);
   }
+  Supplies supplies(options);
+  const Readiness::Reasons reasons = [&supplies] { return supplies.Difficulties(); };
+  const Admin admin(options.admin_port, AllIpv6(options.addresses));
+  Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
+                reasons);
+  if (const absl::Status status = supplies.Start(); !status.ok()) return Failed(status);
   Supervisor supervisor(options, output, &health, reasons);
   const auto pages = StatusPages::Make(
       options, {[&supervisor] { supervisor.Quit(); }, [&supervisor] { return supervisor.Drain(); }});
@@ -166,10 +230,24 @@ int RunProxy(Options options) {
     StatusPages::AddTo(server, *pages);
     if (dns != nullptr) dns->AddTo(server);
   });
+  health.Serve(options.status_port,
+               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
+  if (const absl::Status status = supplies.ProbeWorkload([&health] { return health.Check(); }); !status.ok())
+    return Failed(status);
   const int status =
       supervisor.Run({EnvoyCommand(options, *file, Override(options)), EnvoyVariables(options)});
-  health.Stop();  // whose pages call the supervisor
+  supplies.StopProbing();  // which asks for Envoy's health
+  health.Stop();           // whose pages call the supervisor
   return status;
+}
+
+int RunWorkload(Options options) {
+  // The control plane warns of what needs some.
+  if (!HasCertificates(options)) options.metadata["FAIRLEAD_CERTIFICATES"] = "none";
+  if (const absl::Status status = CheckSocket(options); !status.ok()) return Failed(status);
+  NoteSockets(&options);
+  options.relay_socket = RelaySocket(options);
+  return options.disable_envoy ? RunWithoutEnvoy(options) : RunProxy(options);
 }
 
 }  // namespace
@@ -186,6 +264,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
     return help ? 0 : 2;
   }
   if (!print) {
+    PrepareMemory();
     KeepStandardFiles();
     BlockSignals();
   }
@@ -195,7 +274,7 @@ int RunAgent(const std::vector<std::string>& arguments) {
   }
   for (const std::string& remark : options->remarks) Say(StrCat("warning: ", remark));
   if (DiscoversPeers(*options)) options->istio_extensions = MayHaveIstioExtensions(EnvoyProgram(*options));
-  if (!print) return RunProxy(*std::move(options));
+  if (!print) return RunWorkload(*std::move(options));
   const nlohmann::json bootstrap = grpc ? BuildGrpcBootstrap(*options) : BuildBootstrap(*options);
   std::printf("%s\n", JsonText(bootstrap, 2).c_str());
   return 0;

@@ -9,6 +9,7 @@
 
 #include "agent/bootstrap/workload_addresses.h"
 #include "agent/notice.h"
+#include "agent/small_memory.h"
 #include "base/clock.h"
 #include "base/strings.h"
 
@@ -41,6 +42,17 @@ void BlockSignals() {
   const sigset_t signals = Signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+}
+
+void WaitForStop() {
+  const sigset_t signals = Signals();
+  const timespec start{5, 0};
+  bool started = false;
+  for (;;) {
+    const int got = started ? sigwaitinfo(&signals, nullptr) : sigtimedwait(&signals, nullptr, &start);
+    if (got == SIGTERM || got == SIGINT) return;
+    if (!std::exchange(started, true)) ReleaseStartPages();
+  }
 }
 
 Supervisor::Supervisor(const Options& options, const EnvoyOutput& output, Health* health,
@@ -106,6 +118,7 @@ bool Supervisor::WaitForEnd(pid_t child) {
     if (readiness.ready() || Clock::now() < next) continue;
     next = Clock::now() + kLook;
     if (const std::string text = readiness.Look(Since(start)); !text.empty()) Say(text);
+    if (readiness.ready()) ReleaseStartPages();
   }
   return true;
 }

@@ -22,6 +22,10 @@ namespace fairlead::agent {
 // called before there are other threads.
 void BlockSignals();
 
+// Waits for SIGTERM or SIGINT, where there is no Envoy; SIGHUP and SIGUSR1 do nothing. REQUIRES:
+// BlockSignals().
+void WaitForStop();
+
 // Runs Envoy and reacts to signals, all on the calling thread. SIGTERM and SIGINT stop, SIGUSR1 goes to
 // Envoy, which reopens its log files, SIGHUP does nothing.
 class Supervisor {

@@ -2,12 +2,11 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <string>
 #include <utility>
 
-#include "agent/bootstrap/proxy_config.h"
 #include "agent/module_sources.h"
+#include "agent/variable_values.h"
 #include "base/go_bool.h"
 #include "base/strings.h"
 
@@ -16,32 +15,9 @@ namespace {
 
 using absl::InvalidArgumentError;
 
-std::string Value(const Environment& environment, std::string_view name, std::string_view fallback = "") {
-  auto it = environment.find(name);
-  return it == environment.end() || it->second.empty() ? std::string(fallback) : it->second;
-}
-
 std::string HostName() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
-}
-
-absl::Status ParseInt(std::string_view name, std::string_view text, int* out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
-  if (error == std::errc() && end == text.data() + text.size()) return absl::OkStatus();
-  return InvalidArgumentError(StrCat(name, ": '", text, "' is not a number"));
-}
-
-absl::Status ParseMilliseconds(std::string_view name, std::string_view text, std::chrono::milliseconds* out) {
-  if (const auto parsed = ParseDuration(text)) {
-    *out = *parsed;
-    return absl::OkStatus();
-  }
-  return InvalidArgumentError(StrCat(name, ": '", text, "' is not a duration such as 45s"));
-}
-
-bool IsTrue(const Environment& environment, std::string_view name) {
-  return ParseGoBool(Value(environment, name)).value_or(false);
 }
 
 // Variables with a default, which counts where one cannot be read.
@@ -50,28 +26,28 @@ class Settings {
   Settings(const Environment& environment, Options* options) : environment_(environment), options_(options) {}
 
   void Text(std::string_view name, std::string Options::*member) {
-    if (std::string text = Value(environment_, name); !text.empty()) options_->*member = std::move(text);
+    if (std::string text = ValueOf(environment_, name); !text.empty()) options_->*member = std::move(text);
   }
   void Switch(std::string_view name, bool Options::*member) {
-    const std::string text = Value(environment_, name);
+    const std::string text = ValueOf(environment_, name);
     if (text.empty()) return;
     const auto parsed = ParseGoBool(text);
     if (parsed) options_->*member = *parsed;
     if (!parsed) Remark(StrCat(name, ": '", text, "' is neither true nor false"));
   }
   void Number(std::string_view name, int Options::*member) {
-    const std::string text = Value(environment_, name);
+    const std::string text = ValueOf(environment_, name);
     int number = 0;
     if (text.empty()) return;
-    const absl::Status status = ParseInt(name, text, &number);
+    const absl::Status status = ReadInt(name, text, &number);
     if (status.ok()) options_->*member = number;
     if (!status.ok()) Remark(status.message());
   }
   void Duration(std::string_view name, std::chrono::milliseconds Options::*member) {
-    const std::string text = Value(environment_, name);
+    const std::string text = ValueOf(environment_, name);
     std::chrono::milliseconds duration{};
     if (text.empty()) return;
-    const absl::Status status = ParseMilliseconds(name, text, &duration);
+    const absl::Status status = ReadMilliseconds(name, text, &duration);
     if (status.ok()) options_->*member = duration;
     if (!status.ok()) Remark(status.message());
   }
@@ -84,48 +60,15 @@ class Settings {
   Options* const options_;
 };
 
-absl::Status ParseRatio(std::string_view name, std::string_view text, double* out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
-  if (error == std::errc() && end == text.data() + text.size() && *out >= 0 && *out <= 1)
-    return absl::OkStatus();
-  return InvalidArgumentError(StrCat(name, ": '", text, "' is not between 0 and 1"));
-}
-
-// Istio's variables of certificates.
-absl::Status ReadCertificates(const Environment& environment, Options* options) {
-  options->ca_address = Value(environment, "CA_ADDR");
-  options->server_name = Value(environment, "ISTIOD_SAN");
-  options->roots_file = Value(environment, "XDS_ROOT_CA", options->roots_file);
-  options->token_file = Value(environment, "FAIRLEAD_TOKEN_FILE", options->token_file);
-  options->provided_certificates = Value(environment, "PROV_CERT");
-  options->crl_file = Value(environment, "FAIRLEAD_CRL_FILE", options->crl_file);
-  options->only_mounted = IsTrue(environment, "FILE_MOUNTED_CERTS");
-  options->ask_what_to_trust = IsTrue(environment, "PROXY_CONFIG_XDS_AGENT");
-  options->trust_domain = Value(environment, "TRUST_DOMAIN", options->trust_domain);
-  options->service_account = Value(environment, "SERVICE_ACCOUNT", options->service_account);
-  options->ecdsa = Value(environment, "ECC_SIGNATURE_ALGORITHM") == "ECDSA";
-  absl::Status status;
-  if (const std::string text = Value(environment, "SECRET_TTL"); !text.empty())
-    status = ParseMilliseconds("SECRET_TTL", text, &options->secret_lifetime);
-  if (const std::string text = Value(environment, "SECRET_GRACE_PERIOD_RATIO"); status.ok() && !text.empty())
-    status = ParseRatio("SECRET_GRACE_PERIOD_RATIO", text, &options->grace_ratio);
-  if (const std::string text = Value(environment, "SECRET_GRACE_PERIOD_RATIO_JITTER");
-      status.ok() && !text.empty())
-    status = ParseRatio("SECRET_GRACE_PERIOD_RATIO_JITTER", text, &options->grace_jitter);
-  if (const std::string text = Value(environment, "WORKLOAD_RSA_KEY_SIZE"); status.ok() && !text.empty())
-    status = ParseInt("WORKLOAD_RSA_KEY_SIZE", text, &options->rsa_bits);
-  return status;
-}
-
 absl::Status ReadLimits(const Environment& environment, wasm::ModuleCache::Options* modules) {
   absl::Status status;
   const auto duration = [&](std::string_view name, std::chrono::milliseconds* out) {
-    const std::string text = Value(environment, name);
-    if (status.ok() && !text.empty()) status = ParseMilliseconds(name, text, out);
+    const std::string text = ValueOf(environment, name);
+    if (status.ok() && !text.empty()) status = ReadMilliseconds(name, text, out);
   };
   const auto number = [&](std::string_view name, int* out) {
-    const std::string text = Value(environment, name);
-    if (status.ok() && !text.empty()) status = ParseInt(name, text, out);
+    const std::string text = ValueOf(environment, name);
+    if (status.ok() && !text.empty()) status = ReadInt(name, text, out);
     if (status.ok() && *out <= 0)
       status = InvalidArgumentError(StrCat(name, ": '", text, "' is not positive"));
   };
@@ -141,24 +84,24 @@ absl::Status ReadLimits(const Environment& environment, wasm::ModuleCache::Optio
 
 // Istio's variables of Wasm modules.
 absl::Status ReadModules(const Environment& environment, Options* options) {
-  if (const std::string text = Value(environment, "ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION");
+  if (const std::string text = ValueOf(environment, "ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION");
       !text.empty()) {
     const auto parsed = ParseGoBool(text);
     if (!parsed)
       return InvalidArgumentError(
           StrCat("ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: '", text, "' is neither true nor false"));
-    options->relay = *parsed;
+    options->fetch_modules = *parsed;
   }
   wasm::DownloadOptions& download = options->modules.download;
-  options->modules.folder = Value(environment, "FAIRLEAD_WASM_DIR", "./var/lib/istio/data");
-  const std::string insecure = Value(environment, "WASM_INSECURE_REGISTRIES");
+  options->modules.folder = ValueOf(environment, "FAIRLEAD_WASM_DIR", "./var/lib/istio/data");
+  const std::string insecure = ValueOf(environment, "WASM_INSECURE_REGISTRIES");
   for (const std::string_view host : Split(insecure, ',')) {
     if (!Trim(host).empty()) download.insecure.emplace(Trim(host));
   }
-  if (const std::string folder = Value(environment, "DOCKER_CONFIG"); !folder.empty())
+  if (const std::string folder = ValueOf(environment, "DOCKER_CONFIG"); !folder.empty())
     download.docker_config = StrCat(folder, "/config.json");
   ModuleSources sources;
-  const std::string ranges = Value(environment, "BLOCKED_CIDRS_IN_WASM_FETCH");
+  const std::string ranges = ValueOf(environment, "BLOCKED_CIDRS_IN_WASM_FETCH");
   for (const std::string_view text : Split(ranges, ',')) {
     if (Trim(text).empty()) continue;
     const auto range = IpPrefix::Parse(Trim(text));
@@ -174,11 +117,20 @@ absl::Status ReadModules(const Environment& environment, Options* options) {
   return ReadLimits(environment, &options->modules);
 }
 
+// A variable without meaning here that somebody has set to something.
+void RemarkIdle(const Environment& environment, Options* options) {
+  for (const AgentVariable& variable : AgentVariables()) {
+    const std::string value = ValueOf(environment, variable.name);
+    if (!variable.meaning.starts_with(kIdleVariable) || value.empty() || value == variable.fallback) continue;
+    options->remarks.push_back(StrCat(variable.name, ": ", variable.meaning));
+  }
+}
+
 }  // namespace
 
 absl::Status ReadVariables(const Environment& environment, Options* options) {
-  options->pod_name = Value(environment, "POD_NAME", HostName());
-  options->pod_namespace = Value(environment, "POD_NAMESPACE", "default");
+  options->pod_name = ValueOf(environment, "POD_NAME", HostName());
+  options->pod_namespace = ValueOf(environment, "POD_NAMESPACE", "default");
   Settings settings(environment, options);
   settings.Text("DNS_PROXY_ADDR", &Options::dns_address);
   settings.Switch("DNS_FORWARD_PARALLEL", &Options::dns_parallel);
@@ -213,6 +165,12 @@ absl::Status ReadVariables(const Environment& environment, Options* options) {
   }
   if (const auto discovery = environment.find("PEER_METADATA_DISCOVERY"); discovery != environment.end())
     options->peer_discovery = ParseGoBool(discovery->second).value_or(false);
+  settings.Switch("DISABLE_ENVOY", &Options::disable_envoy);
+  if (const auto file = environment.find("GRPC_XDS_BOOTSTRAP"); file != environment.end()) {
+    options->grpc_bootstrap = file->second;
+    options->own_grpc_bootstrap = true;
+  }
+  RemarkIdle(environment, options);
   if (options->socket_name.find('/') != std::string::npos)
     return InvalidArgumentError(
         StrCat("WORKLOAD_IDENTITY_SOCKET_FILE: '", options->socket_name, "' is a path, not a file's name"));
@@ -221,7 +179,7 @@ absl::Status ReadVariables(const Environment& environment, Options* options) {
 }
 
 absl::Status ReadSecurityVariables(const Environment& environment, Options* options) {
-  absl::Status status = ReadCertificates(environment, options);
+  absl::Status status = ReadCertificateVariables(environment, options);
   return status.ok() ? ReadModules(environment, options) : status;
 }
 

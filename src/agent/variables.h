@@ -9,8 +9,9 @@
 
 namespace fairlead::agent {
 
-// A variable that pilot-agent or this agent reads. `meaning` begins with "without meaning here: " where
-// nothing is done, with the reason.
+// A variable that pilot-agent or this agent reads. `meaning` begins with kIdleVariable where nothing is done,
+// with the reason; the agent says so where it is set to another value than `fallback`.
+inline constexpr std::string_view kIdleVariable = "without meaning here: ";
 struct AgentVariable {
   std::string_view name;
   std::string_view fallback;  // what counts without it; "": nothing

@@ -21,8 +21,6 @@ namespace {
 LogScope watch_log("cache");
 
 constexpr int kMostLinks = 32;
-// Several changes of a moment are one; folders in which much happens cost no more than ten looks a second.
-constexpr int kTogetherMs = 100;
 constexpr int kSoonMs = 1'000, kSeldomMs = 10'000;
 constexpr int64_t kRecentSeconds = 2;
 
@@ -80,7 +78,10 @@ std::set<std::string> FoldersOf(const std::vector<std::string>& files) {
   return folders;
 }
 
-WatchedFiles::WatchedFiles() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+WatchedFiles::WatchedFiles(std::chrono::milliseconds together)
+    : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      // Folders in which much happens cost no more than a hundred looks a second.
+      together_(std::clamp(together, std::chrono::milliseconds(10), std::chrono::milliseconds(60'000))) {
   if (const absl::Status status = inotify_.Open(); !status.ok())
     watch_log.Warn("files are checked every second: {}", FromAbsl(status.message()));
 }
@@ -102,7 +103,7 @@ void WatchedFiles::Wait(bool soon) {
   std::array<pollfd, 2> waits{{{inotify_.fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   poll(waits.data(), waits.size(), any_ ? at_most : -1);
   uint64_t count = 0;
-  if (waits[0].revents != 0 && waits[1].revents == 0) poll(&waits[1], 1, kTogetherMs);
+  if (waits[0].revents != 0 && waits[1].revents == 0) poll(&waits[1], 1, static_cast<int>(together_.count()));
   if (waits[1].revents != 0) static_cast<void>(!read(wake_.get(), &count, sizeof count));
   if (waits[0].revents != 0) static_cast<void>(inotify_.Read());
 }

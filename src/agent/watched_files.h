@@ -34,7 +34,8 @@ std::set<std::string> FoldersOf(const std::vector<std::string>& files);
 // which another may wake.
 class WatchedFiles {
  public:
-  WatchedFiles();
+  // `together`: several changes of that time are one.
+  explicit WatchedFiles(std::chrono::milliseconds together);
   // From now on these files. Changes between two calls are not missed: the folders stay watched.
   void Watch(const std::vector<std::string>& files);
   // Until something may have changed, a wake, or `soon` is over where that is wanted. Files that the system
@@ -45,6 +46,7 @@ class WatchedFiles {
  private:
   source::Inotify inotify_;
   const http2::File wake_;
+  const std::chrono::milliseconds together_;
   bool complete_ = false;  // every folder is watched
   bool any_ = false;       // files
 };

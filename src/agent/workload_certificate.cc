@@ -1,5 +1,7 @@
 #include "agent/workload_certificate.h"
 
+#include <openssl/pem.h>
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/certificate.h"
+#include "ca/openssl.h"
 #include "ca/signing_request.h"
 
 namespace fairlead::agent {
@@ -19,6 +22,13 @@ LogScope cache_log("cache");
 double Chance(double low, double high) {
   thread_local std::mt19937 random{std::random_device{}()};
   return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+// "RSA PRIVATE KEY", "EC PRIVATE KEY".
+std::string TraditionalKeyPem(const ca::KeyPtr& key) {
+  const ca::OwnedBio out(BIO_new(BIO_s_secmem()));
+  PEM_write_bio_PrivateKey_traditional(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  return ca::Written(out.get());
 }
 
 }  // namespace
@@ -111,7 +121,9 @@ absl::Status WorkloadCertificate::Take(const std::vector<std::string>& chain, co
   ends_ = ca::NotAfter(leaf);
   const double grace = std::clamp(options_.grace + Chance(-options_.jitter, options_.jitter), 0.0, 1.0);
   renew_at_ = std::max(now + 1, ends_ - static_cast<int64_t>(grace * static_cast<double>(ends_ - now)));
-  current_ = {ca::CertificatePems(*certificates), ca::PrivateKeyPem(key), {}};
+  current_ = {ca::CertificatePems(*certificates),
+              options_.pkcs8 ? ca::PrivateKeyPem(key) : TraditionalKeyPem(key),
+              {}};
   // Roots first: by the time that others show certificates of a new one, it is known.
   store_->Set("ROOTCA", {{}, {}, chain.back()});
   store_->Set("default", current_);

@@ -35,6 +35,7 @@ struct WorkloadCertificateOptions {
   double jitter = 0.01;  // SECRET_GRACE_PERIOD_RATIO_JITTER: more or less of that, by chance
   ca::KeyType key_type = ca::KeyType::kRsa;
   int rsa_bits = 2048;  // WORKLOAD_RSA_KEY_SIZE
+  bool pkcs8 = true;    // PKCS8_KEY: the form of the key; else that of its algorithm (PKCS #1, SEC 1)
   std::chrono::milliseconds first_retry{200}, last_retry{30'000};
   ca::UnixClock now = ca::UnixNow;
 };

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "agent/relay_tap.h"
+#include "agent/proofs.h"
 #include "agent/secret_store.h"
 #include "agent/upstream.h"
 #include "server/grpc_server.h"
@@ -15,23 +16,28 @@
 
 namespace fairlead::agent {
 
-// Stands between the proxy of this agent and the control plane. The proxy's ADS streams, state of the world
-// and delta, come over a unix socket for the agent's user alone. Each goes on to the control plane as a
-// stream of its own. Messages pass as unchanged bytes, except for extension configurations: their Wasm
-// modules are fetched first and become files (wasm::RewriteExtension). While that goes on other messages
-// pass; a configuration that cannot be read is refused in the proxy's stead. A stream that ends at one end
-// ends at the other.
+// Stands between the proxies of this agent and the control plane: Envoy, gRPC applications, tools. Their ADS
+// streams, state of the world and delta, come over a unix socket. Each goes on to
+// the control plane as a stream of its own, and to another one where that ends; the proxy notices nothing of
+// it. Messages pass as unchanged bytes, except for extension configurations: their Wasm modules are fetched
+// first and become files (wasm::RewriteExtension). While that goes on other messages pass; a configuration
+// that cannot be read is refused in the proxy's stead.
 class XdsRelay {
  public:
   struct Options {
     std::string socket;
+    bool for_all = false;  // users of the machine, not the agent's alone
     UpstreamOptions upstream;
+    bool own_certificate = true;        // the store has one, or will; else files prove the identity
+    ControlPlaneOptions control_plane;  // those files, the cluster, and roots besides the store's
+    bool with_token = false;            // besides the certificate
+    bool fetch_modules = true;          // else extension configurations pass, too
     wasm::ModuleCache::Options modules;
     size_t fetches_at_a_time = 4;
     std::vector<RelayTap> taps = {};  // types that the agent asks for, too, and keeps for itself
   };
   // `store` has the certificate to show and the roots to believe, "default" and "ROOTCA"; streams wait for
-  // both where it goes over TLS. It must outlive the relay.
+  // both where it goes over TLS with the agent's own certificate. It must outlive the relay.
   XdsRelay(Options options, SecretStore* store);
   ~XdsRelay();  // as Stop()
   // Makes the socket's folder; Unavailable where it cannot listen.
@@ -39,6 +45,8 @@ class XdsRelay {
   void Stop();
   // Why the control plane does not answer; "" where it does, or was not asked yet. Thread-safe.
   std::string Difficulty() const;
+  // Tells control planes whether the workload is healthy, those to come as well; `why` not. Thread-safe.
+  void ReportHealth(const absl::Status& why);
 
  private:
   class Streams;

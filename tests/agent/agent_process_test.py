@@ -207,6 +207,32 @@ class AgentTest(unittest.TestCase):
         agent.wait()
         wait_until("Envoy has ended", lambda: probe(ADMIN, "/init_dump")[0] == 0)
 
+    def test_a_killed_envoy_is_back_at_once(self):
+        self.start()
+        first = self.wait_runs()
+        began = time.monotonic()
+        os.kill(first, signal.SIGKILL)
+        wait_until("the next one runs", lambda: self.said().count("Envoy runs as process") == 2)
+        self.assertLess(time.monotonic() - began, 1, "some 50 ms on a machine that is not busy")
+
+    # Without Envoy
+
+    def test_an_application_without_envoy(self):
+        bootstrap = self.work / "grpc" / "bootstrap.json"
+        agent = self.start(environment={"DISABLE_ENVOY": "true", "GRPC_XDS_BOOTSTRAP": str(bootstrap)})
+        wait_until("it says ready", lambda: probe(STATUS) == (200, "ready\n"))
+        self.assertIn(f"unix://{self.work}/proxy/XDS", bootstrap.read_text())
+        self.assertEqual(bootstrap.stat().st_mode & 0o777, 0o644)
+        self.assertEqual((self.work / "proxy/XDS").stat().st_mode & 0o777, 0o666, "an application has a user of its own")
+        self.assertFalse((self.envoy / "pid").exists())
+        self.assertEqual(self.post("/drain"), "OK")
+        self.assertEqual(self.post("/quitquitquit"), "OK")
+        self.assertEqual(agent.wait(10), 0)
+
+    def test_what_is_not_acted_on_is_said(self):
+        self.start(environment={"DISABLE_ENVOY": "true", "XDS_AUTH_PROVIDER": "gcp"})
+        self.wait_said("warning: XDS_AUTH_PROVIDER: without meaning here: ")
+
     # Probes
 
     def test_probes(self):

@@ -1,6 +1,13 @@
 #include "agent/bootstrap/grpc_bootstrap.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <vector>
+
 #include "agent/bootstrap/node.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "base/strings.h"
 
 namespace fairlead::agent {
@@ -31,16 +38,48 @@ json CertificateProviders(const std::string& folder) {
 }  // namespace
 
 json BuildGrpcBootstrap(const Options& options) {
-  json bootstrap = {{"xds_servers", json::array({{{"server_uri", options.discovery_address},
+  const std::string server = options.relay_socket.empty()
+                                 ? options.discovery_address
+                                 : StrCat("unix://", AbsolutePath(options.relay_socket));
+  json bootstrap = {{"xds_servers", json::array({{{"server_uri", server},
                                                   {"channel_creds", json::array({{{"type", "insecure"}}})},
                                                   // Libraries before 1.53 speak v2 otherwise.
                                                   {"server_features", json::array({"xds_v3"})}}})},
                     {"node", GrpcNode(options)},
                     {"server_listener_resource_name_template", "xds.istio.io/grpc/lds/inbound/%s"}};
   if (!options.certificate_folder.empty()) {
-    bootstrap["certificate_providers"] = CertificateProviders(options.certificate_folder);
+    bootstrap["certificate_providers"] = CertificateProviders(AbsolutePath(options.certificate_folder));
   }
   return bootstrap;
+}
+
+bool WantsGrpcBootstrap(const Options& options) {
+  if (options.grpc_bootstrap.empty()) return false;
+  if (options.disable_envoy || options.own_grpc_bootstrap) return true;
+  return IsFolder(options.grpc_bootstrap.substr(0, options.grpc_bootstrap.rfind('/')));
+}
+
+absl::Status WriteGrpcBootstrap(const Options& options) {
+  const std::string& file = options.grpc_bootstrap;
+  if (const size_t slash = file.rfind('/'); slash != std::string::npos && slash > 0) {
+    if (absl::Status status = CreateFolders(file.substr(0, slash)); !status.ok()) return status;
+  }
+  absl::Status status = WriteFileAtomically(file, JsonText(BuildGrpcBootstrap(options), 2) + "\n");
+  // It names files of keys, and has none; the umask may be a service's own.
+  if (status.ok()) chmod(file.c_str(), 0644);
+  return status;
+}
+
+absl::Status CheckGrpcFiles(const Options& options) {
+  std::vector<std::string> files = {options.grpc_bootstrap};
+  if (!options.certificate_folder.empty()) {
+    for (const char* name : {"cert-chain.pem", "key.pem", "root-cert.pem"})
+      files.push_back(StrCat(options.certificate_folder, "/", name));
+  }
+  for (const std::string& file : files) {
+    if (access(file.c_str(), F_OK) != 0) return absl::UnavailableError(StrCat(file, " is not there yet"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace fairlead::agent

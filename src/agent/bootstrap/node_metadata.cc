@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-// The Istio whose proxies Envoy stands in for.
 constexpr char kIstioVersion[] = "1.32.0";
 constexpr std::string_view kPrefix = "ISTIO_META_", kJsonPrefix = "ISTIO_METAJSON_";
 constexpr char kLocalityLabel[] = "istio-locality", kTopologyLabel[] = "topology.istio.io/locality";
@@ -231,6 +230,8 @@ void FillFacts(const Environment& environment, const Platform& platform, Options
 }
 
 }  // namespace
+
+std::string_view SupportedIstioVersion() { return kIstioVersion; }
 
 absl::Status FillNodeMetadata(const Environment& environment,
                               const std::optional<std::map<std::string, std::string>>& labels,

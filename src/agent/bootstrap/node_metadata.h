@@ -12,6 +12,9 @@
 
 namespace fairlead::agent {
 
+// The Istio whose agent and proxies these stand in for.
+std::string_view SupportedIstioVersion();
+
 // Fills Options::metadata and Options::locality, as pilot-agent does: ISTIO_META_* of the ProxyConfig's
 // proxyMetadata and of the environment, the members of ISTIO_METAJSON_*, and the facts of the workload,
 // which count more. `labels`: of the pod's file, none where there is no such file. What cannot be read

@@ -18,6 +18,19 @@ LogScope pages_log("status");
 
 // The application's address, and an own one that redirection to Envoy leaves alone.
 ProbeWay WayTo(const Options& options) {
+bool IsFromHere(const HttpRequest& request) {
+  constexpr std::string_view kMapped = "::ffff:";
+  std::string_view peer = request.peer;
+  if (peer.starts_with(kMapped)) peer.remove_prefix(kMapped.size());
+  const auto address = IpAddress::Parse(peer);
+  return address && address->is_loopback();
+}
+
+HttpResponse Forbidden() { return {.status = 403, .body = "Only requests from localhost are allowed\n"}; }
+
+}  // namespace
+
+ProbeWay WayToApplication(const Options& options) {
   ProbeWay way;
   way.status_port = options.status_port;
   const bool known = IsIpAddress(options.instance_ip);
@@ -27,8 +40,6 @@ ProbeWay WayTo(const Options& options) {
   if (known && CanBind(own)) way.local_address = own;
   return way;
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<StatusPages>> StatusPages::Make(const Options& options, Lifecycle lifecycle,
                                                                Scrape scrape) {
@@ -52,7 +63,7 @@ StatusPages::StatusPages(const Options& options, Lifecycle lifecycle, std::map<s
       metrics_(std::move(metrics)),
       metrics_for_localhost_(options.metrics_for_localhost),
       lifecycle_(std::move(lifecycle)) {
-  if (!probes_.empty()) way_ = WayTo(options);
+  if (!probes_.empty()) way_ = WayToApplication(options);
 }
 
 void StatusPages::AddTo(server::HttpServer* server, const std::shared_ptr<StatusPages>& pages) {

@@ -15,6 +15,9 @@
 
 namespace fairlead::agent {
 
+// The application's address, and an own one that redirection to Envoy leaves alone.
+ProbeWay WayToApplication(const Options& options);
+
 // The pages of the agent's port besides its own readiness: the application's probes (/app-health,
 // /app-lifecycle), metrics (/stats/prometheus, /metrics), and from this machine alone POST /quitquitquit and
 // /drain. Thread-safe.
