@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "agent/run.h"
+#include "app/agent_version.h"
 #include "app/proxy_calls.h"
 #include "redirect/run.h"
 
@@ -20,6 +21,7 @@ constexpr AgentCommand kAgentCommands[] = {
     {"iptables", redirect::RunIptables},
     {"istio-iptables", redirect::RunIptables},
     {"request", RunRequest},
+    {"version", RunAgentVersion},
     {"wait", RunWait},
 };
 

@@ -3,6 +3,7 @@
 
   agent_reference_test.py FAIRLEAD
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -42,6 +43,17 @@ class ReferenceTest(unittest.TestCase):
     def test_variables(self):
         self.assertGreater(len(helped("environment")), 60)
         self.assertEqual(documented("Variables"), helped("environment"))
+
+    def test_version_in_the_forms_of_istios_agent(self):
+        def said(*words):
+            return subprocess.run([FAIRLEAD, "agent", "version", *words], capture_output=True, text=True, check=True).stdout.strip()
+        self.assertRegex(said(), r'^client version: version\.BuildInfo\{Version:"1\.\d+\.\d+", GitRevision:"fairlead-[^"]+", '
+                                 r'GolangVersion:"none", BuildStatus:"Clean", GitTag:"fairlead-[^"]+"\}$')
+        version = json.loads(said("-o", "json"))["clientVersion"]["version"]
+        self.assertEqual(said("--short"), f"client version: {version}")
+        self.assertIn(f"  version: {version}\n", said("-oyaml"))
+        wrong = subprocess.run([FAIRLEAD, "agent", "version", "-o", "xml"], capture_output=True, text=True)
+        self.assertEqual((wrong.returncode, wrong.stderr), (2, "fairlead agent version: --output must be 'yaml' or 'json'\n"))
 
 
 if __name__ == "__main__":
