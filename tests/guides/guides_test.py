@@ -175,6 +175,9 @@ class GuidesTest(unittest.TestCase):
     def test_two_replicas(self):
         self.follow("two-replicas.md", one="10.90.0.1", two="10.90.0.2", client="10.90.0.3")
 
+    def test_a_virtual_machine(self):
+        self.follow("virtual-machine.md", hub="10.90.0.1", vm="10.90.0.2")
+
     def test_coming_from_istiod(self):
         self.follow("coming-from-istiod.md", hub="10.90.0.1")
 

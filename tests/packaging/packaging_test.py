@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,16 +69,19 @@ class PackagingTest(unittest.TestCase):
     def unit(self, name):
         return self.root / f"usr/lib/systemd/system/{name}.service"
 
-    def start_of(self, name, **settings):
-        """Words and environment that the unit starts with, by systemd's rules, where /etc/default says `settings`."""
+    def start_of(self, name, machine="", **settings):
+        """Words and environment that the unit starts with, by systemd's rules, where /etc/default says `settings` and
+        cluster.env is the text `machine`."""
         environment, command = {}, ""
         for line in self.unit(name).read_text().splitlines():
             key, _, value = line.partition("=")
             if key == "Environment":
                 environment[value.partition("=")[0]] = value.partition("=")[2]
             if key == "EnvironmentFile":
-                self.assertEqual(value, f"-/etc/default/{name}")
-                environment |= settings  # a later setting of a variable replaces an earlier one
+                self.assertIn(value, (f"-/etc/default/{name}", "-/etc/fairlead/agent/cluster.env"))
+                # A later setting of a variable replaces an earlier one.
+                environment |= settings if value.startswith("-/etc/default/") else dict(
+                    shlex.split(line)[0].split("=", 1) for line in machine.splitlines())
             if key == "ExecStart":
                 command = value
         words = []
@@ -161,6 +165,23 @@ class PackagingTest(unittest.TestCase):
         text = self.unit("fairlead-agent").read_text()
         self.assertIn("User=istio-proxy\n", text)
         self.assertIn("istio-proxy:x:1337:1337:", (self.root / "etc/passwd").read_text())
+
+    def test_the_agents_unit_takes_the_files_of_a_virtual_machine(self):
+        """As `istioctl x workload entry configure` writes them."""
+        machine = ("ISTIO_METAJSON_LABELS='{\"app\":\"web\"}'\nISTIO_META_AUTO_REGISTER_GROUP=web\nISTIO_META_WORKLOAD_NAME=web\n"
+                   "POD_NAMESPACE=shop\nSERVICE_ACCOUNT=web\nTRUST_DOMAIN=cluster.local\nISTIO_META_MESH_ID=''\n")
+        words, environment = self.start_of("fairlead-agent", machine, SERVICE_ACCOUNT="other")
+        at = words.index("--meshConfig") + 1
+        self.assertEqual(words[at], "/etc/fairlead/agent/mesh.yaml")
+        words[at] = pathlib.Path(self.folder.name) / "mesh.yaml"
+        words[at].write_text("defaultConfig:\n  discoveryAddress: istiod-canary.istio-system.svc:15012\n"
+                             "  readinessProbe: {httpGet: {port: 8000}}\n")
+        bootstrap = json.loads(run(self.root / "usr/bin/fairlead", "agent", "bootstrap", *words[2:], env=os.environ | environment))
+        metadata = bootstrap["node"]["metadata"]
+        self.assertEqual([metadata[key] for key in ("AUTO_REGISTER_GROUP", "WORKLOAD_NAME", "NAMESPACE", "SERVICE_ACCOUNT")],
+                         ["web", "web", "shop", "other"])
+        self.assertEqual(metadata["LABELS"], {"app": "web"})
+        self.assertEqual(metadata["PROXY_CONFIG"]["discoveryAddress"], "istiod-canary.istio-system.svc:15012")
 
     def test_an_earlier_units_keys_are_found(self):
         self.assertEqual((self.root / "var/lib/fairlead/ca/ca-key.pem").read_text(), "an old key")
