@@ -107,18 +107,24 @@ bool Supervisor::Ended(pid_t child) {
 }
 
 bool Supervisor::WaitForEnd(pid_t child) {
-  constexpr milliseconds kLook{500};
+  // Configuration goes on to come for a while, and comes now and then.
+  constexpr milliseconds kLook{500}, kSettle{10'000}, kRest{600'000};
   const Clock::time_point start = Clock::now();
   Clock::time_point next = start;
   Readiness readiness([this](const std::string& path) { return admin_.Get(path); },
                       options_.discovery_address, reasons_);
+  milliseconds rest = kSettle;
   while (!Ended(child)) {
-    const int got = NextSignal(readiness.ready() ? std::nullopt : std::optional(kLook));
+    const int got = NextSignal(readiness.ready() ? rest : kLook);
     if (got == SIGTERM || got == SIGINT) return false;
-    if (readiness.ready() || Clock::now() < next) continue;
-    next = Clock::now() + kLook;
-    if (const std::string text = readiness.Look(Since(start)); !text.empty()) Say(text);
-    if (readiness.ready()) ReleaseStartPages();
+    if (Clock::now() < next) continue;
+    if (readiness.ready()) {
+      ReleaseStartPages();
+      rest = kRest;
+    } else if (const std::string text = readiness.Look(Since(start)); !text.empty()) {
+      Say(text);
+    }
+    next = Clock::now() + (readiness.ready() ? rest : kLook);
   }
   return true;
 }
