@@ -233,6 +233,24 @@ class AgentTest(unittest.TestCase):
         self.start(environment={"DISABLE_ENVOY": "true", "XDS_AUTH_PROVIDER": "gcp"})
         self.wait_said("warning: XDS_AUTH_PROVIDER: without meaning here: ")
 
+    def test_the_environment_of_an_injected_pod(self):
+        """Names and forms of Istio's template for sidecars; the API server fills in the downward fields."""
+        self.start("--domain", "shop.svc.cluster.local", "--proxyLogLevel=warning", "--proxyComponentLogLevel=misc:error",
+                   "--log_output_level=default:info", environment={
+                       "PILOT_CERT_PROVIDER": "istiod", "CA_ADDR": "localhost:15012", "POD_NAME": "web-1", "POD_NAMESPACE": "shop",
+                       "INSTANCE_IP": "127.0.0.1", "SERVICE_ACCOUNT": "web", "HOST_IP": "10.0.0.7", "ISTIO_CPU_LIMIT": "2",
+                       "PROXY_CONFIG": '{"discoveryAddress":"localhost:15012"}\n', "GOMEMLIMIT": "1073741824", "GOMAXPROCS": "2",
+                       "ISTIO_META_POD_PORTS": '[\n    {"name":"http","containerPort":8080,"protocol":"TCP"}\n]',
+                       "ISTIO_META_APP_CONTAINERS": "web", "ISTIO_META_CLUSTER_ID": "Kubernetes", "ISTIO_META_NODE_NAME": "node-1",
+                       "ISTIO_META_INTERCEPTION_MODE": "REDIRECT", "ISTIO_META_WORKLOAD_NAME": "web", "TRUST_DOMAIN": "cluster.local",
+                       "ISTIO_META_OWNER": "kubernetes://apis/apps/v1/namespaces/shop/deployments/web", "ISTIO_META_MESH_ID": "cluster.local",
+                       "ISTIO_PROMETHEUS_ANNOTATIONS": '{"scrape":"true","path":"","port":"9102"}',
+                       "ISTIO_KUBE_APP_PROBERS": '{"/app-health/web/readyz":{"httpGet":{"path":"/ready","port":8080,"scheme":"HTTP"},'
+                                                 '"timeoutSeconds":1}}'})
+        self.wait_runs()
+        self.assertNotIn("warning: ", self.said())
+        self.wait_said("no root that vouches for the control plane: ")  # it waits for what may be mounted later
+
     # Probes
 
     def test_probes(self):
