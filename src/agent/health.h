@@ -42,8 +42,8 @@ class Health {
   const Readiness::Get get_;
   const std::string discovery_;
   const Readiness::Reasons reasons_;
-  std::function<absl::Status()> condition_;  // empty: none
   const std::function<absl::Status()> check_;  // empty: Envoy is asked
+  std::function<absl::Status()> condition_;    // empty: none
   std::atomic<Phase> phase_{kDoesNotRun};
   std::unique_ptr<server::HttpServer> server_;  // null: none
   std::mutex mutex_;

@@ -91,7 +91,6 @@ struct Options {
   bool dns_parallel = false;                     // DNS_FORWARD_PARALLEL
   std::chrono::milliseconds dns_timeout{5'000};  // DNS_FORWARD_TIMEOUT
 
-  // gRPC libraries: the folder of key.pem, cert-chain.pem and root-cert.pem (OUTPUT_CERTS); "": no TLS.
   // gRPC libraries.
   bool disable_envoy = false;                                            // DISABLE_ENVOY
   std::string grpc_bootstrap = "./etc/istio/proxy/grpc-bootstrap.json";  // GRPC_XDS_BOOTSTRAP; "": none

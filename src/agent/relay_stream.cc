@@ -57,16 +57,12 @@ struct RelayStream::Answer {
   discovery::DeltaDiscoveryResponse delta;
 };
 
-RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
-                         wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps)
 RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Surroundings surroundings,
                          wasm::Rewriter* rewriter)
     : stream_(std::move(stream)),
       delta_(delta),
       surroundings_(std::move(surroundings)),
       rewriter_(rewriter),
-      progress_(std::move(progress)),
-      taps_(std::move(taps)) {}
       subscriptions_(delta),
       retry_(kFirstRetry) {}
 
@@ -77,12 +73,11 @@ void RelayStream::Open() {
   if (!call.ok()) return Retry(call.status());
   if (*call == nullptr) return;
   call_ = *std::move(call);
-  if (call_ != nullptr && !first_.empty()) SendOn(std::exchange(first_, {}));
   ++control_plane_;
   opened_ = Clock::now();
-  said_health_ = false;
+  said_health_ = tapped_ = false;
   for (const std::string& request : subscriptions_.Restore()) call_->Send(request);
-  SendHealth();
+  SendOwn();
 }
 
 // The wait grows, and is by chance: the agents of a control plane that ends must not come back together.
@@ -102,15 +97,34 @@ void RelayStream::Retry(const absl::Status& why) {
 void RelayStream::OnHealth() {
   std::lock_guard lock(mutex_);
   said_health_ = false;
-  SendHealth();
+  SendOwn();
 }
 
-// Source: pilot-agent, which waits for the proxy's request for listeners.
-void RelayStream::SendHealth() {
-  if (said_health_ || call_ == nullptr || !subscriptions_.AsksFor(kListenerType)) return;
-  const std::string health = surroundings_.health(delta_);
-  said_health_ = true;
-  if (!health.empty()) call_->Send(health);
+// The agent's own requests follow the proxy's request for listeners, as in pilot-agent.
+void RelayStream::SendOwn() {
+  if (call_ == nullptr || !subscriptions_.AsksFor(kListenerType)) return;
+  if (!std::exchange(tapped_, true)) {
+    for (const RelayTap& tap : surroundings_.taps) call_->Send(TapRequest(tap, delta_));
+  }
+  if (std::exchange(said_health_, true)) return;
+  if (const std::string health = surroundings_.health(delta_); !health.empty()) call_->Send(health);
+}
+
+const RelayTap* RelayStream::TapOf(std::string_view response) const {
+  const std::string_view type = FieldOf(response, kTypeOfResponse);
+  const auto& taps = surroundings_.taps;
+  const auto tap =
+      std::find_if(taps.begin(), taps.end(), [&](const RelayTap& one) { return one.type == type; });
+  return tap == taps.end() ? nullptr : &*tap;
+}
+
+// The tap works without the lock.
+void RelayStream::OnTapped(size_t control_plane, const RelayTap& tap, std::string_view response) {
+  const std::string reply = TakeTapped(tap, delta_, response);
+  std::lock_guard lock(mutex_);
+  if (call_ == nullptr || control_plane != control_plane_) return;
+  call_->Done(response.size());
+  call_->Send(reply);
 }
 
 void RelayStream::ReadOn() {
@@ -122,10 +136,6 @@ void RelayStream::OnMessage(std::string_view bytes) {
   reading_ = false;
   if (over_) return;
   LookAt(bytes);
-  if (call_ == nullptr) {
-    first_ = bytes;
-  } else {
-    SendOn(bytes);
   const auto request = subscriptions_.OnRequest(bytes);
   if (!request.ok()) {
     over_ = true;
@@ -135,25 +145,9 @@ void RelayStream::OnMessage(std::string_view bytes) {
   // Without a control plane the subscriptions are what is kept of it.
   if (call_ == nullptr || request->empty()) return ReadOn();
   call_->Send(*request);
-  SendHealth();
+  SendOwn();
 }
 
-// The agent's own subscriptions follow the proxy's request for listeners, as in pilot-agent.
-void RelayStream::SendOn(std::string_view request) {
-  call_->Send(request);
-  if (tapped_ || FieldOf(request, delta_ ? kTypeOfDeltaRequest : kTypeOfRequest) != kListenerType) return;
-  tapped_ = true;
-  for (const RelayTap& tap : taps_) call_->Send(TapRequest(tap, delta_));
-}
-
-const RelayTap* RelayStream::TapOf(std::string_view response) const {
-  const std::string_view type = FieldOf(response, kTypeOfResponse);
-  const auto tap =
-      std::find_if(taps_.begin(), taps_.end(), [&](const RelayTap& one) { return one.type == type; });
-  return tap == taps_.end() ? nullptr : &*tap;
-}
-
-void RelayStream::OnTaken() {
 void RelayStream::OnTaken(size_t control_plane) {
   std::lock_guard lock(mutex_);
   // Nothing is read where what was taken is a request of ours.
@@ -189,17 +183,9 @@ void RelayStream::NoteExtensions(std::string_view request) {
       kWasmFilter);
 }
 
-void RelayStream::OnReply(std::string message) {
-  progress_(absl::OkStatus());
-  if (const RelayTap* tap = TapOf(message)) {
-    const std::string reply = TakeTapped(*tap, delta_, message);
-    std::lock_guard lock(mutex_);
-    if (call_ == nullptr) return;
-    call_->Done(message.size());
-    return call_->Send(reply);
-  }
 void RelayStream::OnReply(size_t control_plane, std::string message) {
   surroundings_.progress(absl::OkStatus());
+  if (const RelayTap* tap = TapOf(message)) return OnTapped(control_plane, *tap, message);
   std::lock_guard lock(mutex_);
   if (over_ || control_plane != control_plane_) return;
   last_end_.clear();

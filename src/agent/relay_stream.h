@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/relay_tap.h"
 #include "agent/proxy_subscriptions.h"
+#include "agent/relay_tap.h"
 #include "agent/upstream.h"
 #include "base/clock.h"
 #include "server/grpc_server.h"
@@ -35,13 +35,9 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
     std::function<void(const absl::Status&)> progress;
     // A request about the workload's health, which is no subscription; "": none.
     std::function<std::string(bool delta)> health;
+    std::vector<RelayTap> taps;  // types that the agent asks for, too, and keeps for itself
   };
 
-  // OK with each answer of the control plane, else how its stream ended; must not block.
-  using Progress = std::function<void(const absl::Status&)>;
-
-  RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Opener opener,
-              wasm::Rewriter* rewriter, Progress progress, std::vector<RelayTap> taps = {});
   // `rewriter` makes files of extension configurations' modules; null: they pass as they are.
   RelayStream(std::shared_ptr<server::ServerStream> stream, bool delta, Surroundings surroundings,
               wasm::Rewriter* rewriter);
@@ -62,21 +58,18 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   };
   struct Answer;  // one for extension configurations, while it is rewritten
 
-  void OnReply(std::string message);
-  const RelayTap* TapOf(std::string_view response) const;
-  void OnTaken();
-  void OnEnd(const absl::Status& status);
   void OnReply(size_t control_plane, std::string message);
+  const RelayTap* TapOf(std::string_view response) const;
+  void OnTapped(size_t control_plane, const RelayTap& tap, std::string_view response);
   void OnTaken(size_t control_plane);
   void OnEnd(size_t control_plane, const absl::Status& status);
   void OnRewritten(const std::shared_ptr<Answer>& answer, const absl::Status& status);
 
   // REQUIRES, of all: mutex_ held.
   void ReadOn();
-  void SendHealth();
+  void SendOwn();
   void Retry(const absl::Status& why);
   void LookAt(std::string_view request);
-  void SendOn(std::string_view request);
   void NoteExtensions(std::string_view request);
   void Pump();
   void RewriteNext();
@@ -86,8 +79,6 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   const bool delta_;
   const Surroundings surroundings_;
   wasm::Rewriter* const rewriter_;
-  const Progress progress_;
-  const std::vector<RelayTap> taps_;
 
   std::mutex mutex_;
   // All are guarded by mutex_.
@@ -101,8 +92,8 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   std::deque<std::string> to_rewrite_;
   size_t sending_bytes_ = 0, sending_of_ = 0;  // the message on its way, and its control plane
   bool over_ = false, sending_ = false, rewriting_ = false, reading_ = true, said_health_ = false;
+  bool tapped_ = false;  // the taps' types are subscribed to at the present control plane
   bool seen_ = false, lacks_wasm_ = false, said_ = false;
-  bool tapped_ = false;  // the taps' types are subscribed to
 };
 
 }  // namespace fairlead::agent

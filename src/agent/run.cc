@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <tuple>
 
@@ -132,8 +131,15 @@ class Supplies {
       : options_(options), foreign_(HasForeignCertificates(options)), certificates_(options) {}
   absl::Status Start() {
     if (absl::Status status = certificates_.Start(); !status.ok()) return status;
+    if (options_.dns) {
+      auto started = DnsProxy::Start(options_, /*relayed=*/!options_.relay_socket.empty());
+      if (!started.ok()) return started.status();
+      dns_ = *std::move(started);
+    }
     if (!options_.relay_socket.empty()) {
-      relay_.emplace(RelayOptions(options_, foreign_), certificates_.store());
+      XdsRelay::Options relay = RelayOptions(options_, foreign_);
+      if (dns_ != nullptr) relay.taps.push_back(dns_->Tap());
+      relay_.emplace(std::move(relay), certificates_.store());
       if (absl::Status status = relay_->Start(); !status.ok()) return status;
     }
     return WantsGrpcBootstrap(options_) ? WriteGrpcBootstrap(options_) : absl::OkStatus();
@@ -158,11 +164,13 @@ class Supplies {
     return absl::OkStatus();
   }
   void StopProbing() { health_.reset(); }
+  const DnsProxy* dns() const { return dns_.get(); }  // null: none
 
  private:
   const Options& options_;
   const bool foreign_;
   Certificates certificates_;
+  std::unique_ptr<DnsProxy> dns_;  // null: none; outlives the relay
   std::optional<XdsRelay> relay_;
   std::optional<WorkloadHealth> health_;  // stops before the relay does
 };
@@ -170,13 +178,18 @@ class Supplies {
 // An application that speaks xDS itself, and what it needs, until a stop is asked for.
 int RunWithoutEnvoy(const Options& options) {
   Supplies supplies(options);
-  Health health([&options] { return CheckGrpcFiles(options); });
+  Health health([&options, &supplies] {
+    const absl::Status files = CheckGrpcFiles(options);
+    return files.ok() && supplies.dns() != nullptr ? supplies.dns()->Check() : files;
+  });
   if (const absl::Status status = supplies.Start(); !status.ok()) return Failed(status);
   const auto pages =
       StatusPages::Make(options, {[] { kill(getpid(), SIGTERM); }, [] { return absl::OkStatus(); }});
   if (!pages.ok()) return Failed(pages.status());
-  health.Serve(options.status_port,
-               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
+  health.Serve(options.status_port, [&](server::HttpServer* server) {
+    StatusPages::AddTo(server, *pages);
+    if (supplies.dns() != nullptr) supplies.dns()->AddTo(server);
+  });
   if (const absl::Status status = supplies.ProbeWorkload({}); !status.ok()) return Failed(status);
   Say(StrCat("there is no Envoy: applications are started with ", options.grpc_bootstrap));
   WaitForStop();
@@ -190,48 +203,21 @@ int RunProxy(const Options& options) {
   if (!file.ok()) return Failed(file.status());
   EnvoyOutput output(STDOUT_FILENO, STDERR_FILENO);
   if (const absl::Status status = output.Start(); !status.ok()) return Failed(status);
-  Certificates certificates(options);
-  std::unique_ptr<DnsProxy> dns;  // null: none; outlives the relay
-  std::optional<XdsRelay> relay;
-  const Readiness::Reasons reasons = [&certificates, &relay] {
-    std::vector<std::string> all = certificates.Difficulties();
-    // Without certificates there is no stream to it either.
-    const std::string why = relay && all.empty() ? relay->Difficulty() : "";
-    if (!why.empty()) all.push_back(why);
-    return all;
-  };
-  const Admin admin(options.admin_port, AllIpv6(options.addresses));
-  Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
-                reasons);
-  if (const absl::Status status = certificates.Start(); !status.ok()) return Failed(status);
-  if (options.dns) {
-    auto started = DnsProxy::Start(options, /*relayed=*/!options.relay_socket.empty());
-    if (!started.ok()) return Failed(started.status());
-    dns = *std::move(started);
-    health.Require([&dns] { return dns->Check(); });
-  }
-  if (!options.relay_socket.empty()) {
-    XdsRelay::Options relay_options = RelayOptions(options);
-    if (dns != nullptr) relay_options.taps.push_back(dns->Tap());
-    relay.emplace(std::move(relay_options), certificates.store());
-    if (const absl::Status status = relay->Start(); !status.ok()) return Failed(status);
-  }
   Supplies supplies(options);
   const Readiness::Reasons reasons = [&supplies] { return supplies.Difficulties(); };
   const Admin admin(options.admin_port, AllIpv6(options.addresses));
   Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
                 reasons);
   if (const absl::Status status = supplies.Start(); !status.ok()) return Failed(status);
+  if (supplies.dns() != nullptr) health.Require([&supplies] { return supplies.dns()->Check(); });
   Supervisor supervisor(options, output, &health, reasons);
   const auto pages = StatusPages::Make(
       options, {[&supervisor] { supervisor.Quit(); }, [&supervisor] { return supervisor.Drain(); }});
   if (!pages.ok()) return Failed(pages.status());
-  health.Serve(options.status_port, [&pages, &dns](server::HttpServer* server) {
+  health.Serve(options.status_port, [&](server::HttpServer* server) {
     StatusPages::AddTo(server, *pages);
-    if (dns != nullptr) dns->AddTo(server);
+    if (supplies.dns() != nullptr) supplies.dns()->AddTo(server);
   });
-  health.Serve(options.status_port,
-               [&pages](server::HttpServer* server) { StatusPages::AddTo(server, *pages); });
   if (const absl::Status status = supplies.ProbeWorkload([&health] { return health.Check(); }); !status.ok())
     return Failed(status);
   const int status =

@@ -41,9 +41,6 @@ std::string HealthRequest(const absl::Status& health) {
 // it.
 class XdsRelay::Streams {
  public:
-  Streams(bool tls, SecretStore* store, Upstream* upstream, wasm::Rewriter* rewriter,
-          std::vector<RelayTap> taps)
-      : tls_(tls), store_(store), upstream_(upstream), rewriter_(rewriter), taps_(std::move(taps)) {}
   Streams(const Options& options, SecretStore* store, Upstream* upstream, wasm::Rewriter* rewriter)
       : options_(options), store_(store), upstream_(upstream), rewriter_(rewriter) {}
 
@@ -57,17 +54,12 @@ class XdsRelay::Streams {
       self->OpenLater(stream, wait);
     };
     surroundings.progress = [self](const absl::Status& status) { self->Note(status); };
+    surroundings.taps = self->options_.taps;
     surroundings.health = [self](bool in_delta) { return self->Health(in_delta); };
     return {path,
             [self, delta, surroundings = std::move(surroundings)](
                 std::shared_ptr<server::ServerStream> stream) -> std::shared_ptr<server::StreamHandler> {
               server::ServerStream& to_read = *stream;
-              auto handler = std::make_shared<RelayStream>(
-                  std::move(stream), delta,
-                  [self, path](std::shared_ptr<UpstreamHandler> control_plane) {
-                    return self->Open(path, std::move(control_plane));
-                  },
-                  self->rewriter_, [self](const absl::Status& status) { self->Note(status); }, self->taps_);
               auto handler =
                   std::make_shared<RelayStream>(std::move(stream), delta, surroundings, self->rewriter_);
               self->open_.Add(handler);
@@ -165,7 +157,6 @@ class XdsRelay::Streams {
   SecretStore* const store_;
   Upstream* const upstream_;
   wasm::Rewriter* const rewriter_;
-  const std::vector<RelayTap> taps_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;                                                  // guarded by mutex_
@@ -181,8 +172,6 @@ XdsRelay::XdsRelay(Options options, SecretStore* store)
       modules_(options_.modules),
       rewriter_(&modules_, options_.fetches_at_a_time),
       upstream_(options_.upstream),
-      streams_(
-          std::make_shared<Streams>(options_.upstream.tls, store, &upstream_, &rewriter_, options_.taps)) {
       streams_(std::make_shared<Streams>(options_, store, &upstream_,
                                          options_.fetch_modules ? &rewriter_ : nullptr)) {
   store->Follow([streams = streams_](const std::string&, const Secret&) { streams->OnChange(); });

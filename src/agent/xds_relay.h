@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/relay_tap.h"
 #include "agent/proofs.h"
+#include "agent/relay_tap.h"
 #include "agent/secret_store.h"
 #include "agent/upstream.h"
 #include "server/grpc_server.h"

@@ -151,8 +151,8 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   // The statuses are those of the default revision; each revision deploys its own Gateways; of everything
   // else there is one.
   const std::string& revision = environment_.revision;
-  const bool of_default = (per_revision && lock != std::string_view(controllers::kDeploymentLock)) ||
-                          revision.empty();
+  const bool of_default =
+      (per_revision && lock != std::string_view(controllers::kDeploymentLock)) || revision.empty();
   options.revision = of_default ? std::string(gateway_api::kRevision) : revision;
   options.per_revision = per_revision;
   options.enabled = environment_.leader_election;

@@ -396,7 +396,6 @@ void DiscoveryServer::Stop() {
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
   registration_.Stop();
-  if (webhooks_ != nullptr) webhooks_->Stop();
   if (webhooks_ != nullptr) {
     webhooks_->Linger(begun + Duration(options_.shutdown_duration) / 2);
     webhooks_->Stop();

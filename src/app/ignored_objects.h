@@ -23,8 +23,8 @@ std::set<config::Kind> IgnoredKinds(std::string_view ignored, std::string_view i
 struct IgnoredObjects {
   std::set<config::Kind> kinds;
   // Where not empty, of Kubernetes' own kinds and the Gateway API's only objects of this namespace exist, and
-  // those without a namespace. Istio's kinds of a folder are read whole. Source: Istio's kclient.ToOpts, which
-  // limits what is watched of an API server, and file.NewController, which knows no such limit.
+  // those without a namespace. Istio's kinds of a folder are read whole. Source: Istio's kclient.ToOpts,
+  // which limits what is watched of an API server, and file.NewController, which knows no such limit.
   std::string only_namespace;
 
   bool empty() const { return kinds.empty() && only_namespace.empty(); }

@@ -54,7 +54,8 @@ TEST_F(Keys, AreThereWhenTheServerIsAndFollowTheirServer) {
   EXPECT_THAT(rotated, Not(HasSubstr("first")));
 }
 
-// Whoever may write a RequestAuthentication may not have the server ask its own pages, by no name or redirect.
+// Whoever may write a RequestAuthentication may not have the server ask its own pages, by no name or
+// redirect.
 TEST_F(Keys, AreNotFetchedFromTheServerItself) {
   const std::string log = folder_ + ".log";
   ASSERT_TRUE(SetLogOutput({.targets = {log}}).ok());

@@ -9,9 +9,9 @@
 
 namespace fairlead::app {
 
-// Opens the folder of --stateDir for this --configDir: a sub-folder for each, so that servers of several do not
-// meet. Sub-folders of folders that have been gone for long are removed (source::RemoveAbandonedStates). Null
-// where there is none to be; an error where a folder that was asked for cannot be made.
+// Opens the folder of --stateDir for this --configDir: a sub-folder for each, so that servers of several do
+// not meet. Sub-folders of folders that have been gone for long are removed (source::RemoveAbandonedStates).
+// Null where there is none to be; an error where a folder that was asked for cannot be made.
 absl::StatusOr<std::unique_ptr<source::LastGood>> OpenState(const DiscoveryOptions& options);
 
 }  // namespace fairlead::app

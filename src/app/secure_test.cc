@@ -232,7 +232,7 @@ TEST_F(SecureTest, AFloodOfRequestsForCertificatesKeepsNobodyOut) {
   const auto stub = istio::v1::auth::IstioCertificateService::NewStub(Channel(*Certificate("shop:flood")));
   istio::v1::auth::IstioCertificateRequest request;
   request.set_csr(*ca::MakeSigningRequest(*ca::MakeKey(ca::KeyType::kEcdsaP256),
-                                            "spiffe://cluster.local/ns/shop/sa/flood"));
+                                          "spiffe://cluster.local/ns/shop/sa/flood"));
   struct Call {
     grpc::ClientContext context;
     grpc::Status status;

@@ -132,7 +132,8 @@ TEST_F(SimulateRepository, TheRouterOfAGatewayIsMadeUp) {
   std::ofstream(folder_ + "/gateway.yaml") << kDeployedGateway;
   const Printed printed = Call({"--proxy", "edge.shop", "--follow", "http://shop.example.com/"});
   EXPECT_THAT(printed.out, HasSubstr(" at the gateway to 198.18."));
-  EXPECT_THAT(printed.out, HasSubstr(StrCat("made up from Gateway shop/edge, ", folder_, "/gateway.yaml:1\n")));
+  EXPECT_THAT(printed.out,
+              HasSubstr(StrCat("made up from Gateway shop/edge, ", folder_, "/gateway.yaml:1\n")));
   EXPECT_THAT(printed.out, HasSubstr("outbound|9080||reviews.shop.svc.cluster.local\n"));
   EXPECT_EQ(printed.status, 0) << printed.error << printed.out;
   const Printed nobody = Call({"--proxy", "edge.shop", "http://other.example.com/"});
@@ -192,7 +193,8 @@ spec: {containers: [{name: a, image: a}]}
 status: {phase: Running, podIP: 10.0.0.9, podIPs: [{ip: 10.0.0.9}]}
 )";
   const Printed printed = Call({"--proxy", "edge.shop", "http://reviews:9080/"});
-  EXPECT_THAT(printed.out, HasSubstr("this is the Pod shop/edge, a sidecar; the Gateway of that name does not"));
+  EXPECT_THAT(printed.out,
+              HasSubstr("this is the Pod shop/edge, a sidecar; the Gateway of that name does not"));
 }
 
 TEST_F(SimulateRepository, WorkloadsAreMadeUpFromTemplates) {

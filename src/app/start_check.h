@@ -29,8 +29,8 @@ absl::Status CheckGivenFiles(const DiscoveryOptions& options);
 absl::Status CheckStart(const StartRules& rules, const std::vector<config::Diagnostic>& diagnostics);
 
 // A sink in front of another one: where what the source has at the start is refused by the rules, the source
-// never counts as synced, and `refuse` is called once, on the source's thread; where it is to be waited for, the
-// source counts as synced once it is mended. What comes later is handed on. `next` must outlive it.
+// never counts as synced, and `refuse` is called once, on the source's thread; where it is to be waited for,
+// the source counts as synced once it is mended. What comes later is handed on. `next` must outlive it.
 class StartCheck : public source::Sink {
  public:
   StartCheck(StartRules rules, source::Sink* next, std::function<void(absl::Status)> refuse)

@@ -72,17 +72,9 @@ std::string ObjectPath(std::string_view collection, std::string_view name, std::
 std::string TargetOf(const ApiRequest& request) {
   if (request.verb == Verb::kGet || request.verb == Verb::kDelete) return request.path;
   const bool force = request.verb == Verb::kApply && request.force;
+  const bool dry_run = request.verb != Verb::kApply && request.dry_run;
   return StrCat(request.path, "?fieldManager=", PercentEncoded(request.manager, "-._~:"),
-                force ? "&force=true" : "");
-  switch (request.verb) {
-    case Verb::kGet:
-    case Verb::kDelete:
-      return request.path;
-    case Verb::kApply:
-      return StrCat(request.path, "?fieldManager=", kManager, request.force ? "&force=true" : "");
-    default:
-      return StrCat(request.path, "?fieldManager=", kManager, request.dry_run ? "&dryRun=All" : "");
-  }
+                force ? "&force=true" : "", dry_run ? "&dryRun=All" : "");
 }
 
 void Fill(const ApiRequest& request, fetch::Request* http) {

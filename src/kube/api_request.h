@@ -30,7 +30,7 @@ struct ApiRequest {
   std::string body = {};  // JSON
   bool force = false;     // of kApply: fields that others manage are taken over
   std::string manager = "fairlead";
-  bool dry_run = false;   // of kCreate: the server says what it would do, and does nothing
+  bool dry_run = false;  // of kCreate: the server says what it would do, and does nothing
   // Goes before those that are not, and is not held back by the rate, nor by what the server asked for.
   bool urgent = false;
   int tries = 5;                            // in all, where the server is busy or does not answer

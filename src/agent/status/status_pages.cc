@@ -16,18 +16,6 @@ using server::HttpResponse;
 
 LogScope pages_log("status");
 
-// The application's address, and an own one that redirection to Envoy leaves alone.
-ProbeWay WayTo(const Options& options) {
-bool IsFromHere(const HttpRequest& request) {
-  constexpr std::string_view kMapped = "::ffff:";
-  std::string_view peer = request.peer;
-  if (peer.starts_with(kMapped)) peer.remove_prefix(kMapped.size());
-  const auto address = IpAddress::Parse(peer);
-  return address && address->is_loopback();
-}
-
-HttpResponse Forbidden() { return {.status = 403, .body = "Only requests from localhost are allowed\n"}; }
-
 }  // namespace
 
 ProbeWay WayToApplication(const Options& options) {
