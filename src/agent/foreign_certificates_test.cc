@@ -66,9 +66,11 @@ class ForeignCertificatesTest : public testing::Test {
 TEST_F(ForeignCertificatesTest, FilesOfASpiffeAgentCountWhereAllAreThere) {
   Write(options_.spiffe_certificates, "cert-chain.pem", "key.pem", "root-cert.pem");
   EXPECT_TRUE(HasCertificates(options_));
-  Certificates certificates(options_);
-  ASSERT_TRUE(certificates.Start().ok());
-  EXPECT_TRUE(Has(&certificates));
+  {
+    Certificates certificates(options_);
+    ASSERT_TRUE(certificates.Start().ok());
+    EXPECT_TRUE(Has(&certificates));
+  }
   EXPECT_TRUE(RemoveFile(options_.spiffe_certificates + "/root-cert.pem").ok());
   EXPECT_FALSE(HasCertificates(options_));
 }

@@ -23,3 +23,11 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{- end -}}
+
+{{- define "fairlead.injectorHook" -}}
+istio-sidecar-injector{{ include "fairlead.end" . }}{{ if ne .Release.Namespace "istio-system" }}-{{ .Release.Namespace }}{{ end }}
+{{- end -}}
+
+{{- define "fairlead.validatorHook" -}}
+istio-validator{{ include "fairlead.end" . }}-{{ .Release.Namespace }}
+{{- end -}}
