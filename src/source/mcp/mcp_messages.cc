@@ -11,6 +11,7 @@
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "istio/mcp/v1alpha1/resource.pb.h"
 #include "proto/json.h"
+#include "source/mcp/plain_numbers.h"
 
 namespace fairlead::source {
 namespace {
@@ -62,6 +63,7 @@ nlohmann::ordered_json MetadataOf(const istio::mcp::v1alpha1::Metadata& metadata
   nlohmann::ordered_json out;
   out["name"] = manifest.name;
   if (!manifest.ns.empty()) out["namespace"] = manifest.ns;
+  if (!metadata.version().empty()) out["resourceVersion"] = metadata.version();
   if (!metadata.labels().empty()) out["labels"] = TextsOf(metadata.labels());
   if (!metadata.annotations().empty()) out["annotations"] = TextsOf(metadata.annotations());
   if (metadata.has_create_time())
@@ -132,7 +134,9 @@ absl::StatusOr<McpManifest> ManifestOf(const config::KindInfo& kind, std::string
   document["apiVersion"] = StrCat(kind.group, "/", kind.versions.front());
   document["kind"] = kind.name;
   document["metadata"] = MetadataOf(resource.metadata(), manifest);
-  document["spec"] = ParseOrderedJson(*spec).value_or(nlohmann::ordered_json::object());
+  nlohmann::ordered_json& fields = document["spec"];
+  fields = ParseOrderedJson(*spec).value_or(nlohmann::ordered_json::object());
+  if (typed) UnquoteNumbers(kind.message, &fields);
   manifest.text = JsonText(document);
   return manifest;
 }

@@ -6,8 +6,10 @@
 #include "base/strings.h"
 #include "envoy/service/discovery/v3/discovery.pb.h"
 #include "istio/mcp/v1alpha1/resource.pb.h"
+#include "istio/networking/v1alpha3/destination_rule.pb.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
 #include "istio/networking/v1alpha3/virtual_service.pb.h"
+#include "source/mcp/mcp_messages.h"
 
 namespace fairlead::source {
 namespace {
@@ -191,6 +193,23 @@ TEST_F(McpDeltaTest, ANewStreamSaysWhatIsThere) {
   ASSERT_TRUE(request.ParseFromString(session_.Begin().at(0)));
   EXPECT_EQ(request.initial_resource_versions().size(), 1);  // c could not be read: it is sent again
   EXPECT_EQ(request.initial_resource_versions().at("shop/b"), "v1");
+}
+
+TEST(McpManifest, HasNumbersOfAllSizesAndTheVersion) {
+  istio::networking::v1alpha3::DestinationRule rule;
+  auto& policy = *rule.mutable_traffic_policy();
+  auto& hash = *policy.mutable_load_balancer()->mutable_consistent_hash();
+  hash.mutable_ring_hash()->set_minimum_ring_size(1'099'511'627'776);
+  rule.add_subsets()->set_name("7");
+  Resource resource;
+  resource.mutable_metadata()->set_name("shop/reviews");
+  resource.mutable_metadata()->set_version("42");
+  resource.mutable_body()->PackFrom(rule);
+  const auto manifest = ManifestOf(config::InfoOf(Kind::kDestinationRule), resource.SerializeAsString());
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_THAT(manifest->text, HasSubstr(R"("minimumRingSize":1099511627776)"));
+  EXPECT_THAT(manifest->text, HasSubstr(R"("name":"7")")) << "a text that looks like a number";
+  EXPECT_THAT(manifest->text, HasSubstr(R"("resourceVersion":"42")"));
 }
 
 TEST(McpOptions, MistakesAreNamed) {
