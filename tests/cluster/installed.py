@@ -39,8 +39,8 @@ class InstalledBox(kubebox.Box):
         programs, self.work = self.folder / "bin", self.folder / "work"
         programs.mkdir()
         (programs / "kubectl").write_text(f'#!/bin/sh\nexec {PROGRAMS}/kube kubectl "$@"\n')
-        # template NAME CHART --namespace NAMESPACE --values FILE
-        (programs / "helm").write_text(f'#!/bin/sh\nexec {PROGRAMS}/helm "$3" "$5" "$7"\n')
+        # template NAME CHART --namespace NAMESPACE [--values FILE]
+        (programs / "helm").write_text(f'#!/bin/sh\nexec {PROGRAMS}/helm "$3" "$5" ${{7:+"$7"}}\n')
         for program in programs.iterdir():
             program.chmod(0o755)
         self.work.mkdir()
