@@ -23,9 +23,8 @@ class OutputCopyTest : public testing::Test {
   OutputCopyTest() {
     EXPECT_EQ(pipe2(target_, O_CLOEXEC | O_NONBLOCK), 0);
     copy_ = std::make_unique<OutputCopy>(
-        target_[1], OutputCopy::Limits{.bytes = 100,
-                                       .patience = milliseconds(1'000),
-                                       .line_patience = milliseconds(100)});
+        target_[1], OutputCopy::Limits{
+                        .bytes = 100, .patience = milliseconds(1'000), .line_patience = milliseconds(100)});
     EXPECT_TRUE(copy_->Open().ok());
   }
   ~OutputCopyTest() override {
@@ -84,8 +83,8 @@ TEST_F(OutputCopyTest, ATargetThatTakesNothingStopsEnvoyForASecondAndThenLinesAr
   EXPECT_EQ(copy_->Deadline(now_), Clock::time_point::max()) << "nobody is waited for any more";
   Heard();
   Step(1);
-  EXPECT_EQ(Heard(), line + line + line +
-                         "fairlead agent: 2 lines of Envoy's are lost: nobody took them in time\n");
+  EXPECT_EQ(Heard(),
+            line + line + line + "fairlead agent: 2 lines of Envoy's are lost: nobody took them in time\n");
   Say("ne\nnew\n");
   Step(1);
   EXPECT_EQ(Heard(), "new\n") << "from the next whole line on";

@@ -72,8 +72,9 @@ std::string WhyNotReady(const Readiness::Get& get, const std::string& discovery,
   if (waits.empty()) return text.empty() ? "It does not say what it waits for; its log may" : text;
   const bool secrets = waits.find("the secret ") != std::string::npos;
   if (secrets && known.empty())
-    text = "Secrets come from an authority (port 15012, CA_ADDR) or from files; without them a "
-           "PeerAuthentication of mode DISABLE lets it serve in plaintext";
+    text =
+        "Secrets come from an authority (port 15012, CA_ADDR) or from files; without them a "
+        "PeerAuthentication of mode DISABLE lets it serve in plaintext";
   return StrCat("It waits for: ", waits, text.empty() ? "" : ". ", text);
 }
 

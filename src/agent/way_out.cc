@@ -12,7 +12,8 @@ struct WayOut {
 // The first that fits counts. OpenSSL's words, and those of the authorities that there are.
 constexpr WayOut kWaysOut[] = {
     {"the certificate is for ",
-     "ISTIOD_SAN says which of these names to expect of the control plane; or discovery is told the name that "
+     "ISTIOD_SAN says which of these names to expect of the control plane; or discovery is told the name "
+     "that "
      "agents use (ISTIOD_CUSTOM_HOST)"},
     {"unable to get local issuer certificate",
      "the file of XDS_ROOT_CA has another root than the control plane's, which puts it into root-cert.pem "

@@ -9,8 +9,9 @@ namespace {
 using testing::HasSubstr;
 
 TEST(WithWayOut, SaysWhatCanBeDone) {
-  EXPECT_THAT(WithWayOut("x: certificate verify failed: hostname mismatch: the certificate is for istiod.x.svc"),
-              HasSubstr("istiod.x.svc; ISTIOD_SAN says which"));
+  EXPECT_THAT(
+      WithWayOut("x: certificate verify failed: hostname mismatch: the certificate is for istiod.x.svc"),
+      HasSubstr("istiod.x.svc; ISTIOD_SAN says which"));
   EXPECT_THAT(WithWayOut("TLS handshake: wrong version number"), HasSubstr("; this port speaks no TLS"));
   EXPECT_THAT(WithWayOut("request authenticate failure"), HasSubstr("`fairlead token`"));
   EXPECT_EQ(WithWayOut("something else"), "something else");

@@ -103,9 +103,7 @@ std::string JsonLine(const LogLine& line) {
   return JsonText(json) + "\n";
 }
 
-std::string TextOf(const LogLine& line) {
-  return Output::Get().as_json ? JsonLine(line) : PlainLine(line);
-}
+std::string TextOf(const LogLine& line) { return Output::Get().as_json ? JsonLine(line) : PlainLine(line); }
 
 std::string LostLines(size_t lost) {
   const std::string text =

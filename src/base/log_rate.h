@@ -34,8 +34,8 @@ class LogRate {
 
   const double burst_, per_second_;
   std::mutex mutex_;
-  StringMap<State> peers_;       // guarded by mutex_
-  Clock::time_point swept_{};    // likewise: when the silent were forgotten last
+  StringMap<State> peers_;     // guarded by mutex_
+  Clock::time_point swept_{};  // likewise: when the silent were forgotten last
 };
 
 // The host of a peer's address: of "ipv4:10.0.0.1:43210", or "10.0.0.1:43210", "10.0.0.1".

@@ -66,7 +66,8 @@ TEST_F(LogTest, WhatIsSaidStaysOnItsLineAndIsCut) {
   first.Warn("refusing {}", "x\n2026-01-02T15:04:05.123456Z\terror\tca\tforged \x1b[2J\xff");
   first.Warn("{}", std::string(1 << 20, 'a'));
   const std::string written = Written();
-  EXPECT_THAT(written, HasSubstr("refusing x\\n2026-01-02T15:04:05.123456Z\\terror\\tca\\tforged \\x1b[2J?\n"));
+  EXPECT_THAT(written,
+              HasSubstr("refusing x\\n2026-01-02T15:04:05.123456Z\\terror\\tca\\tforged \\x1b[2J?\n"));
   EXPECT_THAT(written, HasSubstr("… (1048576 bytes)\n"));
   EXPECT_LT(written.size(), 5000u);
 }

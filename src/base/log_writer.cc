@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -110,7 +110,8 @@ bool LogWriter::Drain(std::chrono::milliseconds patience) {
   std::unique_lock lock(state_->mutex);
   state_->woken = true;
   state_->work.notify_one();
-  return state_->idle.wait_for(lock, patience, [this] { return state_->waiting.empty() && !state_->writing; });
+  return state_->idle.wait_for(lock, patience,
+                               [this] { return state_->waiting.empty() && !state_->writing; });
 }
 
 }  // namespace fairlead

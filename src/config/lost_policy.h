@@ -17,14 +17,14 @@ namespace fairlead::config {
 bool IsPolicyKind(Kind kind);
 const std::vector<Kind>& PolicyKinds();
 
-// Whether a document of this type is a policy, or was probably meant to be one: its group is security.istio.io
-// or nearly so, or its kind nearly one of the three and its group nobody else's.
+// Whether a document of this type is a policy, or was probably meant to be one: its group is
+// security.istio.io or nearly so, or its kind nearly one of the three and its group nobody else's.
 bool IsPolicyLike(std::string_view api_version, std::string_view kind);
 
 struct LostPolicy {
-  std::string ns;    // "default" where the document does not say
-  std::string name;  // "" where it does not say, or not well
-  int line = 0;      // 1-based, where the document begins
+  std::string ns;        // "default" where the document does not say
+  std::string name;      // "" where it does not say, or not well
+  int line = 0;          // 1-based, where the document begins
   bool guessed = false;  // the text is no YAML: its namespace and name are what looks like them
   bool narrow = false;   // the denial is for some workloads, not for the whole namespace
   // Denies every request to the workloads that the document is about as far as that can be read: those of its

@@ -81,7 +81,8 @@ class ConfigObject {
         content_hash_(content_hash),
         status_(std::move(status)) {}
   // For one that nobody reads twice: a number in the hash's place.
-  ConfigObject(Kind kind, ObjectMeta meta, Origin origin, std::shared_ptr<const void> payload, uint64_t number)
+  ConfigObject(Kind kind, ObjectMeta meta, Origin origin, std::shared_ptr<const void> payload,
+               uint64_t number)
       : ConfigObject(kind, std::move(meta), std::move(origin), std::move(payload), Hash128{0, number}) {}
 
   Kind kind() const { return kind_; }

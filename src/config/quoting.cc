@@ -12,14 +12,40 @@ constexpr size_t kMostDigitsOfKind = 4;
 constexpr size_t kLongestApiVersion = 100;
 
 // Fields of a Secret and of every object's metadata, and the keys of Secrets that somebody reads.
-constexpr std::string_view kShownNames[] = {
-    "apiVersion",        "kind",       "metadata",  "name",        "namespace",
-    "labels",            "spec",       "uid",       "annotations", "creationTimestamp",
-    "deletionTimestamp", "finalizers", "data",      "generation",  "generateName",
-    "ownerReferences",   "stringData", "immutable", "type",        "resourceVersion",
-    "managedFields",     "items",      "tls.crt",   "tls.key",     "tls.ocsp-staple",
-    "ca.crt",            "ca.crl",     "cert",      "key",         "cacert",
-    "crl",               "token",      ".dockercfg", ".dockerconfigjson"};
+constexpr std::string_view kShownNames[] = {"apiVersion",
+                                            "kind",
+                                            "metadata",
+                                            "name",
+                                            "namespace",
+                                            "labels",
+                                            "spec",
+                                            "uid",
+                                            "annotations",
+                                            "creationTimestamp",
+                                            "deletionTimestamp",
+                                            "finalizers",
+                                            "data",
+                                            "generation",
+                                            "generateName",
+                                            "ownerReferences",
+                                            "stringData",
+                                            "immutable",
+                                            "type",
+                                            "resourceVersion",
+                                            "managedFields",
+                                            "items",
+                                            "tls.crt",
+                                            "tls.key",
+                                            "tls.ocsp-staple",
+                                            "ca.crt",
+                                            "ca.crl",
+                                            "cert",
+                                            "key",
+                                            "cacert",
+                                            "crl",
+                                            "token",
+                                            ".dockercfg",
+                                            ".dockerconfigjson"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }

@@ -8,8 +8,8 @@
 #include "config/kind.h"
 #include "config/object.h"
 
-// What messages may say of a document's own words. Messages go to logs, pages and terminals, which more people
-// read than may read a Secret.
+// What messages may say of a document's own words. Messages go to logs, pages and terminals, which more
+// people read than may read a Secret.
 namespace fairlead::config {
 
 enum class Quoting : uint8_t {
@@ -20,12 +20,12 @@ enum class Quoting : uint8_t {
 // Nothing of a Secret is quoted.
 Quoting QuotingOf(Kind kind);
 
-// The beginning of a field path that has nothing but names of Kubernetes' own fields and usual keys of Secrets
-// in it: "data[tls.key]" as it is, "data.MIIE" as "data".
+// The beginning of a field path that has nothing but names of Kubernetes' own fields and usual keys of
+// Secrets in it: "data[tls.key]" as it is, "data.MIIE" as "data".
 std::string_view ShownPath(std::string_view path);
 
-// A `kind` or `apiVersion` as it is written where it has the form of one, else "(no kind)" and "(no version)":
-// a document whose kind is not known may be a Secret.
+// A `kind` or `apiVersion` as it is written where it has the form of one, else "(no kind)" and "(no
+// version)": a document whose kind is not known may be a Secret.
 std::string_view ShownKind(std::string_view kind);
 std::string_view ShownApiVersion(std::string_view api_version);
 

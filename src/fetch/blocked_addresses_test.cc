@@ -31,9 +31,9 @@ TEST(BlockedAddresses, AndTheOperators) {
 // What the kernel, or a translator on the way, takes for another address.
 TEST(BlockedAddresses, AnAddressCountsAsWhatItReaches) {
   const std::vector<IpPrefix> loopback = {*IpPrefix::Parse("127.0.0.0/8"), *IpPrefix::Parse("::1/128")};
-  for (const char* address : {"0.0.0.0", "0.1.2.3", "::", "::1", "::ffff:0.0.0.0", "::127.0.0.1",
-                              "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::",
-                              "2002:7f00:1:5:6::7"}) {
+  for (const char* address :
+       {"0.0.0.0", "0.1.2.3", "::", "::1", "::ffff:0.0.0.0", "::127.0.0.1", "::ffff:127.0.0.1",
+        "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:7f00:1:5:6::7"}) {
     EXPECT_TRUE(Blocked(address, loopback)) << address;
   }
   for (const char* address : {"64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "::169.254.169.254"}) {

@@ -43,7 +43,8 @@ TEST(Rebinding, TheAddressThatIsConnectedToCounts) {
   std::thread thread([&] { server.listen_after_bind(); });
   while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const BlockedAddresses blocked({*IpPrefix::Parse("127.0.0.1/32")});
-  const WebRequest request{.url = StrCat("http://", kName, ":", port, "/"), .plaintext = true, .blocked = &blocked};
+  const WebRequest request{
+      .url = StrCat("http://", kName, ":", port, "/"), .plaintext = true, .blocked = &blocked};
   const auto before = Ask(request);
   EXPECT_TRUE(before.ok()) << before.status();
   if (before.ok()) {

@@ -79,7 +79,8 @@ struct Features {
   bool selectors_of_gateways = true;     // ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY
 
   // --- Secrets
-  std::vector<std::string> secret_readers;  // FAIRLEAD_SECRET_READERS: "namespace/account", "namespace/*", "*"
+  std::vector<std::string>
+      secret_readers;  // FAIRLEAD_SECRET_READERS: "namespace/account", "namespace/*", "*"
 
   // --- Gateway API
   bool gateway_api = true;              // PILOT_ENABLE_GATEWAY_API

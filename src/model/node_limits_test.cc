@@ -43,7 +43,7 @@ std::string Refused(const Node& node, const NodeLimits& limits = {}) {
 // Of the wire format, as attackers write it.
 std::string Field(int number, std::string_view bytes) {
   std::string out(1, static_cast<char>(number << 3 | 2));
-  for (size_t size = bytes.size(); ; size >>= 7) {
+  for (size_t size = bytes.size();; size >>= 7) {
     out.push_back(static_cast<char>((size & 127) | (size > 127 ? 128 : 0)));
     if (size <= 127) break;
   }
@@ -82,9 +82,9 @@ TEST(NodeLimits, DeepNodesAreRefused) {
 }
 
 TEST(NodeLimits, TextsThatReachResourcesAreShort) {
-  for (const char* key : {"FAIRLEAD_XDS_CLUSTER", "TLS_CLIENT_CERT_CHAIN", "TLS_CLIENT_KEY",
-                          "TLS_CLIENT_ROOT_CERT", "TLS_SERVER_CERT_CHAIN", "CLUSTER_ID", "NETWORK",
-                          "REQUESTED_NETWORK_VIEW", "DNS_PROXY_ADDR"}) {
+  for (const char* key :
+       {"FAIRLEAD_XDS_CLUSTER", "TLS_CLIENT_CERT_CHAIN", "TLS_CLIENT_KEY", "TLS_CLIENT_ROOT_CERT",
+        "TLS_SERVER_CERT_CHAIN", "CLUSTER_ID", "NETWORK", "REQUESTED_NETWORK_VIEW", "DNS_PROXY_ADDR"}) {
     EXPECT_EQ(Refused(WithText(key, 4096)), "") << key;
     EXPECT_EQ(Refused(WithText(key, 4097)), StrCat("node metadata ", key, ": 4097 bytes, of at most 4096"));
   }

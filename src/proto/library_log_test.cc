@@ -1,7 +1,7 @@
 #include "proto/library_log.h"
 
-#include <google/protobuf/struct.pb.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/struct.pb.h>
 #include <gtest/gtest.h>
 
 #include "base/log_output.h"

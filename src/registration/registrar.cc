@@ -152,7 +152,8 @@ void Registrar::TakeHealth(uint64_t stream, Health health) {
 void Registrar::TakeEntry(const EntryName& name, const config::ConfigObject* entry) {
   const auto it = places_.find(name);
   if (it != places_.end() && !it->second.live.empty()) {
-    // Another replica took the proxy for gone, or somebody deleted the entry or made it anew: the proxy is here.
+    // Another replica took the proxy for gone, or somebody deleted the entry or made it anew: the proxy is
+    // here.
     if (entry == nullptr || entry->meta().annotations.contains(kDisconnectedAnnotation) ||
         !entry->meta().annotations.contains(kControllerAnnotation)) {
       it->second.connects = true;

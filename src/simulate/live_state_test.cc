@@ -1,7 +1,7 @@
+#include "simulate/command/live_state.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "simulate/command/live_state.h"
 
 namespace fairlead::simulate {
 namespace {

@@ -64,8 +64,8 @@ class Maker {
            std::shared_ptr<const Spec> spec) {
     meta.ns = key.ns;
     meta.name = key.name;
-    auto object = std::make_shared<const config::ConfigObject>(
-        key.kind, std::move(meta), std::move(origin), std::move(spec), ++hash_);
+    auto object = std::make_shared<const config::ConfigObject>(key.kind, std::move(meta), std::move(origin),
+                                                               std::move(spec), ++hash_);
     made_.objects.push_back({key, std::move(object)});
   }
 

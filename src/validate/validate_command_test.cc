@@ -15,8 +15,8 @@ namespace fairlead::validate {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -133,17 +133,20 @@ TEST(ValidateCommandTest, AnObjectInTwoFilesOfAFolder) {
 }
 
 TEST(ValidateCommandTest, AKindInAWrongGroup) {
-  for (const auto& [version, kind, meant] : {std::tuple("apps/v1", "VirtualService", "networking.istio.io/v1"),
-                                             {"v1", "HTTPRoute", "gateway.networking.k8s.io/v1"},
-                                             {"networking.istio.oi/v1", "Gateway", "networking.istio.io/v1"},
-                                             {"apps/v1", "Service", "v1"}}) {
-    const Call call = Validate({"-"}, StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: a}\n"));
+  for (const auto& [version, kind, meant] :
+       {std::tuple("apps/v1", "VirtualService", "networking.istio.io/v1"),
+        {"v1", "HTTPRoute", "gateway.networking.k8s.io/v1"},
+        {"networking.istio.oi/v1", "Gateway", "networking.istio.io/v1"},
+        {"apps/v1", "Service", "v1"}}) {
+    const Call call =
+        Validate({"-"}, StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: a}\n"));
     EXPECT_EQ(call.status, 1);
     EXPECT_EQ(call.out, StrCat("-:1: error: ", kind, " a: apiVersion: ", version, " has no kind ", kind,
                                "; did you mean \"", meant, "\"?\n"));
   }
-  for (const char* theirs : {"policy.linkerd.io/v1alpha1\nkind: AuthorizationPolicy", "serving.knative.dev/v1\nkind: Service",
-                             "inference.networking.x-k8s.io/v1alpha2\nkind: InferencePool"})
+  for (const char* theirs :
+       {"policy.linkerd.io/v1alpha1\nkind: AuthorizationPolicy", "serving.knative.dev/v1\nkind: Service",
+        "inference.networking.x-k8s.io/v1alpha2\nkind: InferencePool"})
     EXPECT_EQ(Validate({"-"}, StrCat("apiVersion: ", theirs, "\nmetadata: {name: a}\n")).status, 0) << theirs;
 }
 

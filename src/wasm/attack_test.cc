@@ -140,7 +140,8 @@ TEST_F(WasmAttack, ARealmsNameDoesNotLeadInside) {
   DownloadOptions options;
   options.insecure = {outside.host()};
   options.inside = {*IpPrefix::Parse("127.0.0.1/32"), *IpPrefix::Parse("::1/128")};
-  EXPECT_THAT(Get(outside.Image(":1"), options, SecretFor(outside)), HasSubstr("nothing may be fetched from"));
+  EXPECT_THAT(Get(outside.Image(":1"), options, SecretFor(outside)),
+              HasSubstr("nothing may be fetched from"));
   // That of a registry inside may be inside.
   options.inside = {*IpPrefix::Parse("127.0.0.0/8"), *IpPrefix::Parse("::1/128")};
   EXPECT_THAT(Get(outside.Image(":1"), options, SecretFor(outside)),

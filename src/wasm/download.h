@@ -24,8 +24,8 @@ struct DownloadOptions {
   std::set<std::string> insecure;   // hosts, with their ports, whose certificates are not verified; "*": all
   fetch::BlockedAddresses blocked;  // and BLOCKED_CIDRS_IN_WASM_FETCH
   std::vector<IpPrefix> inside = fetch::PrivateRanges();  // this network's own addresses
-  std::string roots_file;           // that vouch for servers; "": the system's
-  std::string docker_config;        // a config.json for images without a pull secret; "": none
+  std::string roots_file;                                 // that vouch for servers; "": the system's
+  std::string docker_config;  // a config.json for images without a pull secret; "": none
 
   bool IsInsecure(const std::string& host) const { return insecure.contains("*") || insecure.contains(host); }
 };

@@ -27,7 +27,8 @@ absl::StatusOr<Descriptor> ReadDescriptor(const json& value) {
   Descriptor out;
   const std::string digest = JsonString(value, "digest");
   if (!digest.starts_with("sha256:") || !IsSha256Hex(std::string_view(digest).substr(7)))
-    return absl::InvalidArgumentError(StrCat("the manifest has a digest of another kind: '", Shown(digest), "'"));
+    return absl::InvalidArgumentError(
+        StrCat("the manifest has a digest of another kind: '", Shown(digest), "'"));
   out.digest = digest.substr(7);
   out.media_type = JsonString(value, "mediaType");
   const auto size = value.find("size");
@@ -89,9 +90,8 @@ absl::StatusOr<ModuleLayer> ModuleLayerOf(const Manifest& image) {
   }
   if (image.parts.empty()) return absl::InvalidArgumentError("the image has no layers");
   if (IsArchiveType(image.parts.back().media_type)) return ModuleLayer{image.parts.back(), true};
-  return absl::InvalidArgumentError(
-      StrCat("the image has no layer of a Wasm module; its last is of type ",
-             Shown(image.parts.back().media_type)));
+  return absl::InvalidArgumentError(StrCat("the image has no layer of a Wasm module; its last is of type ",
+                                           Shown(image.parts.back().media_type)));
 }
 
 }  // namespace fairlead::wasm

@@ -127,9 +127,10 @@ class FakeRegistry {
       return void(response.status = 401);
     }
     if (login_ == Login::kBearer && authorization != "Bearer let-me-in") {
-      response.set_header("WWW-Authenticate",
-                          StrCat("Bearer realm=\"", realm_.empty() ? StrCat("http://", host(), "/token") : realm_,
-                                 "\",service=\"registry\""));
+      response.set_header(
+          "WWW-Authenticate",
+          StrCat("Bearer realm=\"", realm_.empty() ? StrCat("http://", host(), "/token") : realm_,
+                 "\",service=\"registry\""));
       return void(response.status = 401);
     }
     if (const auto to = redirects_.find(request.matches[2]); to != redirects_.end())
@@ -147,9 +148,9 @@ class FakeRegistry {
   std::map<std::string, std::string> files_, things_, redirects_;  // guarded by mutex_
   std::string realm_;                                              // guarded by mutex_
   std::vector<std::string> shown_;                                 // guarded by mutex_
-  std::vector<std::string> asked_;                     // guarded by mutex_
-  int failures_ = 0;                                   // guarded by mutex_
-  Login login_ = Login::kNone;                         // guarded by mutex_
+  std::vector<std::string> asked_;                                 // guarded by mutex_
+  int failures_ = 0;                                               // guarded by mutex_
+  Login login_ = Login::kNone;                                     // guarded by mutex_
 };
 
 }  // namespace fairlead::wasm

@@ -13,7 +13,7 @@
 namespace fairlead::wasm {
 namespace {
 
-constexpr int kDeepest = 4;  // boxes in boxes
+constexpr int kDeepest = 4;            // boxes in boxes
 constexpr int kMostMembers = 100'000;  // of a gzip file; empty ones cost time and make nothing
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }

@@ -5,9 +5,9 @@
 //   [--laws only]: check the laws of laws.h instead of the goldens
 //   [--names golden]: ask for the endpoints and routes that the golden has
 //
-// A golden may have a name table ("nameTable") too, and "@leave": kind -> names of resources that say nothing.
-// Prints resources equal / total by area and kind. With --known-failures, a file of lines "AREA/CASE  # why":
-// exit 1 if a case fails that is not listed or a listed one passes; without, if any case fails.
+// A golden may have a name table ("nameTable") too, and "@leave": kind -> names of resources that say
+// nothing. Prints resources equal / total by area and kind. With --known-failures, a file of lines "AREA/CASE
+// # why": exit 1 if a case fails that is not listed or a listed one passes; without, if any case fails.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

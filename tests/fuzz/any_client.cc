@@ -26,10 +26,11 @@ constexpr std::string_view kTypes[] = {"sidecar",  "sidecar", "sidecar", "router
 constexpr std::string_view kAddresses[] = {"10.0.0.1", "10.1.1.1", "fd00::1", "0.0.0.0", "nowhere", ""};
 constexpr std::string_view kNamespaces[] = {"default", "shop", "istio-system", "a", "prod", ""};
 constexpr std::string_view kGenerators[] = {"grpc", "api", "event", "xds", ""};
-constexpr std::string_view kTexts[] = {"",      "1",    "true",        "TPROXY",     "NONE",
-                                       "n1,n2", ",,,",  "10.0.0.1,::", "127.0.0.1:", "15053",
-                                       "default", "80", "1.27.0",      "{}",         "[{\"containerPort\":8080}]",
-                                       "\x1b[2J\n"};
+constexpr std::string_view kTexts[] = {
+    "",         "1",   "true",        "TPROXY",     "NONE",
+    "n1,n2",    ",,,", "10.0.0.1,::", "127.0.0.1:", "15053",
+    "default",  "80",  "1.27.0",      "{}",         "[{\"containerPort\":8080}]",
+    "\x1b[2J\n"};
 // Keys that are read, each by something else, and one that is not.
 constexpr std::string_view kKeys[] = {"GENERATOR",
                                       "NAMESPACE",
@@ -67,9 +68,17 @@ constexpr std::string_view kKeys[] = {"GENERATOR",
                                       "FAIRLEAD_XDS_CLUSTER",
                                       "FAIRLEAD_CERTIFICATES",
                                       "ANYTHING"};
-constexpr std::string_view kMembers[] = {"app",           "version",      "istio.io/rev", "tracing",
-                                         "proxyHeaders",  "customTags",   "literal",      "value",
-                                         "gatewayTopology", "holdApplicationUntilProxyStarts", ""};
+constexpr std::string_view kMembers[] = {"app",
+                                         "version",
+                                         "istio.io/rev",
+                                         "tracing",
+                                         "proxyHeaders",
+                                         "customTags",
+                                         "literal",
+                                         "value",
+                                         "gatewayTopology",
+                                         "holdApplicationUntilProxyStarts",
+                                         ""};
 constexpr std::string_view kNames[] = {"80",
                                        "8080",
                                        "9080",
@@ -159,8 +168,7 @@ std::string ChooseNode(Choices* choices) {
   if (choices->Below(16) == 1) node.set_id(OneOf(choices, kTexts));
   auto& metadata = *node.mutable_metadata()->mutable_fields();
   if (choices->Below(4) == 1) metadata["GENERATOR"].set_string_value(OneOf(choices, kGenerators));
-  for (unsigned i = choices->Below(6); i > 0; --i)
-    ChooseValue(choices, 0, &metadata[OneOf(choices, kKeys)]);
+  for (unsigned i = choices->Below(6); i > 0; --i) ChooseValue(choices, 0, &metadata[OneOf(choices, kKeys)]);
   if (choices->Flip()) node.mutable_locality()->set_region(OneOf(choices, kTexts));
   if (choices->Below(4) == 1) node.add_extensions()->set_name("envoy.filters.http.router");
   return node.SerializeAsString();

@@ -96,8 +96,7 @@ std::string LastPart(const std::string& path) { return path.substr(path.rfind('/
 
 Platform Google(const Environment& environment, const MachineFacts& facts, Questions* questions) {
   const std::string host = Value(environment, "GCE_METADATA_HOST");
-  const std::string base =
-      StrCat(host.empty() ? kServer : StrCat("http://", host), "/computeMetadata/v1/");
+  const std::string base = StrCat(host.empty() ? kServer : StrCat("http://", host), "/computeMetadata/v1/");
   const auto get = [&](std::string_view path) {
     return questions->Get(StrCat(base, path), {"Metadata-Flavor: Google"}, milliseconds(1'000));
   };
@@ -129,8 +128,8 @@ Platform Google(const Environment& environment, const MachineFacts& facts, Quest
 Platform Amazon(bool ipv6, bool sure, Questions* questions) {
   constexpr milliseconds kEach{100};
   const std::string base = StrCat(ipv6 ? "http://[fd00:ec2::254]" : kServer, "/latest/");
-  const std::string token = questions->Ask("PUT", StrCat(base, "api/token"),
-                                           {"X-aws-ec2-metadata-token-ttl-seconds: 60"}, kEach);
+  const std::string token =
+      questions->Ask("PUT", StrCat(base, "api/token"), {"X-aws-ec2-metadata-token-ttl-seconds: 60"}, kEach);
   std::vector<std::string> headers;
   if (!token.empty()) headers.push_back(StrCat("X-aws-ec2-metadata-token: ", token));
   const auto get = [&](std::string_view path) {

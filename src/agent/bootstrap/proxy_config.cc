@@ -16,8 +16,8 @@
 #include "config/check/check.h"
 #include "config/diagnostic.h"
 #include "config/read/no_effect.h"
-#include "config/report.h"
 #include "config/read/yaml.h"
+#include "config/report.h"
 #include "google/protobuf/util/json_util.h"
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "istio/mesh/v1alpha1/proxy.pb.h"
@@ -171,7 +171,8 @@ absl::Status ApplyProxyConfig(const ProxyConfigTexts& texts, Options* options) {
   if (const std::string statsd = proxy.statsd_udp_address(); !statsd.empty()) {
     proxy.set_statsd_udp_address(Resolved(statsd));
     if (proxy.statsd_udp_address().empty())
-      options->remarks.push_back(StrCat("ProxyConfig: statsdUdpAddress: ", statsd, " has no address; unused"));
+      options->remarks.push_back(
+          StrCat("ProxyConfig: statsdUdpAddress: ", statsd, " has no address; unused"));
   }
   if (status = CheckWhole(proxy, options); !status.ok()) return status;
   ApplyAnnotations(&proxy, options);

@@ -10,7 +10,8 @@ namespace fairlead::agent {
 
 // The workload's addresses: INSTANCE_IP, then those of the interfaces that are up, in the interfaces' order,
 // without loopback and links; 127.0.0.1 and ::1 where there are none. An INSTANCE_IP of several addresses,
-// with commas, has all of them. `excluded`: names of interfaces, with commas. Source: pilot-agent's initProxy.
+// with commas, has all of them. `excluded`: names of interfaces, with commas. Source: pilot-agent's
+// initProxy.
 std::vector<std::string> WorkloadAddresses(std::string_view instance_ip, std::string_view excluded);
 
 // Where the proxy listens and connects, by the families of the workload's addresses.

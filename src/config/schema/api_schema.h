@@ -44,9 +44,9 @@ std::unique_ptr<ApiSchema> CompileApiSchema(Node schema);
 // Made when first asked for and kept as long as the process. Thread-safe.
 const ApiSchema* ApiSchemaOf(const KindInfo& kind, std::string_view version);
 
-// Reports all that an API server would refuse a value for, unknown fields included. The schema's rules are not
-// asked about a value of the wrong shape (a wrong type, a field that lacks, too long or too many), which is not
-// bounded. Returns whether the shape is right. REQUIRES: the spot has a budget for rules.
+// Reports all that an API server would refuse a value for, unknown fields included. The schema's rules are
+// not asked about a value of the wrong shape (a wrong type, a field that lacks, too long or too many), which
+// is not bounded. Returns whether the shape is right. REQUIRES: the spot has a budget for rules.
 bool CheckBySchema(Node value, const ApiSchema& schema, const Spot& at);
 
 }  // namespace fairlead::config

@@ -211,7 +211,8 @@ TEST_F(OutboundTest, DualStackServicesHaveBothAddresses) {
   AddVip("default", "db", "10.96.0.1", 5432, Protocol::kTcp)->cluster_vips = {"10.96.0.1", "fd00::1"};
   auto proxy = Client();
   proxy->supports_ipv6 = true;
-  EXPECT_EQ(Generated(proxy).at("10.96.0.1_5432").additional_addresses_size(), 0) << "without ISTIO_DUAL_STACK";
+  EXPECT_EQ(Generated(proxy).at("10.96.0.1_5432").additional_addresses_size(), 0)
+      << "without ISTIO_DUAL_STACK";
   settings_.features.dual_stack = true;
   SetSettings();
   const Listener listener = Generated(proxy).at("10.96.0.1_5432");

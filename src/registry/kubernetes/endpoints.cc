@@ -113,8 +113,8 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
                                           const PodIndex& pods, PodlessWorkloads& podless,
                                           const MeshFacts& facts) {
   std::vector<Endpoint> out;
-  // Nobody asks for them, but a VirtualService may name the service, and its cluster is empty then. Of one that
-  // the mesh's default hides there are some, as there are with istiod.
+  // Nobody asks for them, but a VirtualService may name the service, and its cluster is empty then. Of one
+  // that the mesh's default hides there are some, as there are with istiod.
   if (service != nullptr && HidesItself(*service)) return out;
   absl::flat_hash_set<std::pair<Interned, Interned>> seen;
   for (const auto& [name, slice] : slices) {

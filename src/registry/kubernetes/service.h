@@ -17,8 +17,8 @@ inline constexpr std::string_view kNodeSelectorAnnotation = "traffic.istio.io/no
 // "reviews.default.svc.cluster.local".
 std::string KubernetesHostname(std::string_view name, std::string_view ns, std::string_view domain);
 
-// Whether the Service itself, by its annotation networking.istio.io/exportTo, is visible to nobody; false where
-// only the mesh's default says so.
+// Whether the Service itself, by its annotation networking.istio.io/exportTo, is visible to nobody; false
+// where only the mesh's default says so.
 bool HidesItself(const model::Service& service);
 
 // What a Kubernetes Service is to the mesh; aliases are not known here and stay empty.

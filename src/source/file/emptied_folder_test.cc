@@ -34,7 +34,8 @@ class EmptiedFolderTest : public ::testing::TestWithParam<bool> {
     ASSERT_TRUE(sink_->WaitForSync());
   }
   void WriteAll(int count) {
-    for (int i = 10; i < 10 + count; ++i) folder_.Write(StrCat("d", i % 3, "/", i, ".yaml"), NamespaceText(StrCat("n", i), "1"));
+    for (int i = 10; i < 10 + count; ++i)
+      folder_.Write(StrCat("d", i % 3, "/", i, ".yaml"), NamespaceText(StrCat("n", i), "1"));
   }
   void RemoveAll() {
     for (const char* name : {"d0", "d1", "d2"}) folder_.Remove(name);
@@ -57,9 +58,10 @@ TEST_P(EmptiedFolderTest, WhatItHeldStaysUntilItIsFilledAgain) {
   WriteAll(50);
   Start();
   RemoveAll();
-  EXPECT_TRUE(sink_->WaitForDiagnostic(
-      "error: nothing is left in the folder: the 50 objects that it held stay in force until it has manifests "
-      "again (--onEmptied=keep) (emptied-folder)"));
+  EXPECT_TRUE(
+      sink_->WaitForDiagnostic("error: nothing is left in the folder: the 50 objects that it held stay in "
+                               "force until it has manifests "
+                               "again (--onEmptied=keep) (emptied-folder)"));
   EXPECT_EQ(sink_->Objects(), Names(50));
   WriteAll(49);
   folder_.Write("new.yaml", NamespaceText("z", "1"));

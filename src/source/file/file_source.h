@@ -26,10 +26,10 @@ bool IsManifestName(std::string_view name);
 // Follows changes (see FolderWatcher); one batch for each that has settled. A file or object that breaks
 // keeps its last good version, with a diagnostic; a removed file removes its objects. An object in two files
 // counts from the one that it counts from already, at the start from the one whose path comes first. Where
-// the folder itself is removed, what it held stays in effect until it is there again, and so does what it held
-// where all of it goes at once, unless `on_emptied` says otherwise. With `kept`, what a file that is broken at
-// the start once held is taken from there. Everything reaches the sink on the source's own thread; parsing of
-// many files uses `threads` at once.
+// the folder itself is removed, what it held stays in effect until it is there again, and so does what it
+// held where all of it goes at once, unless `on_emptied` says otherwise. With `kept`, what a file that is
+// broken at the start once held is taken from there. Everything reaches the sink on the source's own thread;
+// parsing of many files uses `threads` at once.
 class FileSource : public Source {
  public:
   struct Options {
@@ -77,7 +77,7 @@ class FileSource : public Source {
   std::thread thread_;
   std::atomic<size_t> files_{0};
   FileCatalog catalog_{options_.lost_policies};  // from here on: of the source's thread alone
-  bool emptied_ = false;  // all that the folder held went at once, and is kept
+  bool emptied_ = false;                         // all that the folder held went at once, and is kept
   // Where it has manifests again: when what did not come back is let go of.
   Clock::time_point refilled_at_ = Clock::time_point::max();
   std::set<std::string> passed_over_;  // while it is emptied: files that are gone or hold nothing

@@ -65,9 +65,10 @@ class FolderWatcher {
 
   // NotFound where there is no such folder.
   absl::Status Open();
-  // The first call returns all files there are, at once; later ones block until there is something to tell, or
-  // it is that late.
-  FolderChanges Next(std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
+  // The first call returns all files there are, at once; later ones block until there is something to tell,
+  // or it is that late.
+  FolderChanges Next(
+      std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
   // To be asked once a file that Next told of has been read: whether it changed since, so that what was read
   // may be half of something. Next will tell of it again.
   bool ChangedSince(const std::string& path);

@@ -134,8 +134,7 @@ std::vector<GoodFile> LastGood::FilesIn(const std::string& folder) const {
     file->path = StrCat(folder, folder.ends_with('/') ? "" : "/", file->path.substr(absolute.size() + 1));
     files.push_back(*std::move(file));
   }
-  std::sort(files.begin(), files.end(),
-            [](const GoodFile& a, const GoodFile& b) { return a.path < b.path; });
+  std::sort(files.begin(), files.end(), [](const GoodFile& a, const GoodFile& b) { return a.path < b.path; });
   return files;
 }
 

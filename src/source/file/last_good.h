@@ -50,8 +50,8 @@ class LastGood {
   std::optional<GoodFile> Find(const std::string& path) const;
   // Whether what is kept of the file is this text, all of it.
   bool Holds(const std::string& path, const Hash128& whole) const;
-  // What is kept of the files that lie in the folder, as of now, in the order of their paths; these begin with
-  // the folder's as it is given.
+  // What is kept of the files that lie in the folder, as of now, in the order of their paths; these begin
+  // with the folder's as it is given.
   std::vector<GoodFile> FilesIn(const std::string& folder) const;
   // Keeps this version. Parts with the keys of `stale` are taken from what was kept before.
   void Put(GoodFile file, std::set<std::string> stale = {});

@@ -102,8 +102,9 @@ TEST_F(LostPoliciesTest, AnEditThatMisspellsKeepsThePolicyInForce) {
   folder_.Write("b.yaml", NamespaceText("b", "1"));
   Start(FileCatalog::LostPolicies::kDenied);
   for (const std::string& text :
-       {Policy("security.istio.io", "security.istio.oi"), Policy("AuthorizationPolicy", "AuthorisationPolicy"),
-        Policy("name: p", "name: P"), Policy("name: p, ", ""), Policy("kind: AuthorizationPolicy\n", ""),
+       {Policy("security.istio.io", "security.istio.oi"),
+        Policy("AuthorizationPolicy", "AuthorisationPolicy"), Policy("name: p", "name: P"),
+        Policy("name: p, ", ""), Policy("kind: AuthorizationPolicy\n", ""),
         Policy("apiVersion: security.istio.io/v1\n", "foo: bar\n"), StrCat("{{- if .x }}\n", kPolicy),
         StrCat("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: security.istio.oi/v1, kind: "
                "AuthorizationPolicy, metadata: {name: p, namespace: a}}\n")}) {
@@ -123,7 +124,8 @@ TEST_F(LostPoliciesTest, AFileOfWhichNothingIsLeftKeepsItsPolicies) {
   Start();
   for (const char* nothing : {"", "# all of it\n", "---\n"}) {
     folder_.Replace("a.yaml", nothing);
-    EXPECT_TRUE(sink_.WaitForDiagnostic("a.yaml: error: nothing is left of the file; its policies stay")) << nothing;
+    EXPECT_TRUE(sink_.WaitForDiagnostic("a.yaml: error: nothing is left of the file; its policies stay"))
+        << nothing;
     EXPECT_TRUE(Has("p")) << nothing;
     EXPECT_FALSE(Has("ns")) << nothing;
     folder_.Replace("a.yaml", StrCat(kPolicy, "---\n", NamespaceText("ns", "1")));

@@ -88,7 +88,8 @@ class State {
 
   // Unless a process has it open.
   bool Remove() const {
-    const int lock = open(StrCat(path_, "/", kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int lock =
+        open(StrCat(path_, "/", kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return false;
     const bool free = flock(lock, LOCK_EX | LOCK_NB) == 0;
     for (const std::string& name : names_) {

@@ -73,8 +73,8 @@ TEST_F(StateFoldersTest, EverythingElseStays) {
   root_.Link("elsewhere", StateFolderOf("/no/such/c"));
   Sweep();
   for (const std::string& path :
-       {live, own, used, strange, linked, root_ / "notes", root_ / "fedcba9876543210", root_ / "elsewhere/lock",
-        root_ / "0123456789abcdef"})
+       {live, own, used, strange, linked, root_ / "notes", root_ / "fedcba9876543210",
+        root_ / "elsewhere/lock", root_ / "0123456789abcdef"})
     EXPECT_TRUE(IsThere(path)) << path;
 }
 
