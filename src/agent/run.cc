@@ -19,7 +19,7 @@
 #include "agent/dns_proxy.h"
 #include "agent/envoy_output.h"
 #include "agent/envoy_process.h"
-#include "agent/health.h"
+#include "agent/health_server.h"
 #include "agent/notice.h"
 #include "agent/options.h"
 #include "agent/status/status_pages.h"
@@ -178,7 +178,7 @@ class Supplies {
 // An application that speaks xDS itself, and what it needs, until a stop is asked for.
 int RunWithoutEnvoy(const Options& options) {
   Supplies supplies(options);
-  Health health([&options, &supplies] {
+  HealthServer health([&options, &supplies] {
     const absl::Status files = CheckGrpcFiles(options);
     return files.ok() && supplies.dns() != nullptr ? supplies.dns()->Check() : files;
   });
@@ -206,8 +206,8 @@ int RunProxy(const Options& options) {
   Supplies supplies(options);
   const Readiness::Reasons reasons = [&supplies] { return supplies.Difficulties(); };
   const Admin admin(options.admin_port, AllIpv6(options.addresses));
-  Health health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
-                reasons);
+  HealthServer health([admin](const std::string& path) { return admin.Get(path); }, options.discovery_address,
+                      reasons);
   if (const absl::Status status = supplies.Start(); !status.ok()) return Failed(status);
   if (supplies.dns() != nullptr) health.Require([&supplies] { return supplies.dns()->Check(); });
   Supervisor supervisor(options, output, &health, reasons);

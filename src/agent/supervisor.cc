@@ -55,7 +55,7 @@ void WaitForStop() {
   }
 }
 
-Supervisor::Supervisor(const Options& options, const EnvoyOutput& output, Health* health,
+Supervisor::Supervisor(const Options& options, const EnvoyOutput& output, HealthServer* health,
                        Readiness::Reasons reasons)
     : options_(options),
       output_(output),
@@ -74,10 +74,10 @@ int Supervisor::Run(const ChildCommand& command) {
     running_ = *started;
     const Clock::time_point start = Clock::now();
     Say(StrCat("Envoy runs as process ", *started));
-    health_->Set(Health::kRuns);
+    health_->Set(HealthServer::kRuns);
     if (!WaitForEnd(*started)) return Stop(*started);
     running_ = 0;
-    health_->Set(Health::kDoesNotRun);
+    health_->Set(HealthServer::kDoesNotRun);
     const milliseconds ran = Since(start), wait = backoff.Next(ran);
     Say(StrCat("Envoy ended after ", ran.count(), " ms (", Describe(*ended_), "); next start in ",
                wait.count(), " ms"));
@@ -163,7 +163,7 @@ absl::Status Supervisor::Drain() {
 
 int Supervisor::Stop(pid_t child) {
   const bool drained = drained_;
-  health_->Set(Health::kStops);
+  health_->Set(HealthServer::kStops);
   Say(drained ? "stopping: Envoy has drained, or need not" : "stopping: Envoy drains its listeners");
   if (const absl::Status status = drained ? absl::OkStatus() : Drain(); !status.ok())
     Say(StrCat("listeners cannot be drained: ", Message(status)));

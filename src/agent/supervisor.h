@@ -12,7 +12,7 @@
 
 #include "agent/envoy_output.h"
 #include "agent/envoy_process.h"
-#include "agent/health.h"
+#include "agent/health_server.h"
 #include "agent/options.h"
 #include "agent/readiness.h"
 
@@ -31,7 +31,8 @@ void WaitForStop();
 class Supervisor {
  public:
   // All pointers must outlive it. REQUIRES: BlockSignals().
-  Supervisor(const Options& options, const EnvoyOutput& output, Health* health, Readiness::Reasons reasons);
+  Supervisor(const Options& options, const EnvoyOutput& output, HealthServer* health,
+             Readiness::Reasons reasons);
   // Starts Envoy, anew each time that it ends, until a stop is asked for; the process's exit status.
   int Run(const ChildCommand& command);
   // What other threads may ask for: the end of Envoy and the agent without draining; and draining now, so
@@ -58,7 +59,7 @@ class Supervisor {
 
   const Options& options_;
   const EnvoyOutput& output_;
-  Health* const health_;
+  HealthServer* const health_;
   const Readiness::Reasons reasons_;
   const Admin admin_;
   pid_t running_ = 0;                 // 0: none

@@ -93,7 +93,7 @@ Step OnDeparted(const Entry* entry, const Departure& departure, const Rules& rul
           .removed = {kConnectedAnnotation}};
 }
 
-Step OnHealth(const Entry* entry, const Health& health, const Rules& rules) {
+Step OnHealth(const Entry* entry, const ReportedHealth& health, const Rules& rules) {
   if (entry == nullptr || !IsOurs(*entry, rules)) return {};
   const std::string now = TimeText(health.at);
   Condition condition{kHealthy, health.healthy ? "True" : "False", health.healthy ? "" : health.message, now,

@@ -30,7 +30,7 @@ struct Departure {
   WallTime at{}, connected{};
 };
 
-struct Health {
+struct ReportedHealth {
   bool healthy = false;
   std::string message;
   WallTime at{};
@@ -57,7 +57,7 @@ Step OnConnected(const Entry* entry, const config::ConfigPtr& group, const Entry
                  const ConnectedProxy& connection, const Rules& rules);
 // REQUIRES: no proxy of the entry is connected here.
 Step OnDeparted(const Entry* entry, const Departure& departure, const Rules& rules);
-Step OnHealth(const Entry* entry, const Health& health, const Rules& rules);
+Step OnHealth(const Entry* entry, const ReportedHealth& health, const Rules& rules);
 // The entry has been as the mark says (see MarkOf) for longer than it may.
 Step OnExpired(const Entry* entry, const std::string& mark);
 

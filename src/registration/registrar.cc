@@ -57,7 +57,7 @@ bool Registrar::OnConnected(uint64_t stream, const model::ProxyPtr& proxy, WallT
 
 void Registrar::OnHealth(uint64_t stream, bool healthy, std::string_view message) {
   if (!options_.takes_health) return;
-  Health health{healthy, Excerpt(message, kLongestMessage), std::chrono::system_clock::now()};
+  ReportedHealth health{healthy, Excerpt(message, kLongestMessage), std::chrono::system_clock::now()};
   store_->Run([this, stream, health = std::move(health)] { TakeHealth(stream, health); });
 }
 
@@ -140,7 +140,7 @@ void Registrar::Disconnect(uint64_t stream) {
   Work(name);
 }
 
-void Registrar::TakeHealth(uint64_t stream, Health health) {
+void Registrar::TakeHealth(uint64_t stream, ReportedHealth health) {
   const auto known = names_.find(stream);
   if (known == names_.end())
     return entry_log.Debug("stream {} reports the health of a workload without a WorkloadEntry", stream);

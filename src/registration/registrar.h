@@ -73,7 +73,7 @@ class Registrar {
     std::vector<std::pair<uint64_t, Ready>> waiting;  // streams that are not served yet
     bool connects = false;  // what the proxies here mean for the entry is to be decided
     std::optional<Departure> departure;
-    std::optional<Health> health;
+    std::optional<ReportedHealth> health;
     std::string expired;  // a mark; "": not
     bool running = false, health_planned = false;
     uint64_t deciding = 0;       // the stream that the running part is about
@@ -89,7 +89,7 @@ class Registrar {
 
   void Connect(const EntryName& name, ConnectedProxy connection, Ready ready);
   void Disconnect(uint64_t stream);
-  void TakeHealth(uint64_t stream, Health health);
+  void TakeHealth(uint64_t stream, ReportedHealth health);
   void TakeEntry(const EntryName& name, const config::ConfigObject* entry);
   void TakeGroup(const std::string& ns, const std::string& group);
   bool IsServedAtOnce(const EntryName& name, const ConnectedProxy& connection) const;

@@ -1,4 +1,4 @@
-#include "agent/health.h"
+#include "agent/health_server.h"
 
 #include <utility>
 
@@ -27,14 +27,14 @@ bool Configured(std::string_view stats) {
 
 }  // namespace
 
-Health::Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons)
+HealthServer::HealthServer(Readiness::Get get, std::string discovery, Readiness::Reasons reasons)
     : get_(std::move(get)), discovery_(std::move(discovery)), reasons_(std::move(reasons)) {}
 
-Health::Health(std::function<absl::Status()> check) : check_(std::move(check)) {}
+HealthServer::HealthServer(std::function<absl::Status()> check) : check_(std::move(check)) {}
 
-Health::~Health() { Stop(); }
+HealthServer::~HealthServer() { Stop(); }
 
-void Health::Serve(int port, const std::function<void(server::HttpServer*)>& add) {
+void HealthServer::Serve(int port, const std::function<void(server::HttpServer*)>& add) {
   if (port == 0) return;
   auto server = std::make_unique<server::HttpServer>(kLimits);
   server->Get("/healthz/ready", [this](const server::HttpRequest&) {
@@ -50,13 +50,13 @@ void Health::Serve(int port, const std::function<void(server::HttpServer*)>& add
   server_ = std::move(server);
 }
 
-void Health::Stop() {
+void HealthServer::Stop() {
   if (server_ != nullptr) server_->Stop();
   server_ = nullptr;
 }
 
 // One probe asks; others that come meanwhile get its answer.
-absl::Status Health::Check() {
+absl::Status HealthServer::Check() {
   std::lock_guard lock(mutex_);
   const Phase phase = phase_;
   if (asked_in_ == phase && Clock::now() - asked_ < kFresh) return found_;
@@ -66,7 +66,7 @@ absl::Status Health::Check() {
   return found_;
 }
 
-absl::Status Health::Ask() {
+absl::Status HealthServer::Ask() {
   if (check_) return check_();
   if (phase_ == kStops) return absl::UnavailableError("the agent stops, and Envoy drains its listeners");
   if (phase_ == kDoesNotRun) return absl::UnavailableError("Envoy does not run");

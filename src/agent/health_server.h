@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_AGENT_HEALTH_H_
-#define FAIRLEAD_AGENT_HEALTH_H_
+#ifndef FAIRLEAD_AGENT_HEALTH_SERVER_H_
+#define FAIRLEAD_AGENT_HEALTH_SERVER_H_
 
 #include <atomic>
 #include <chrono>
@@ -19,13 +19,13 @@ namespace fairlead::agent {
 // Whether Envoy serves, for probes of orchestrators and load balancers: `/healthz/ready` is 200, or 503 with
 // the reason. Thread-safe. Source: pilot-agent with its port 15020, and Istio's bootstrap with its listener
 // 15021, which asks that port.
-class Health {
+class HealthServer {
  public:
   enum Phase { kDoesNotRun, kRuns, kStops };
-  Health(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
+  HealthServer(Readiness::Get get, std::string discovery, Readiness::Reasons reasons);
   // Of a workload without Envoy: an error of `check` is the reason.
-  explicit Health(std::function<absl::Status()> check);
-  ~Health();  // as Stop()
+  explicit HealthServer(std::function<absl::Status()> check);
+  ~HealthServer();  // as Stop()
   // Answers on this port of all addresses, 0: none, also with the pages that `add` adds. A port that is taken
   // causes a warning.
   void Serve(int port, const std::function<void(server::HttpServer*)>& add);
@@ -54,4 +54,4 @@ class Health {
 
 }  // namespace fairlead::agent
 
-#endif  // FAIRLEAD_AGENT_HEALTH_H_
+#endif  // FAIRLEAD_AGENT_HEALTH_SERVER_H_
