@@ -27,8 +27,8 @@ ACCOUNT = "system:serviceaccount:istio-system:fairlead"
 RBAC = "rbac.authorization.k8s.io/v1"
 # What needs a proxy that rejects its resources (docs/cluster-writes.md); the rights are like the others' of the group.
 NEEDS_PROXIES = re.compile(r"^(?!serviceentries|gateways|gatewayclasses|httproutes|ingresses).*/status$")
-# What needs files of the pod, or an object that only other flags bring.
-NOT_HERE = {"clustertrustbundles", "inferencepools/status", "cacerts"}
+# What needs files of the pod, a proxy that registers, or an object that only other flags bring.
+NOT_HERE = {"clustertrustbundles", "inferencepools/status", "cacerts", "workloadentries"}
 # What a run of seconds does not come to: repairs, renewals, and a lock that another revision holds.
 NOT_YET = {("patch", "configmaps"), ("patch", "ingresses/status"), ("update", "leases"), ("get", "mutatingwebhookconfigurations")}
 AUDIT = """
