@@ -27,10 +27,14 @@ ACCOUNT = "system:serviceaccount:istio-system:fairlead"
 RBAC = "rbac.authorization.k8s.io/v1"
 # What needs a proxy that rejects its resources (docs/cluster-writes.md); the rights are like the others' of the group.
 NEEDS_PROXIES = re.compile(r"^(?!serviceentries|gateways|gatewayclasses|httproutes|ingresses).*/status$")
+ISTIOS_GATEWAYS = (["networking.istio.io"], "gateways/status")  # likewise; the Gateway API's are written without
 # What needs files of the pod, a proxy that registers, or an object that only other flags bring.
 NOT_HERE = {"clustertrustbundles", "inferencepools/status", "cacerts", "workloadentries"}
 # What a run of seconds does not come to: repairs, renewals, and a lock that another revision holds.
 NOT_YET = {("patch", "configmaps"), ("patch", "ingresses/status"), ("update", "leases"), ("get", "mutatingwebhookconfigurations")}
+# The deployments of Gateways need templates; cluster_install has them, with the chart's rights.
+NOT_YET |= {(verb, resource) for verb in ("create", "patch") for resource in
+            ("deployments", "horizontalpodautoscalers", "poddisruptionbudgets", "services", "serviceaccounts")}
 AUDIT = """
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -46,7 +50,8 @@ def parts():
     for role in roles():
         for number, rule in enumerate(role["rules"]):
             for resource in rule["resources"]:
-                if NEEDS_PROXIES.match(resource) or resource in NOT_HERE or {(verb, resource) for verb in rule["verbs"]} <= NOT_YET:
+                if NEEDS_PROXIES.match(resource) or (rule["apiGroups"], resource) == ISTIOS_GATEWAYS or resource in NOT_HERE or \
+                        {(verb, resource) for verb in rule["verbs"]} <= NOT_YET:
                     continue
                 yield role["kind"], number, resource
 
@@ -107,6 +112,8 @@ class Rights:
         """Objects that are new in each try, so that there is something to write of them."""
         n = self.tries
         self.api.call("DELETE", "/api/v1/namespaces/istio-system/secrets/istio-ca-secret", also=(404,))
+        self.api.call("DELETE", "/apis/coordination.k8s.io/v1/namespaces/istio-system/leases")
+        self.api.call("DELETE", "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio-remote", also=(404,))
         self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"space-{n}"}})
         gateway = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": f"edge-{n}", "namespace": "shop"},
                    "spec": {"gatewayClassName": "istio", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}}

@@ -289,6 +289,10 @@ void ClusterSource::NoteTroubles() {
   for (const auto& [kind, text] : now) {
     if (!troubles_.contains(kind)) kube_log.Warn("{} cannot be read: {}", NameOf(config::InfoOf(kind)), text);
   }
+  if (const bool blind = MustAskAgain(); blind != std::exchange(definitions_blind_, blind) && blind)
+    kube_log.Warn("CustomResourceDefinitions cannot be read: {}; a new kind is seen within {} s",
+                  loop_.Find(definitions_->watch)->trouble_text(),
+                  std::chrono::duration_cast<std::chrono::seconds>(options_.rediscover).count());
   if (!unreachable.empty() && unreachable_.empty()) kube_log.Warn("{} has no news: {}", Name(), unreachable);
   if (unreachable.empty() && !unreachable_.empty()) kube_log.Info("{} has news again", Name());
   const bool same_kinds = std::equal(now.begin(), now.end(), troubles_.begin(), troubles_.end(),

@@ -83,6 +83,7 @@ class ClusterSource : public Source {
   Time discovered_{};
   std::map<config::Kind, std::string> troubles_;  // as last said
   std::string unreachable_;                       // likewise
+  bool definitions_blind_ = false;                // likewise: definitions cannot be watched
   uint64_t told_revision_ = 0;
   bool synced_ = false;
 
