@@ -88,6 +88,7 @@ class DiscoveryServer {
   absl::Status MakeRemoteClusters();
   source::Sink* WithRegistration(source::Sink* next);
   source::Sink* WithConfigMap(const source::Source& source, source::Sink* next);
+  source::Sink* WithSharedConfigMap(source::Sink* next);
   absl::Status CheckAddresses() const;
   absl::Status StartSettings();
   std::vector<source::Sink*> AddSinks();

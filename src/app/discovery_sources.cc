@@ -110,6 +110,20 @@ source::Sink* DiscoveryServer::WithConfigMap(const source::Source& source, sourc
   };
   object_filters_.push_back(std::make_unique<MeshConfigMap>(
       options_.ns, MeshConfigMapName(options_.environment.revision), std::move(texts), next));
+  return WithSharedConfigMap(object_filters_.back().get());
+}
+
+source::Sink* DiscoveryServer::WithSharedConfigMap(source::Sink* next) {
+  const std::string& name = options_.environment.shared_mesh_config;
+  if (name.empty()) return next;
+  MeshConfigMap::Texts texts;
+  texts.mesh = [this](const std::string& where, const std::string& text) {
+    settings_->SetSharedMesh(where, text);
+  };
+  texts.networks = [this](const std::string& where, const std::string& text) {
+    settings_->SetSharedNetworks(where, text);
+  };
+  object_filters_.push_back(std::make_unique<MeshConfigMap>(options_.ns, name, std::move(texts), next));
   return object_filters_.back().get();
 }
 

@@ -222,6 +222,11 @@ const std::vector<Row>& Rows() {
         "Revision of this control plane: injected pods name it, and the injector's ConfigMap is "
         "istio-sidecar-injector-REVISION."},
        SetText<&Environment::revision>},
+      {{"SHARED_MESH_CONFIG", "",
+        "A second ConfigMap of the mesh's settings in the control plane's namespace. The MeshConfig of the "
+        "file or of "
+        "the ConfigMap istio is laid over its own; its networks win."},
+       SetText<&Environment::shared_mesh_config>},
       {{"PLATFORM", "",
         "Platform of the cluster; \"openshift\": sidecars get users from the ranges of their namespace."},
        SetText<&Environment::platform>},

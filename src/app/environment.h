@@ -46,7 +46,7 @@ struct Environment {
   std::string cluster_id = "Kubernetes";
   std::string pod_namespace = "istio-system";
   // Of injection.
-  std::string revision, platform, compliance_policy;
+  std::string revision, shared_mesh_config, platform, compliance_policy;
   injection::NativeSidecars native_sidecars = injection::NativeSidecars::kAuto;
   std::string pod_name;
   std::string kubernetes_host,

@@ -69,8 +69,7 @@ constexpr IstiodVariable kVariables[] = {
     {"PILOT_HBONE_INITIAL_CONNECTION_WINDOW_SIZE", "", kIdle, "there is no ambient mode"},
     {"PILOT_HBONE_INITIAL_STREAM_WINDOW_SIZE", "", kIdle, "there is no ambient mode"},
     {"PILOT_MULTICLUSTER_KUBECONFIG_PATH", "", kRefused, "kubeconfigs of other clusters are in Secrets"},
-    {"PILOT_NODE_UNTAINT_CONTROLLERS_TAINT_NAME", "cni.istio.io/not-ready", kIdle,
-     "no Kubernetes API is written to"},
+    {"PILOT_NODE_UNTAINT_CONTROLLERS_TAINT_NAME", "cni.istio.io/not-ready", kIdle, "nodes are not changed"},
     {"PILOT_PREFER_SENDING_HBONE", "false", kRefused, "there is no ambient mode"},
     {"PILOT_STATUS_MAX_WORKERS", "100", kIdle, "see --statusDir"},
     {"PILOT_UNIFIED_SIDECAR_SCOPE", "true", kIdle, "how istiod computes"},
@@ -78,7 +77,6 @@ constexpr IstiodVariable kVariables[] = {
     {"PILOT_XDS_CACHE_SIZE", "60000", kIdle, "caches need no settings"},
     {"PILOT_XDS_CACHE_STATS", "false", kIdle, "caches need no settings"},
     {"RESOLVE_HOSTNAME_GATEWAYS", "true", kRefused, "names of load balancers are not resolved here"},
-    {"SHARED_MESH_CONFIG", "", kRefused, "the MeshConfig is one file"},
     {"UNSAFE_ENABLE_ADMIN_ENDPOINTS", "false", kIdle, "there are no such pages"},
     {"UNSAFE_PILOT_ENABLE_RUNTIME_ASSERTIONS", "false", kIdle, "see FAIRLEAD_SHADOW"},
 };

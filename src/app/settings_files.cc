@@ -82,15 +82,48 @@ void SettingsFiles::SetNetworks(const std::string& where, const std::string& tex
 void SettingsFiles::OnMesh(const std::string& path, const absl::StatusOr<std::string>& text) {
   std::lock_guard lock(mutex_);
   model::MeshConfigResult result;
-  if (text.ok()) result = model::ParseMeshConfig(*text, path);
+  if (text.ok()) result = Parse(*text, path);
   if (text.ok()) mesh_diagnostics_ = std::move(result.diagnostics);
   if (!text.ok()) config_log.Info("{}: {}", path, FromAbsl(text.status().message()));
+  std::string read = text.ok() ? *text : "";
   if (result.mesh != nullptr) {
-    Keep(path, *text);
+    Keep(path, read);
   } else if (mesh_ == nullptr && !absl::IsNotFound(text.status())) {
-    if (const auto kept = Kept(path, &mesh_diagnostics_)) result = model::ParseMeshConfig(kept->text, path);
+    if (const auto kept = Kept(path, &mesh_diagnostics_)) result = Parse(read = kept->text, path);
   }
-  if (result.mesh != nullptr) mesh_ = std::move(result.mesh);
+  if (result.mesh != nullptr) {
+    mesh_ = std::move(result.mesh);
+    mesh_path_ = path;
+    mesh_text_ = std::move(read);
+  }
+  HandOut();
+}
+
+// Over the shared MeshConfig.
+model::MeshConfigResult SettingsFiles::Parse(const std::string& text, const std::string& path) const {
+  return shared_mesh_ == nullptr ? model::ParseMeshConfig(text, path)
+                                 : model::ParseMeshConfig(text, path, *shared_mesh_);
+}
+
+void SettingsFiles::SetSharedMesh(const std::string& where, const std::string& text) {
+  std::lock_guard lock(mutex_);
+  model::MeshConfigResult result = model::ParseMeshConfig(text, where);
+  shared_mesh_diagnostics_ = std::move(result.diagnostics);
+  if (result.mesh != nullptr) {
+    shared_mesh_ = std::move(result.mesh);
+    if (mesh_ != nullptr) {
+      model::MeshConfigResult again = Parse(mesh_text_, mesh_path_);
+      if (again.mesh != nullptr) mesh_ = std::move(again.mesh);
+    }
+  }
+  HandOut();
+}
+
+void SettingsFiles::SetSharedNetworks(const std::string& where, const std::string& text) {
+  std::lock_guard lock(mutex_);
+  model::MeshNetworksResult result = model::ParseMeshNetworks(text, where);
+  shared_networks_diagnostics_ = std::move(result.diagnostics);
+  if (result.networks != nullptr) shared_networks_ = std::move(result.networks);
   HandOut();
 }
 
@@ -114,7 +147,9 @@ void SettingsFiles::HandOut() {
   if (!started_) return;
   const model::SettingsOptions options{options_.domain,     options_.cluster_id, options_.system_namespace,
                                        options_.compliance, options_.gateways,   options_.features};
-  model::SettingsPtr settings = model::MakeSettings(mesh_, networks_, options, settings_);
+  model::SettingsPtr settings =
+      model::MakeSettings(mesh_ != nullptr ? mesh_ : shared_mesh_,
+                          shared_networks_ != nullptr ? shared_networks_ : networks_, options, settings_);
   const bool same = settings == settings_;
   settings_ = std::move(settings);
   if (!same) on_settings_(settings_);
@@ -128,7 +163,8 @@ std::vector<config::Diagnostic> SettingsFiles::Diagnostics() {
 
 std::vector<config::Diagnostic> SettingsFiles::AllDiagnostics() const {
   std::vector<config::Diagnostic> diagnostics = mesh_diagnostics_;
-  diagnostics.insert(diagnostics.end(), networks_diagnostics_.begin(), networks_diagnostics_.end());
+  for (const auto* more : {&networks_diagnostics_, &shared_mesh_diagnostics_, &shared_networks_diagnostics_})
+    diagnostics.insert(diagnostics.end(), more->begin(), more->end());
   return diagnostics;
 }
 

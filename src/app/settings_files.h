@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "config/diagnostic.h"
+#include "model/mesh_config.h"
 #include "model/settings.h"
 #include "source/file/last_good.h"
 #include "source/file/watched_file.h"
@@ -48,12 +49,17 @@ class SettingsFiles {
   // diagnostics. Thread-safe.
   void SetMesh(const std::string& where, const std::string& text);
   void SetNetworks(const std::string& where, const std::string& text);
+  // What the ConfigMap of SHARED_MESH_CONFIG says. The MeshConfig of the file, or of the other ConfigMap, is
+  // laid over it; its networks count in place of others. Thread-safe. Source: Istio's bootstrap/mesh.go.
+  void SetSharedMesh(const std::string& where, const std::string& text);
+  void SetSharedNetworks(const std::string& where, const std::string& text);
   // What is wrong with the files now. Thread-safe.
   std::vector<config::Diagnostic> Diagnostics();
 
  private:
   void OnMesh(const std::string& path, const absl::StatusOr<std::string>& text);
   void OnNetworks(const std::string& path, const absl::StatusOr<std::string>& text);
+  model::MeshConfigResult Parse(const std::string& text, const std::string& path) const;
   void Keep(const std::string& path, const std::string& text);
   std::optional<source::GoodFile::Part> Kept(const std::string& path,
                                              std::vector<config::Diagnostic>* diagnostics) const;
@@ -66,10 +72,14 @@ class SettingsFiles {
 
   std::mutex mutex_;  // guards what follows; held during callbacks, so that they come in order
   bool started_ = false;
-  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh_;        // null: the defaults
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> shared_mesh_;        // null: the defaults
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> shared_networks_;  // null: none
+  std::shared_ptr<const istio::mesh::v1alpha1::MeshConfig> mesh_;  // null: the shared one, else the defaults
   std::shared_ptr<const istio::mesh::v1alpha1::MeshNetworks> networks_;  // null: none
+  std::string mesh_path_, mesh_text_;                                    // that mesh_ was read from
   model::SettingsPtr settings_;  // handed out last; null before the first
-  std::vector<config::Diagnostic> mesh_diagnostics_, networks_diagnostics_;
+  std::vector<config::Diagnostic> mesh_diagnostics_, networks_diagnostics_, shared_mesh_diagnostics_,
+      shared_networks_diagnostics_;
   bool mesh_in_file_ = false, networks_in_file_ = false;  // at the start
   std::unique_ptr<source::WatchedFile> mesh_file_, networks_file_;
 };

@@ -131,5 +131,38 @@ TEST_F(SettingsFilesTest, AConfigMapCountsWhereThereIsNoFile) {
   EXPECT_EQ(Networks(), 0u) << "the file counts";
 }
 
+TEST_F(SettingsFilesTest, TheMeshsOwnSettingsAreLaidOverSharedOnes) {
+  Start();
+  files_->SetMesh(
+      "ConfigMap a/istio mesh",
+      "{proxyListenPort: 17001, trustDomainAliases: [own], defaultConfig: {proxyMetadata: {A: own}}}");
+  files_->SetSharedMesh(
+      "ConfigMap a/all mesh",
+      "{proxyListenPort: 17002, proxyHttpPort: 17003, trustDomainAliases: [shared], defaultConfig: "
+      "{proxyMetadata: {A: shared, B: shared}}, extensionProviders: [{name: one, envoyFileAccessLog: {path: "
+      "/dev/null}}]}");
+  EXPECT_EQ(ListenPort(), 17001);
+  const istio::mesh::v1alpha1::MeshConfig& mesh = *settings_->mesh;
+  EXPECT_EQ(mesh.proxy_http_port(), 17003);
+  EXPECT_THAT(mesh.trust_domain_aliases(), testing::ElementsAre("own", "shared"));
+  EXPECT_THAT(mesh.default_config().proxy_metadata(),
+              testing::UnorderedElementsAre(testing::Pair("A", "own"), testing::Pair("B", "shared")));
+  EXPECT_EQ(mesh.extension_providers().rbegin()->name(), "one");
+  files_->SetMesh("ConfigMap a/istio mesh", "{}");
+  EXPECT_EQ(ListenPort(), 17002);
+  files_->SetSharedMesh("ConfigMap a/all mesh", "proxyListenPort: [");
+  EXPECT_TRUE(WaitForDiagnostic("ConfigMap a/all mesh:"));
+  EXPECT_EQ(ListenPort(), 17002) << "what it said last";
+}
+
+TEST_F(SettingsFilesTest, SharedSettingsCountAlone) {
+  folder_.Write("networks.yaml", "networks: {}");
+  Start();
+  files_->SetSharedMesh("ConfigMap a/all mesh", "proxyListenPort: 17002");
+  EXPECT_EQ(ListenPort(), 17002);
+  files_->SetSharedNetworks("ConfigMap a/all meshNetworks", "networks: {n: {endpoints: [], gateways: []}}");
+  EXPECT_EQ(Networks(), 1u) << "in place of the file's";
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -51,9 +51,9 @@ void MergeProviders(const MeshConfig& before, MeshConfig* mesh) {
   }
 }
 
-void SortTrustDomainAliases(MeshConfig* mesh) {
-  const std::set<std::string> aliases(mesh->trust_domain_aliases().begin(),
-                                      mesh->trust_domain_aliases().end());
+void MergeTrustDomainAliases(const MeshConfig& before, MeshConfig* mesh) {
+  std::set<std::string> aliases(mesh->trust_domain_aliases().begin(), mesh->trust_domain_aliases().end());
+  aliases.insert(before.trust_domain_aliases().begin(), before.trust_domain_aliases().end());
   mesh->mutable_trust_domain_aliases()->Assign(aliases.begin(), aliases.end());
 }
 
@@ -72,7 +72,7 @@ void InheritHeaders(const ProxyConfig::ProxyHeaders& lower, ProxyConfig::ProxyHe
   }
 }
 
-bool ReadOverDefaults(Node root, Report& report, MeshConfig* mesh) {
+bool ReadOver(Node root, Report& report, MeshConfig* mesh) {
   const FieldPath path;
   const MeshConfig before = *mesh;
   if (!config::ReadProto(root, path, report, mesh, UnknownFields::kWarning)) return false;
@@ -89,7 +89,7 @@ bool ReadOverDefaults(Node root, Report& report, MeshConfig* mesh) {
                       mesh->mutable_default_providers(), UnknownFields::kWarning);
   }
   MergeProviders(before, mesh);
-  SortTrustDomainAliases(mesh);
+  MergeTrustDomainAliases(before, mesh);
   return true;
 }
 
@@ -104,11 +104,17 @@ constexpr std::string_view kNoAmbient = "there is no ambient mode";
 constexpr NotActedOn kNotActedOn[] = {
     {"ca", "", "certificates are signed here, or by FAIRLEAD_SIGNER_URL"},
     {"certificates", "", kNeither},
-    {"enablePrometheusMerge", "true", "it is for the injection of sidecars, which Fairlead does not do"},
     {"hboneIdleTimeout", "", kNoAmbient},
     {"serviceScopeConfigs", "", kNoAmbient},
     {"verifyCertificateAtClient", "", kNeither},
 };
+
+std::shared_ptr<const MeshConfig> Overlaid(Node root, const MeshConfig& base, Report& report) {
+  const size_t errors_before = report.errors();
+  auto mesh = std::make_shared<MeshConfig>(base);
+  if (!root.IsNull()) ReadOver(root, report, mesh.get());
+  return report.errors() == errors_before ? mesh : nullptr;
+}
 
 }  // namespace
 
@@ -139,10 +145,14 @@ bool MergeProxyConfig(Node node, const FieldPath& path, Report& report, ProxyCon
 }
 
 MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file) {
+  return ParseMeshConfig(text, file, *DefaultMeshConfig());
+}
+
+MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file, const MeshConfig& base) {
   Report report(file);
   const config::YamlDocument document = ReadDocument(text, report);
   const Node root = document.tree.root();
-  auto mesh = ReadMeshConfig(root, report);
+  auto mesh = Overlaid(root, base, report);
   if (mesh != nullptr) {
     config::check::CheckMeshConfig(*mesh, root, report);
     config::check::CheckExtensionProviders(*mesh, root, report);
@@ -153,10 +163,7 @@ MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file) {
 }
 
 std::shared_ptr<const MeshConfig> ReadMeshConfig(Node root, Report& report) {
-  const size_t errors_before = report.errors();
-  auto mesh = std::make_shared<MeshConfig>(*DefaultMeshConfig());
-  if (!root.IsNull()) ReadOverDefaults(root, report, mesh.get());
-  return report.errors() == errors_before ? mesh : nullptr;
+  return Overlaid(root, *DefaultMeshConfig(), report);
 }
 
 MeshNetworksResult ParseMeshNetworks(std::string_view text, const Interned& file) {

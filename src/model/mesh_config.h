@@ -27,10 +27,13 @@ struct MeshConfigResult {
   std::vector<config::Diagnostic> diagnostics;
 };
 
-// The text over DefaultMeshConfig(), by Istio's rules (mesh.ApplyMeshConfig): a field replaces the default's,
-// whole messages and lists too, but defaultConfig and defaultProviders are merged field by field,
-// defaultConfig.proxyMetadata by key, and extensionProviders by name. An empty text is the default. Settings
-// that Istio refuses (config/check/check.h) are mistakes too.
+// The text over `base`, by Istio's rules (mesh.ApplyMeshConfig): a field replaces the base's, whole messages
+// and lists too, but defaultConfig and defaultProviders are merged field by field,
+// defaultConfig.proxyMetadata by key, extensionProviders by name, and trustDomainAliases are the ones of
+// both. An empty text is the base. Settings that Istio refuses (config/check/check.h) are mistakes too.
+MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file,
+                                 const istio::mesh::v1alpha1::MeshConfig& base);
+// Over DefaultMeshConfig().
 MeshConfigResult ParseMeshConfig(std::string_view text, const Interned& file);
 
 // The same of a document that was read before, without Istio's checks; null where it cannot be read.

@@ -73,8 +73,9 @@ TEST(MeshConfigTest, WhatIsNotActedOnIsSaidOnce) {
     return paths;
   };
   EXPECT_THAT(said("rootNamespace: root\nenablePrometheusMerge: true\n"), IsEmpty());
-  EXPECT_THAT(said("rootNamespace: root\nhboneIdleTimeout: 3s\nenablePrometheusMerge: false\n"),
-              UnorderedElementsAre("3:enablePrometheusMerge", "2:hboneIdleTimeout"));
+  EXPECT_THAT(
+      said("rootNamespace: root\nhboneIdleTimeout: 3s\nenablePrometheusMerge: false\ncertificates: []\n"),
+      UnorderedElementsAre("4:certificates", "2:hboneIdleTimeout"));
 }
 
 TEST(MeshConfigTest, MergesDefaultConfigFieldByField) {
