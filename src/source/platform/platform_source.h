@@ -63,9 +63,9 @@ class PlatformSource : public Source {
   void Write();
 
   const Options options_;
+  TaskLoop loop_;  // the follower drops its tasks when it goes
   const std::unique_ptr<PlatformFollower> follower_;
   const std::unique_ptr<SourceMetrics> metrics_;
-  TaskLoop loop_;
   Sink* sink_ = nullptr;
   std::thread thread_;
   std::unique_ptr<Executor> writer_;  // null where nothing is kept
