@@ -33,7 +33,7 @@ NOT_HERE = {"clustertrustbundles", "inferencepools/status", "cacerts", "workload
 # What a run of seconds does not come to: repairs, renewals, and a lock that another revision holds.
 NOT_YET = {("patch", "configmaps"), ("patch", "ingresses/status"), ("update", "leases"), ("get", "mutatingwebhookconfigurations")}
 # The deployments of Gateways need templates; cluster_install has them, with the chart's rights.
-NOT_YET |= {(verb, resource) for verb in ("create", "patch") for resource in
+NOT_YET |= {(verb, resource) for verb in ("get", "create", "patch") for resource in
             ("deployments", "horizontalpodautoscalers", "poddisruptionbudgets", "services", "serviceaccounts")}
 AUDIT = """
 apiVersion: audit.k8s.io/v1
