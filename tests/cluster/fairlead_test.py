@@ -57,7 +57,7 @@ class Deployed(unittest.TestCase):
         kubebox.wait_until("the root certificate", lambda: self.box.kubectl(
             "get", "configmap", "istio-ca-root-cert", "-n", "default").returncode == 0)
         self.assertEqual(self.box.kubectl("get", "secret", "istio-ca-secret", "-n", "istio-system").returncode, 0)
-        self.assertNotIn("403", self.box.logs())
+        self.assertNotRegex(self.box.logs(), "says 403|forbidden")
 
     def test_a_pod_that_is_deleted_is_replaced(self):
         pod = self.box.get("pods", "-n", "istio-system")["items"][0]["metadata"]["name"]
