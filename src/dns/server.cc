@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <ctime>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -62,10 +63,16 @@ class DnsServer::Worker final : public Watcher {
   absl::Status Start();
   void Stop();
   void SetTable(std::shared_ptr<const NameTable> table) {
-    table_.store(std::move(table));
+    {
+      std::lock_guard lock(table_mutex_);
+      table_.swap(table);
+    }
     Wake();
   }
-  std::shared_ptr<const NameTable> table() const { return table_.load(); }
+  std::shared_ptr<const NameTable> table() const {
+    std::lock_guard lock(table_mutex_);
+    return table_;
+  }
   std::vector<SocketAddress> listens_at() const { return listens_at_; }
   std::chrono::nanoseconds cpu_time();
   // A wish to stop, which Run looks for, or a new table: the old one is given back at once.
@@ -92,10 +99,11 @@ class DnsServer::Worker final : public Watcher {
 
   const DnsServerOptions options_;
   const http2::File wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::atomic<bool> stopping_{false};                    // of all threads
-  std::atomic<std::shared_ptr<const NameTable>> table_;  // of all threads
-  std::vector<SocketAddress> listens_at_;                // constant once the thread runs
-  std::shared_ptr<const NameTable> current_;             // of this round
+  std::atomic<bool> stopping_{false};  // of all threads
+  mutable std::mutex table_mutex_;
+  std::shared_ptr<const NameTable> table_;    // guarded by table_mutex_
+  std::vector<SocketAddress> listens_at_;     // constant once the thread runs
+  std::shared_ptr<const NameTable> current_;  // of this round
   bool current_is_fresh_ = false;
   Poller poller_;
   std::vector<std::unique_ptr<UdpListener>> udp_;
@@ -169,7 +177,7 @@ void DnsServer::Worker::Run() {
 }
 
 const NameTable* DnsServer::Worker::Table() {
-  if (!std::exchange(current_is_fresh_, true)) current_ = table_.load();
+  if (!std::exchange(current_is_fresh_, true)) current_ = table();
   return current_.get();
 }
 

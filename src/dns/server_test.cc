@@ -122,6 +122,7 @@ TEST_P(DnsTransportTest, AllResolversAtOnceAndTheFirstAnswerCounts) {
   const auto begin = Clock::now();
   EXPECT_EQ(RecordsOf(Ask(at, {"www.example.com"})).size(), 1u);
   EXPECT_LT(Clock::now() - begin, milliseconds(250));
+  if (GetParam()) return;  // the others are hung up on, perhaps before they were asked
   const auto end = begin + milliseconds(5'000);
   while ((silent.asked == 0 || slow.asked == 0) && Clock::now() < end)
     std::this_thread::sleep_for(milliseconds(5));
