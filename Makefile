@@ -135,7 +135,7 @@ bench: build/release/build.ninja
 soak: build/$(SOAK)/build.ninja tools
 	ninja -C build/$(SOAK) -j$(JOBS) fairlead
 	python3 -B bench/scale/soak.py --fairlead build/$(SOAK)/bin/fairlead --tools build/tools --work build/soak \
-	  --seconds $(SECONDS) $(if $(filter release,$(SOAK)),,--any-memory --shadow)
+	  --seconds $(SECONDS) $(if $(filter release,$(SOAK)),,--any-memory --shadow --proxies 200)
 
 bench-renewals: build tools
 	python3 -B bench/scale/renewals.py --fairlead build/fairlead --tools build/tools --work build/scale
