@@ -19,12 +19,33 @@ constexpr size_t kLongestVersion = 256;
 constexpr size_t kLongestContinue = 16 << 10;
 constexpr size_t kFewestObjects = 10;
 constexpr size_t kMostStuck = 5;
+// Of the bookmark that ends a streaming list.
+constexpr char kEndMark[] = "k8s.io/initial-events-end";
 
 // RFC 3986: what is not unreserved is escaped.
 JsonFields Below(std::string_view key, const JsonFields* fields) {
   JsonFields all;
   if (fields != nullptr) all.below[std::string(key)] = *fields;
   return all;
+}
+
+// What of an object is not read may have the mark of a list's end.
+void ReadEndMark(JsonFields* object) {
+  const auto [metadata, made] = object->below.try_emplace("metadata");
+  if (made) metadata->second.rest = object->rest;
+  JsonFields& fields = metadata->second;
+  const auto annotations = fields.below.find("annotations");
+  const bool known = annotations != fields.below.end();
+  if (known ? annotations->second.read : fields.rest == JsonFields::Rest::kRead) return;
+  JsonFields& mark = fields.below["annotations"];
+  mark.read = true;
+  mark.rest = JsonFields::Rest::kSkipped;
+  mark.below[kEndMark];
+}
+
+// What a server answers that has no streaming lists.
+bool RefusesStreaming(int http_status) {
+  return http_status == 400 || http_status == 405 || http_status == 406 || http_status == 422;
 }
 
 Trouble TroubleOf(int http_status) {
@@ -55,7 +76,11 @@ ListWatch::ListWatch(Options options, config::JsonReader* reader, Receiver* rece
       reader_(reader),
       receiver_(receiver),
       random_(options_.seed),
-      chunk_(options_.chunk) {}
+      phase_(options_.streaming ? Phase::kStream : Phase::kList),
+      streaming_(options_.streaming),
+      chunk_(options_.chunk) {
+  if (streaming_) ReadEndMark(&event_fields_.below["object"]);
+}
 
 ListWatch::Milliseconds ListWatch::Random(Milliseconds from, Milliseconds to) {
   return Milliseconds(
@@ -83,7 +108,10 @@ std::string ListWatch::WatchTarget() {
   const auto watch = Milliseconds(options_.watch);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Random(watch, 2 * watch));
   ends_ = begun_ + seconds + std::chrono::seconds(30);
-  return StrCat(options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=", PercentEncoded(version_),
+  const bool list = phase_ == Phase::kStream;
+  return StrCat(options_.path,
+                list ? "?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&watch=1" : "?watch=1",
+                "&allowWatchBookmarks=true&resourceVersion=", list ? std::string() : PercentEncoded(version_),
                 "&timeoutSeconds=", seconds.count(), options_.selector.empty() ? "" : "&", options_.selector);
 }
 
@@ -100,13 +128,14 @@ std::optional<std::string> ListWatch::TakeRequest(Time now) {
 ListWatch::Time ListWatch::NextTick() const {
   if (!running_) return due_;
   const auto patience = 1 << std::min<size_t>(failures_, 2);
-  const Milliseconds silence = phase_ == Phase::kList ? options_.list_silence * patience : options_.silence;
+  const Milliseconds silence = phase_ == Phase::kWatch ? options_.silence : options_.list_silence * patience;
   return std::min(heard_ + silence, ends_);
 }
 
 void ListWatch::Tick(Time now) {
   if (!running_ || now < NextTick()) return;
-  const bool list = phase_ == Phase::kList;
+  const bool list = phase_ != Phase::kWatch;
+  StopStreaming();
   GiveUp(now, list ? "the list came to no end in time" : "the watch was silent for too long");
 }
 
@@ -134,8 +163,21 @@ void ListWatch::GiveUp(Time now, std::string text) {
   Fail(now, Trouble::kUnreachable, std::move(text));
 }
 
+// A server may know nothing of the end of a list, or not come to it.
+void ListWatch::StopStreaming() {
+  if (phase_ == Phase::kStream) Relist();
+}
+
+void ListWatch::ListInstead(Time now) {
+  StopStreaming();
+  EndExchange();
+  due_ = now;
+}
+
+// A streaming list that failed is not tried again.
 void ListWatch::Relist() {
-  phase_ = Phase::kList;
+  if (phase_ == Phase::kStream) streaming_ = false;
+  phase_ = streaming_ ? Phase::kStream : Phase::kList;
   continue_.clear();
   chunks_ = 0;
   stuck_ = 0;
@@ -151,9 +193,10 @@ void ListWatch::OnStatus(Time now, int http_status) {
   if (!running_) return;
   heard_ = now;
   http_status_ = http_status;
-  if (http_status != 200 || phase_ != Phase::kWatch) return;
+  if (http_status != 200 || phase_ == Phase::kList) return;
   trouble_ = Trouble::kNone;
   trouble_text_.clear();
+  if (phase_ == Phase::kStream) receiver_->OnListBegin();
 }
 
 void ListWatch::OnBytes(Time now, std::string_view bytes) {
@@ -164,7 +207,7 @@ void ListWatch::OnBytes(Time now, std::string_view bytes) {
     return;
   }
   body_.append(bytes);
-  if (phase_ == Phase::kWatch) return TakeLines(now);
+  if (phase_ != Phase::kList) return TakeLines(now);
   if (body_.size() > options_.most_list_bytes) {
     cancel_ = true;
     OnEnd(now, {AnswerEnd::Reason::kTooLarge});
@@ -176,7 +219,7 @@ void ListWatch::OnEnd(Time now, const AnswerEnd& end) {
   if (end.reason == AnswerEnd::Reason::kBroken && http_status_ == 0)
     return Fail(now, Trouble::kUnreachable, end.message);
   if (http_status_ != 200) return OnRefusal(now, end);
-  if (phase_ == Phase::kWatch) return EndWatch(now, end);
+  if (phase_ != Phase::kList) return EndWatch(now, end);
   if (end.reason == AnswerEnd::Reason::kTooLarge) {
     // Fewer at once, as the objects are large.
     chunk_ = std::max(kFewestObjects, (chunk_ == 0 ? options_.chunk : chunk_) / 4);
@@ -196,12 +239,13 @@ void ListWatch::OnGoneVersion(Time now, std::string text) {
 }
 
 void ListWatch::OnRefusal(Time now, const AnswerEnd& end) {
+  if (phase_ == Phase::kStream && RefusesStreaming(http_status_)) return ListInstead(now);
   std::string message;
   if (const auto status = reader_->Read(body_); status.ok()) message = status->Find("message").String();
   std::string text = RefusalText(http_status_, message);
   const bool senseless = phase_ == Phase::kWatch && http_status_ == 400;
   if (http_status_ == 410 || senseless) return OnGoneVersion(now, std::move(text));
-  if (phase_ == Phase::kWatch && http_status_ >= 500 && ++stuck_ >= kMostStuck) Relist();
+  if (phase_ != Phase::kList && http_status_ >= 500 && ++stuck_ >= kMostStuck) Relist();
   Milliseconds at_least{0};
   if (end.retry_after) at_least = std::min(Milliseconds(*end.retry_after), options_.most_retry_after);
   at_least += Random(Milliseconds(0), at_least / 10);
@@ -228,6 +272,10 @@ void ListWatch::TakeChunk(Time now) {
   due_ = now;
   continue_ = next;
   if (!continue_.empty()) return;
+  EndList(version);
+}
+
+void ListWatch::EndList(std::string_view version) {
   version_ = version;
   synced_ = true;
   expired_lists_ = stuck_ = 0;
@@ -235,6 +283,11 @@ void ListWatch::TakeChunk(Time now) {
   if (chunk_ == 0) chunk_ = options_.chunk;
   phase_ = Phase::kWatch;
   receiver_->OnListEnd();
+}
+
+bool ListWatch::IsEndOfList(Node object) const {
+  return phase_ == Phase::kStream &&
+         object.Find("metadata").Find("annotations").Find(kEndMark).String() == "true";
 }
 
 void ListWatch::TakeLines(Time now) {
@@ -269,7 +322,10 @@ void ListWatch::TakeEvent(Time now, std::string_view line) {
   if (type == "ADDED" || type == "MODIFIED") receiver_->OnObject(object);
   if (type == "DELETED") receiver_->OnGone(object);
   const std::string_view version = object.Find("metadata").Find("resourceVersion").String();
-  if (!version.empty() && version.size() <= kLongestVersion) version_ = version;
+  if (!version.empty() && version.size() <= kLongestVersion) {
+    version_ = version;
+    if (type == "BOOKMARK" && IsEndOfList(object)) EndList(version);
+  }
   saw_event_ = true;
   stuck_ = 0;
   Succeed();
@@ -282,6 +338,8 @@ void ListWatch::TakeError(Time now, Node status) {
   const int64_t seconds = status.Find("details").Find("retryAfterSeconds").Int().value_or(0);
   const auto retry = std::chrono::seconds(std::clamp<int64_t>(seconds, 0, 86'400));
   cancel_ = true;
+  // A server whose etcd does not report progress says so as the first event.
+  if (phase_ == Phase::kStream && !saw_event_ && code == 500) return ListInstead(now);
   if (code == 410) return OnGoneVersion(now, std::move(text));
   if (code >= 500 && ++stuck_ >= kMostStuck) Relist();
   Fail(now, TroubleOf(code), std::move(text), std::min(Milliseconds(retry), options_.most_retry_after));
@@ -290,6 +348,10 @@ void ListWatch::TakeError(Time now, Node status) {
 // Servers end watches after their time. One that ends at once and has said nothing is no success.
 void ListWatch::EndWatch(Time now, const AnswerEnd& end) {
   const bool short_lived = now - begun_ < std::chrono::seconds(1) && !saw_event_;
+  if (phase_ == Phase::kStream) {
+    StopStreaming();
+    return Fail(now, Trouble::kUnreachable, "the streaming list came to no end");
+  }
   if (end.reason != AnswerEnd::Reason::kWhole || short_lived) {
     return Fail(now, Trouble::kUnreachable, end.message.empty() ? "the watch ended at once" : end.message);
   }

@@ -23,13 +23,15 @@ struct AnswerEnd {
 };
 
 // Keeps a copy of one collection of an API server up to date: lists it in chunks, then watches it from there
-// on. Does no I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to
-// a receiver. One exchange at a time. One thread at a time.
+// on. With Options::streaming the list comes as the first events of the watch, where the server can. Does no
+// I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to a receiver.
+// One exchange at a time. One thread at a time.
 //
 // What the server says is believed in this much: a list is the whole collection once its last chunk came; a
 // version that the server no longer knows (410) is listed anew; what a new list has no more is gone. Failures
 // are repeated after a while that doubles, up to Options::most_backoff, with jitter.
-// Source: kubernetes.io/docs/reference/using-api/api-concepts (watches, bookmarks, chunks, 410 Gone).
+// Source: kubernetes.io/docs/reference/using-api/api-concepts (watches, bookmarks, chunks, 410 Gone,
+// streaming lists).
 class ListWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -51,6 +53,7 @@ class ListWatch {
     std::string path;                            // "/api/v1/pods"
     std::string selector = {};                   // "fieldSelector=type!%3Da"; "": all objects
     const config::JsonFields* fields = nullptr;  // of an object; null: all. Must outlive this
+    bool streaming = false;                      // whether to ask for a streaming list first
     size_t chunk = 500;                          // objects asked for at once
     size_t most_list_bytes = 128 << 20;          // of one chunk
     size_t most_event_bytes = 16 << 20;          // of one event of a watch
@@ -101,6 +104,8 @@ class ListWatch {
   void Fail(Time now, Trouble trouble, std::string text, Milliseconds at_least = {});
   void GiveUp(Time now, std::string text);
   void Relist();
+  void StopStreaming();
+  void ListInstead(Time now);
   Milliseconds Backoff();
   Milliseconds Random(Milliseconds from, Milliseconds to);
   void OnRefusal(Time now, const AnswerEnd& end);
@@ -109,6 +114,8 @@ class ListWatch {
   void TakeLines(Time now);
   void TakeEvent(Time now, std::string_view line);
   void TakeError(Time now, config::Node status);
+  bool IsEndOfList(config::Node object) const;
+  void EndList(std::string_view version);
   void EndWatch(Time now, const AnswerEnd& end);
   std::string ListTarget() const;
   std::string WatchTarget();
@@ -120,8 +127,10 @@ class ListWatch {
   Receiver* const receiver_;
   std::mt19937_64 random_;
 
-  enum class Phase : uint8_t { kList, kWatch };
+  // kStream: a list is awaited as the first events of a watch.
+  enum class Phase : uint8_t { kList, kStream, kWatch };
   Phase phase_ = Phase::kList;
+  bool streaming_;  // whether the server may have streaming lists
   bool running_ = false, cancel_ = false, synced_ = false;
   Time due_{};                       // when the next request may go out
   Time begun_{}, heard_{}, ends_{};  // of the exchange: its start, its last byte, its end at the latest
