@@ -66,6 +66,8 @@ class ContentHash {
   ContentHash& Add(const NodeAddress& address);
   ContentHash& Add(const NamespaceSpec&) { return *this; }
   ContentHash& Add(const ServiceAccountSpec&) { return *this; }
+  ContentHash& Add(const ServiceExportSpec&) { return *this; }
+  ContentHash& Add(const ServiceImportSpec& spec) { return Add(spec.ips); }
   ContentHash& Add(const SecretSpec& spec);
   ContentHash& Add(const ConfigMapSpec& spec);
 

@@ -115,6 +115,12 @@ struct NodeSpec {
 
 struct NamespaceSpec {};       // only the metadata matters
 struct ServiceAccountSpec {};  // likewise
+struct ServiceExportSpec {};   // likewise, see ServiceImportSpec
+
+// Of the Multicluster Services API. Source: sigs.k8s.io/mcs-api.
+struct ServiceImportSpec {
+  std::vector<std::string> ips;  // of the cluster set, as its own cluster has them
+};
 
 struct SecretSpec {
   std::string type = "Opaque";

@@ -19,6 +19,9 @@ bool CountsFromEveryCluster(Kind kind) {
     case Kind::kPod:
     case Kind::kNode:
     case Kind::kNamespace:
+    case Kind::kWorkloadEntry:
+    case Kind::kServiceExport:
+    case Kind::kServiceImport:
       return true;
     default:
       return false;

@@ -57,9 +57,17 @@ Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
   return {std::move(tree), hash};
 }
 
+// Kubernetes' own kinds are checked against its schema. Custom resources have none there.
+bool IsCustomResource(const KindInfo& kind) { return kind.group == "multicluster.x-k8s.io"; }
+
+bool CheckStruct(const KindInfo& kind, std::string_view api_version, Node document, Report& report) {
+  return IsCustomResource(kind) ||
+         CheckKubernetes(document, KubernetesMessage(api_version, kind.name), FieldPath(), report);
+}
+
 Payload ReadStructPayload(const KindInfo& kind, Node document, Report& report) {
-  const std::string message = KubernetesMessage(document.Find("apiVersion").String(), kind.name);
-  if (!CheckKubernetes(document, message, FieldPath(), report)) return {};
+  if (IsCustomResource(kind)) CheckTopLevel(document, report);
+  if (!CheckStruct(kind, document.Find("apiVersion").String(), document, report)) return {};
   return ReadKubernetes(kind, document, report);
 }
 
@@ -131,8 +139,7 @@ ConfigPtr ReadStoredObject(const KindInfo& kind, std::string_view api_version, c
       payload = ReadStoredProto(kind.kind, document, report);
       break;
     case PayloadType::kStruct:
-      if (CheckKubernetes(document, KubernetesMessage(api_version, kind.name), FieldPath(), report))
-        payload = ReadKubernetes(kind, document, report);
+      if (CheckStruct(kind, api_version, document, report)) payload = ReadKubernetes(kind, document, report);
       break;
     case PayloadType::kTree:
       payload = CopyStoredTree(document);

@@ -65,7 +65,7 @@ const std::vector<PageInfo>& Pages() {
       {"inject", "Not in this version: the injector's template", InjectPage},
       {"instancesz", "What connected proxies serve: services and ports", InstancesPage},
       {"list", "The names of these pages", ListPage},
-      {"mcsz", "Not in this version: multi-cluster services", MultiClusterPage},
+      {"mcsz", "Multi-cluster services: what each cluster exports and imports", MultiClusterPage},
       {"mesh", "The MeshConfig that holds", MeshPage},
       {"ndsz", "The name table that the proxy of ?proxyID= was sent", NameTableDumpPage},
       {"networkz", "Gateways of other networks", NetworksPage},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/object.h"
+#include "config/store.h"
 #include "push/publish/diagnostic_log.h"
 #include "push/stream/pusher.h"
 #include "push/stream/rejections.h"
@@ -34,6 +35,8 @@ struct Sources {
   push::Pusher* pusher = nullptr;
   // Every object of the mesh.
   std::function<std::vector<config::ConfigPtr>()> objects;
+  // The same with those of other clusters.
+  std::function<config::ObjectStore()> store;
   // Statuses of Gateway API objects, Ingresses and ServiceEntries, as a list; null before there is a mesh.
   std::function<nlohmann::ordered_json()> statuses;
   // What is wrong with objects and files now; never null.

@@ -146,11 +146,6 @@ Page InjectPage(const Sources&, const Query&) {
                   "This version injects no sidecars: there is no template. `fairlead agent` runs one.\n");
 }
 
-Page MultiClusterPage(const Sources&, const Query&) {
-  return TextPage(
-      404, "This version reads no ServiceExports and ServiceImports (Kubernetes' multi-cluster services).\n");
-}
-
 Page AmbientPage(const Sources&, const Query&) {
   return TextPage(
       404, "This version serves sidecars and gateways, no ztunnels: there are no ambient workloads.\n");

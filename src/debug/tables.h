@@ -45,8 +45,10 @@ Page PushContextPage(const Sources& sources, const Query& query);
 Page NetworksPage(const Sources& sources, const Query& query);
 Page ClustersPage(const Sources& sources, const Query& query);
 Page InjectPage(const Sources& sources, const Query& query);
-Page MultiClusterPage(const Sources& sources, const Query& query);
 Page AmbientPage(const Sources& sources, const Query& query);
+
+// cluster_set.cc
+Page MultiClusterPage(const Sources& sources, const Query& query);
 
 // profile.cc
 Page CpuProfilePage(const Sources& sources, const Query& query);

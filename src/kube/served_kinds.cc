@@ -16,20 +16,6 @@ std::string NameOf(std::string_view plural, std::string_view group) {
   return group.empty() ? std::string(plural) : StrCat(plural, ".", group);
 }
 
-bool IsRead(std::string_view group, std::string_view version) {
-  const auto& kinds = config::AllKinds();
-  return std::any_of(kinds.begin(), kinds.end(), [&](const KindInfo& kind) {
-    return kind.group == group &&
-           std::find(kind.versions.begin(), kind.versions.end(), version) != kind.versions.end();
-  });
-}
-
-bool IsRead(std::string_view name) {
-  const auto& kinds = config::AllKinds();
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](const KindInfo& kind) { return NameOf(kind.plural, kind.group) == name; });
-}
-
 bool IsEstablished(Node definition) {
   for (Node condition : definition.Find("status").Find("conditions").elements()) {
     if (condition.Find("type").String() == "Established") return condition.Find("status").String() == "True";
@@ -42,6 +28,18 @@ std::string NameOfDefinition(Node definition) {
 }
 
 }  // namespace
+
+bool ServedKinds::IsRead(std::string_view group, std::string_view version) const {
+  return std::any_of(kinds_.begin(), kinds_.end(), [&](const KindInfo& kind) {
+    return kind.group == group &&
+           std::find(kind.versions.begin(), kind.versions.end(), version) != kind.versions.end();
+  });
+}
+
+bool ServedKinds::IsRead(std::string_view name) const {
+  return std::any_of(kinds_.begin(), kinds_.end(),
+                     [&](const KindInfo& kind) { return NameOf(kind.plural, kind.group) == name; });
+}
 
 bool ServedKinds::AddAggregated(Node document) {
   if (document.Find("kind").String() != "APIGroupDiscoveryList") return false;

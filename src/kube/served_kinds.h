@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/kind.h"
@@ -17,6 +18,9 @@ namespace fairlead::kube {
 // said, and by the CustomResourceDefinitions, which know better. One thread at a time.
 class ServedKinds {
  public:
+  // `kinds`: those that are read.
+  explicit ServedKinds(std::vector<config::KindInfo> kinds = config::AllKinds()) : kinds_(std::move(kinds)) {}
+
   // An answer of aggregated discovery, of /api or /apis. False where it is none: an older server's, of which
   // AddGroups makes the next questions.
   bool AddAggregated(config::Node document);
@@ -40,6 +44,10 @@ class ServedKinds {
 
  private:
   using Versions = std::set<std::string, std::less<>>;
+  bool IsRead(std::string_view group, std::string_view version) const;
+  bool IsRead(std::string_view name) const;
+
+  std::vector<config::KindInfo> kinds_;
   // By "httproutes.gateway.networking.k8s.io".
   std::map<std::string, Versions, std::less<>> discovered_, defined_;
   std::set<std::string> seen_;

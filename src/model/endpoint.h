@@ -74,7 +74,8 @@ struct Endpoint {
   uint32_t port = 0;    // where the workload listens; 0 for unix domain sockets
   uint32_t weight = 0;  // 0: not set
   Health health = Health::kHealthy;
-  WorkloadPtr workload;  // never null
+  bool own_cluster_only = false;  // for proxies of the workload's cluster alone
+  WorkloadPtr workload;           // never null
 
   // Workloads are compared by pointer: the registries keep it while the workload does not change.
   friend bool operator==(const Endpoint&, const Endpoint&) = default;

@@ -99,6 +99,15 @@ struct Features {
   bool entries_select_pods = true;             // PILOT_ENABLE_SERVICEENTRY_SELECT_PODS
   bool services_select_entries = true;         // PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES
   bool inference_pools = false;                // ENABLE_GATEWAY_API_INFERENCE_EXTENSION
+  std::string revision = "default";            // REVISION; of objects of the Gateway API
+  bool entries_of_all_clusters = true;         // PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY
+
+  // --- Multi-cluster services. The second needs the first, the third the second.
+  bool mcs_discovery = false;                       // ENABLE_MCS_SERVICE_DISCOVERY
+  bool mcs_hosts = false;                           // ENABLE_MCS_HOST
+  bool mcs_cluster_local = false;                   // ENABLE_MCS_CLUSTER_LOCAL
+  std::string mcs_group = "multicluster.x-k8s.io";  // MCS_API_GROUP
+  std::string mcs_version = "v1alpha1";             // MCS_API_VERSION
 
   // Whether a service's sessions outlive an endpoint's removal, by the service's labels.
   bool KeepsSessions(const LabelMap& labels) const {

@@ -181,6 +181,48 @@ TEST_F(ClustersTest, WorkloadEntriesAreSelectedByServicesOfTheOwnClusterAlone) {
   EXPECT_EQ(mesh_.Addresses(kWeb, "shop"), "3.3.3.3:8080");
 }
 
+constexpr std::string_view kRemoteEntry =
+    "apiVersion: networking.istio.io/v1\nkind: WorkloadEntry\nmetadata: {name: vm, namespace: shop}\n"
+    "spec: {address: 4.4.4.4, labels: {app: web}}\n---\n";
+
+// Of the own cluster's ServiceEntries, and of the Services beside them.
+TEST_F(ClustersTest, WorkloadEntriesOfOtherClustersAreSelected) {
+  mesh_.SetSettings("{}", R"({"networks": {"far": {"endpoints": [{"fromRegistry": "east"}]}}})");
+  mesh_.Apply(StrCat(Service("10.96.0.1"), R"(
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: entry, namespace: shop}
+spec:
+  hosts: [entry.example.com]
+  ports: [{number: 80, name: http, protocol: HTTP}]
+  resolution: STATIC
+  workloadSelector: {labels: {app: web}}
+)"));
+  mesh_.Apply(kRemoteEntry, "east");
+  EXPECT_EQ(mesh_.Addresses("entry.example.com", "shop"), "4.4.4.4:80");
+  EXPECT_EQ(mesh_.Addresses(kWeb, "shop"), "") << "its own cluster has no such Service";
+  mesh_.Apply(Service("10.97.0.1"), "east");
+  EXPECT_THAT(Endpoints(), ElementsAre("4.4.4.4 east=east  far"));
+  mesh_.Apply(ReplaceAll(std::string(kRemoteEntry), "4.4.4.4", "5.5.5.5"));
+  EXPECT_EQ(mesh_.Addresses("entry.example.com", "shop"), "5.5.5.5:80 4.4.4.4:80")
+      << "one of the same name is another one";
+  mesh_.Delete(config::Kind::kWorkloadEntry, "shop", "vm", "east");
+  EXPECT_EQ(mesh_.Addresses("entry.example.com", "shop"), "5.5.5.5:80");
+  EXPECT_EQ(mesh_.Addresses(kWeb, "shop"), "5.5.5.5:8080");
+}
+
+TEST_F(ClustersTest, WorkloadEntriesOfOtherClustersMayBeLeftAlone) {
+  for (const bool all_clusters : {false, true}) {
+    auto settings = std::make_shared<model::Settings>();
+    settings->mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>();
+    settings->networks = std::make_shared<istio::mesh::v1alpha1::MeshNetworks>();
+    settings->features.entries_of_all_clusters = all_clusters;
+    mesh_.SetSettings(settings);
+    mesh_.Apply(StrCat(Service("10.97.0.1"), kRemoteEntry), "east");
+    EXPECT_EQ(mesh_.Addresses(kWeb, "shop"), all_clusters ? "4.4.4.4:8080" : "");
+  }
+}
+
 TEST_F(ClustersTest, EachHasItsDiscoverySelectors) {
   mesh_.SetSettings(R"({"discoverySelectors": [{"matchLabels": {"mesh": "on"}}]})", "{}");
   ApplyBoth();

@@ -24,7 +24,7 @@ void SelectableIndex::SetPod(const Interned& ns, const PodName& name, Selectable
   }
 }
 
-void SelectableIndex::SetEntry(const Interned& ns, const Interned& name, SelectablePtr workload) {
+void SelectableIndex::SetEntry(const Interned& ns, const EntryName& name, SelectablePtr workload) {
   if (workload != nullptr) {
     entries_[ns].Set(name, std::move(workload));
   } else if (entries_.contains(ns)) {

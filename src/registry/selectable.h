@@ -46,14 +46,16 @@ class SelectableIndex {
  public:
   // A pod's cluster (see config::ObjectMeta) and name.
   using PodName = std::pair<Interned, Interned>;
+  // A WorkloadEntry's name and cluster.
+  using EntryName = std::pair<Interned, Interned>;
   // Many: not in order.
   using Pods = ShardedMap<PodName, SelectablePtr, absl::Hash<PodName>, std::equal_to<PodName>, 64>;
-  using Entries = SortedMap<Interned, SelectablePtr>;
+  using Entries = SortedMap<EntryName, SelectablePtr>;
 
   const Pods& PodsIn(const Interned& ns) const;
   const Entries& EntriesIn(const Interned& ns) const;
-  // Those that pass, in the order in which services list them: pods, then entries, each by name, and pods of
-  // one name by the clusters' ids.
+  // Those that pass, in the order in which services list them: pods, then entries, each by name, and those
+  // of one name by the clusters' ids.
   template <typename Predicate>
   std::vector<SelectablePtr> Select(const Interned& ns, const Predicate& passes) const {
     std::vector<SelectablePtr> selected;
@@ -70,7 +72,7 @@ class SelectableIndex {
   }
   // Null removes.
   void SetPod(const Interned& ns, const PodName& name, SelectablePtr workload);
-  void SetEntry(const Interned& ns, const Interned& name, SelectablePtr workload);
+  void SetEntry(const Interned& ns, const EntryName& name, SelectablePtr workload);
 
  private:
   ShardedMap<Interned, Pods> pods_;

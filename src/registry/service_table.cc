@@ -120,7 +120,8 @@ void ServiceTable::Set(const config::ObjectKey& source, std::vector<Service> ser
     ServicePtr plain = std::make_shared<const Service>(std::move(service));
     now.push_back({plain, Complete(plain)});
   }
-  const bool in_clusters = source.kind == config::Kind::kService;
+  const bool in_clusters =
+      source.kind == config::Kind::kService || source.kind == config::Kind::kServiceImport;
   std::set<Interned> hosts;  // to be joined
   for (const Item& item : before) {
     if (item.plain == nullptr) continue;

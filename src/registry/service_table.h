@@ -24,9 +24,10 @@ class ServiceTable {
   // To be called after the last Set of a batch: finds out which aliases every service has now.
   void ResolveAliases();
 
-  // The services of an object, in its order, with their aliases. REQUIRES: it is no Kubernetes Service.
+  // The services of an object, in its order, with their aliases. REQUIRES: it is no Kubernetes Service and no
+  // ServiceImport.
   std::vector<model::ServicePtr> Of(const config::ObjectKey& source) const;
-  // The one service of a Kubernetes Service as that alone makes it. REQUIRES: it is there.
+  // The one service of a Kubernetes Service or ServiceImport as that alone makes it. REQUIRES: it is there.
   model::ServicePtr PlainOf(const config::ObjectKey& service) const;
   const ShardedSet<model::ServicePtr>& All() const { return all_; }
 

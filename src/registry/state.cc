@@ -60,8 +60,10 @@ void Registries::State::Apply(const config::ObjectStore& store, std::span<const 
   UpdateFacts(store, changes, settings);
   for (const config::ObjectChange& change : changes) Visit(change);
   for (auto& [name, cluster] : clusters) UpdatePods(store, cluster);
-  UpdateWorkloadEntries(store);
+  for (auto& [name, cluster] : clusters) UpdateWorkloadEntries(store, cluster);
   for (auto& [name, cluster] : clusters) UpdateServices(store, cluster);
+  for (auto& [name, cluster] : clusters) UpdateExports(store, cluster);
+  for (auto& [name, cluster] : clusters) UpdateImports(store, cluster);
   UpdateServiceEntries(store);
   services.ResolveAliases();
   NoteServiceChanges();
@@ -98,6 +100,12 @@ void Registries::State::VisitEverything(const config::ObjectStore& store, Cluste
   VisitAll(store.All(Kind::kPod, name), &cluster.visit_pods);
   VisitAll(store.All(Kind::kService, name), &cluster.visit_services);
   VisitAll(store.All(Kind::kEndpointSlice, name), &cluster.visit_slices);
+  for (const auto& [entry, record] : cluster.workload_entries) cluster.visit_entries.insert(entry);
+  VisitAll(store.All(Kind::kWorkloadEntry, name), &cluster.visit_entries);
+  for (const auto& [known, object] : cluster.cluster_set.exports()) cluster.visit_exports.insert(known);
+  for (const auto& [known, object] : cluster.cluster_set.imports()) cluster.visit_imports.insert(known);
+  VisitAll(store.All(Kind::kServiceExport, name), &cluster.visit_exports);
+  VisitAll(store.All(Kind::kServiceImport, name), &cluster.visit_imports);
   // Names of services, identities and networks of what stays may differ.
   for (const Name& service : cluster.visit_services) cluster.dirty_services.insert(service);
   visit.gateways = true;
@@ -105,9 +113,7 @@ void Registries::State::VisitEverything(const config::ObjectStore& store, Cluste
 
 void Registries::State::VisitOwn(const config::ObjectStore& store) {
   VisitKnown(entries.All(), &visit.service_entries);
-  for (const auto& [name, record] : workload_entries) visit.workload_entries.insert(name);
   VisitAll(store.All(Kind::kServiceEntry), &visit.service_entries);
-  VisitAll(store.All(Kind::kWorkloadEntry), &visit.workload_entries);
   for (const auto& [key, endpoints] : output.endpoints) dirty_hosts.insert(key);
 }
 
@@ -122,7 +128,13 @@ void Registries::State::Visit(const config::ObjectChange& change) {
       cluster.visit_pods.insert(name);
       break;
     case Kind::kWorkloadEntry:
-      visit.workload_entries.insert(name);
+      cluster.visit_entries.insert(name);
+      break;
+    case Kind::kServiceExport:
+      cluster.visit_exports.insert(name);
+      break;
+    case Kind::kServiceImport:
+      cluster.visit_imports.insert(name);
       break;
     case Kind::kService:
       cluster.visit_services.insert(name);
@@ -153,7 +165,8 @@ void Registries::State::Visit(const config::ObjectChange& change) {
 void Registries::State::DropEmptyClusters() {
   for (auto it = std::next(clusters.begin()); it != clusters.end();) {
     const Cluster& cluster = it->second;
-    if (!cluster.pods.empty() || !cluster.kubernetes.empty()) {
+    if (!cluster.pods.empty() || !cluster.kubernetes.empty() || !cluster.cluster_set.empty() ||
+        !cluster.workload_entries.empty()) {
       ++it;
       continue;
     }
@@ -186,14 +199,14 @@ void Registries::State::OnPodChange(Cluster& cluster, const Interned& ns, const 
   }
 }
 
-void Registries::State::OnEntryChange(const Interned& ns, const SelectablePtr& before,
+void Registries::State::OnEntryChange(Cluster& cluster, const Interned& ns, const SelectablePtr& before,
                                       const SelectablePtr& after) {
   if (before == after) return;
-  selectable.SetEntry(ns, (after != nullptr ? after : before)->name, after);
+  selectable.SetEntry(ns, {(after != nullptr ? after : before)->name, cluster.facts.object_cluster}, after);
   for (const SelectablePtr& version : {before, after}) {
     if (version == nullptr) continue;
     entries.MarkSelecting(ns, version->workload->labels, &dirty_hosts);
-    Own().kubernetes.MarkSelecting(ns, version->workload->labels, &Own().dirty_services);
+    cluster.kubernetes.MarkSelecting(ns, version->workload->labels, &cluster.dirty_services);
   }
 }
 
@@ -209,10 +222,13 @@ void Registries::State::UpdatePods(const config::ObjectStore& store, Cluster& cl
   }
 }
 
-void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) {
-  const Cluster& own = Own();
-  for (const Name& name : visit.workload_entries) {
-    const config::ConfigPtr object = own.Find(store, Kind::kWorkloadEntry, name);
+void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store, Cluster& cluster) {
+  ShardedMap<Name, WorkloadEntryRecord>& workload_entries = cluster.workload_entries;
+  const model::Features& features = cluster.facts.settings->features;
+  const bool own = cluster.facts.object_cluster.empty();
+  const bool count = own || (features.entries_of_all_clusters && features.services_select_entries);
+  for (const Name& name : std::exchange(cluster.visit_entries, {})) {
+    const config::ConfigPtr object = count ? cluster.Find(store, Kind::kWorkloadEntry, name) : nullptr;
     WorkloadEntryRecord before;
     if (const WorkloadEntryRecord* known = workload_entries.Find(name)) {
       before = *known;
@@ -220,7 +236,7 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
     }
     WorkloadEntryRecord after{object, nullptr, before.instance};
     if (object != nullptr && IsHealthy(*object)) {
-      after.selectable = KeepIfEqual(before.selectable, FromWorkloadEntry(*object, *own.facts.settings));
+      after.selectable = KeepIfEqual(before.selectable, FromWorkloadEntry(*object, cluster.facts));
     }
     if (before.object != after.object || before.selectable != after.selectable) {
       after.instance = nullptr;
@@ -235,7 +251,7 @@ void Registries::State::UpdateWorkloadEntries(const config::ObjectStore& store) 
       }
       SetInstance(before.instance, after.instance);
     }
-    OnEntryChange(name.first, before.selectable, after.selectable);
+    OnEntryChange(cluster, name.first, before.selectable, after.selectable);
     if (object != nullptr) workload_entries[name] = std::move(after);
   }
 }
@@ -251,9 +267,39 @@ void Registries::State::UpdateServices(const config::ObjectStore& store, Cluster
     kubernetes.SetService(name, cluster.Find(store, Kind::kService, name),
                           ns == nullptr ? nullptr : &ns->meta().annotations, cluster.facts, &services,
                           &cluster.dirty_services);
+    if (before != kubernetes.FindService(name)) OnServiceChange(name);
     for (const model::ServicePtr& version : {before, kubernetes.FindService(name)}) {
       if (version != nullptr && MayBeNetworkGateway(*version, cluster.facts)) visit.gateways = true;
     }
+  }
+}
+
+void Registries::State::UpdateExports(const config::ObjectStore& store, Cluster& cluster) {
+  const bool count = cluster.facts.settings->features.mcs_discovery;
+  for (const Name& name : std::exchange(cluster.visit_exports, {})) {
+    const config::ConfigPtr object = count ? cluster.Find(store, Kind::kServiceExport, name) : nullptr;
+    if (cluster.cluster_set.SetExport(name, object)) cluster.dirty_services.insert(name);
+  }
+}
+
+// The Service that an import of any cluster follows is that of any cluster.
+void Registries::State::OnServiceChange(const Name& name) {
+  for (auto& [id, cluster] : clusters) {
+    if (cluster.cluster_set.HasImport(name)) cluster.visit_imports.insert(name);
+  }
+}
+
+void Registries::State::UpdateImports(const config::ObjectStore& store, Cluster& cluster) {
+  const bool count = cluster.facts.settings->features.mcs_hosts;
+  for (const Name& name : std::exchange(cluster.visit_imports, {})) {
+    cluster.cluster_set.SetImport(name, count ? cluster.Find(store, Kind::kServiceImport, name) : nullptr);
+    model::ServicePtr real;
+    for (const auto& [id, other] : clusters) {
+      if (real == nullptr) real = other.kubernetes.FindService(name);
+    }
+    const model::ServicePtr here = cluster.kubernetes.FindService(name);
+    if (cluster.cluster_set.Update(name, real.get(), here.get(), cluster.facts, &services))
+      cluster.dirty_services.insert(name);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/sorted_map.h"
 #include "config/store.h"
 #include "model/registry_output.h"
+#include "registry/kubernetes/cluster_set.h"
 #include "registry/kubernetes/pods.h"
 #include "registry/kubernetes/registry.h"
 #include "registry/mesh_facts.h"
@@ -42,9 +43,12 @@ struct Registries::State {
   struct Cluster {
     MeshFacts facts;
     PodIndex pods;
+    ShardedMap<Name, WorkloadEntryRecord> workload_entries;
     KubernetesRegistry kubernetes;
+    ClusterSet cluster_set;
     // Names of the objects that the Apply that runs has to look at.
-    absl::flat_hash_set<Name> visit_pods, visit_services, visit_slices;
+    absl::flat_hash_set<Name> visit_pods, visit_services, visit_slices, visit_entries, visit_exports,
+        visit_imports;
     KubernetesRegistry::Dirty dirty_services;
 
     // Null where there is no such object, or where the discovery selectors leave its namespace out.
@@ -52,7 +56,7 @@ struct Registries::State {
   };
   // The same of what the control plane's own cluster alone has.
   struct ToVisit {
-    absl::flat_hash_set<Name> workload_entries, service_entries;
+    absl::flat_hash_set<Name> service_entries;
     bool gateways = false;
   };
 
@@ -64,8 +68,11 @@ struct Registries::State {
   void Visit(const config::ObjectChange& change);
 
   void UpdatePods(const config::ObjectStore& store, Cluster& cluster);
-  void UpdateWorkloadEntries(const config::ObjectStore& store);
+  void UpdateWorkloadEntries(const config::ObjectStore& store, Cluster& cluster);
   void UpdateServices(const config::ObjectStore& store, Cluster& cluster);
+  void UpdateExports(const config::ObjectStore& store, Cluster& cluster);
+  void OnServiceChange(const Name& name);
+  void UpdateImports(const config::ObjectStore& store, Cluster& cluster);
   void UpdateServiceEntries(const config::ObjectStore& store);
   void NoteServiceChanges();
   void UpdateEndpoints();
@@ -76,9 +83,11 @@ struct Registries::State {
   void DropEmptyClusters();
   void OnPodChange(Cluster& cluster, const Interned& ns, const SelectablePtr& before,
                    const SelectablePtr& after);
-  void OnEntryChange(const Interned& ns, const SelectablePtr& before, const SelectablePtr& after);
+  void OnEntryChange(Cluster& cluster, const Interned& ns, const SelectablePtr& before,
+                     const SelectablePtr& after);
   void SetInstance(const WorkloadInstancePtr& before, const WorkloadInstancePtr& after);
-  void AddKubernetesShards(const Name& name, std::vector<model::EndpointShard>* shards);
+  bool IsImported(const Name& name) const;
+  void AddKubernetesShards(const Name& name, bool of_cluster_set, std::vector<model::EndpointShard>* shards);
   void BuildEndpoints(const model::ServiceKey& key, const Name& kubernetes_name);
   void SetTargets(const model::ServiceKey& key,
                   std::vector<std::pair<Interned, model::ExternalTarget>> targets);
@@ -88,7 +97,6 @@ struct Registries::State {
 
   // By the clusters of their objects' keys: "", the control plane's own, is always there and the first.
   std::map<Interned, Cluster> clusters;
-  ShardedMap<Name, WorkloadEntryRecord> workload_entries;
   SelectableIndex selectable;
   ServiceEntryRegistry entries;
   ServiceTable services;

@@ -14,12 +14,15 @@ namespace {
 
 using config::Kind;
 
-// "reviews" of "reviews.default.svc.cluster.local" in namespace default; "" where the host is no such
-// service's.
+// "reviews" of "reviews.default.svc.cluster.local" in namespace default, and of its host in the cluster set;
+// "" where the host is no such service's.
 Interned KubernetesNameOf(const model::ServiceKey& key, const model::Settings& settings) {
-  const std::string suffix = StrCat(".", key.second.str(), ".svc.", settings.domain);
   const std::string_view host = key.first;
-  return host.ends_with(suffix) ? host.substr(0, host.size() - suffix.size()) : std::string_view();
+  for (const std::string& suffix : {KubernetesHostname("", key.second.str(), settings.domain),
+                                    ClusterSetHostname("", key.second.str())}) {
+    if (host.ends_with(suffix)) return host.substr(0, host.size() - suffix.size());
+  }
+  return {};
 }
 
 std::vector<std::string> ServiceAccountsOf(const std::vector<model::EndpointShard>& shards) {
@@ -62,16 +65,32 @@ void Registries::State::UpdateEndpoints() {
     keys[key] = {key.second, KubernetesNameOf(key, *Own().facts.settings)};
   }
   for (auto& [id, cluster] : clusters) {
-    for (const Name& name : std::exchange(cluster.dirty_services, {}))
+    for (const Name& name : std::exchange(cluster.dirty_services, {})) {
       keys[KubernetesRegistry::KeyOf(name, cluster.facts)] = name;
+      const model::ServiceKey second{ClusterSetHostname(name.second.str(), name.first.str()), name.first};
+      if (IsImported(name) || output.endpoints.contains(second)) keys[second] = name;
+    }
   }
   for (const auto& [key, kubernetes_name] : keys) BuildEndpoints(key, kubernetes_name);
 }
 
-void Registries::State::AddKubernetesShards(const Name& name, std::vector<model::EndpointShard>* shards) {
+// Whether a service has a host in the cluster set: a ServiceImport of some cluster makes it.
+bool Registries::State::IsImported(const Name& name) const {
+  return std::any_of(clusters.begin(), clusters.end(),
+                     [&](const auto& of) { return of.second.cluster_set.Imported(name) != nullptr; });
+}
+
+void Registries::State::AddKubernetesShards(const Name& name, bool of_cluster_set,
+                                            std::vector<model::EndpointShard>* shards) {
+  if (of_cluster_set && !IsImported(name)) return;
   const size_t first = shards->size();
   for (auto& [id, cluster] : clusters) {
-    model::EndpointShard shard = cluster.kubernetes.BuildShard(name, cluster.pods, selectable, cluster.facts);
+    const model::ServicePtr service =
+        of_cluster_set ? cluster.cluster_set.Imported(name) : cluster.kubernetes.FindService(name);
+    const bool kept = cluster.cluster_set.KeepsEndpoints(name, of_cluster_set, service != nullptr,
+                                                         cluster.facts.settings->features);
+    model::EndpointShard shard =
+        cluster.kubernetes.BuildShard(name, service.get(), kept, cluster.pods, selectable, cluster.facts);
     if (!shard.endpoints.empty()) shards->push_back(std::move(shard));
     Report({Kind::kEndpointSlice, name.first, name.second, id},
            cluster.kubernetes.SliceProblems(name, cluster.pods));
@@ -88,7 +107,8 @@ void Registries::State::BuildEndpoints(const model::ServiceKey& key, const Name&
     SetTargets(key, std::move(shard.targets));
     if (!shard.endpoints.endpoints.empty()) made.shards.push_back(std::move(shard.endpoints));
   }
-  if (!kubernetes_name.second.empty()) AddKubernetesShards(kubernetes_name, &made.shards);
+  if (!kubernetes_name.second.empty())
+    AddKubernetesShards(kubernetes_name, IsClusterSetHostname(key.first), &made.shards);
   ReportHostConflict(key, kubernetes_name);
   made.service_accounts = ServiceAccountsOf(made.shards);
 
@@ -142,7 +162,7 @@ void Registries::State::SetTargetsAt(const Interned& address, const model::Servi
 
 void Registries::State::ReportHostConflict(const model::ServiceKey& key, const Name& kubernetes_name) {
   auto having = clusters.end();
-  if (entries.Has(key)) {
+  if (entries.Has(key) && !IsClusterSetHostname(key.first)) {
     having = std::find_if(clusters.begin(), clusters.end(), [&](const auto& of) {
       return of.second.kubernetes.FindService(kubernetes_name) != nullptr;
     });

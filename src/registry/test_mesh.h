@@ -10,6 +10,7 @@
 
 #include "base/strings.h"
 #include "config/read/manifests.h"
+#include "config/read/no_effect.h"
 #include "config/store.h"
 #include "google/protobuf/util/json_util.h"
 #include "gtest/gtest.h"
@@ -54,7 +55,9 @@ class TestMesh {
     // As an API server may hold them: also such as would not be admitted today.
     const config::ParseResult result = config::ParseManifests(yaml, "test.yaml", config::Admission::kPassed,
                                                               config::Documents::kDropped, cluster);
-    for (const config::Diagnostic& d : result.diagnostics) ADD_FAILURE() << config::ToText(d);
+    for (const config::Diagnostic& d : result.diagnostics) {
+      if (d.code != config::kNoEffectCode) ADD_FAILURE() << config::ToText(d);
+    }
     std::vector<config::ObjectChange> changes;
     changes.reserve(result.objects.size());
     for (const config::ConfigPtr& object : result.objects)
@@ -148,8 +151,8 @@ inline std::string ToText(const model::RegistryOutput& output) {
       StrAppend(&text, "\n  shard ", int{shard.registry}, " ", shard.cluster.str());
       for (const model::Endpoint& e : shard.endpoints) {
         StrAppend(&text, "\n    ", Join(e.addresses, ","), ":", e.port, " ", e.port_name.str(), "/",
-                  e.service_port, " weight=", e.weight, " health=", static_cast<int>(e.health), " ",
-                  ToText(*e.workload));
+                  e.service_port, " weight=", e.weight, " health=", static_cast<int>(e.health),
+                  e.own_cluster_only ? " here " : " ", ToText(*e.workload));
       }
     }
     lines.push_back(std::move(text));

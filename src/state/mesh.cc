@@ -11,8 +11,8 @@ using config::ObjectChange;
 
 namespace {
 
-// Whether the mesh acts on an object of this name: another cluster brings services, endpoints, and the
-// Secrets of the gateways there.
+// Whether the mesh acts on an object of this name: another cluster brings services, endpoints,
+// WorkloadEntries and the Secrets of the gateways there.
 bool Counts(const config::ObjectKey& key) {
   return key.cluster.empty() || config::CountsFromEveryCluster(key.kind) || key.kind == config::Kind::kSecret;
 }
@@ -26,8 +26,8 @@ config::Diagnostic UnusedOfOtherCluster(const config::ConfigObject& object) {
   diagnostic.line = object.origin().line;
   diagnostic.object = config::KeyOf(object);
   diagnostic.message =
-      "this has no effect: of other clusters than the control plane's own only services, endpoints, "
-      "pods, nodes, namespaces and secrets are read";
+      "this has no effect: of other clusters than the control plane's own only services with their exports "
+      "and imports, endpoints, pods, nodes, namespaces, workload entries and secrets are read";
   return diagnostic;
 }
 

@@ -71,6 +71,16 @@ SecretSpec ReadSecret(Node document) {
   return secret;
 }
 
+ServiceImportSpec ReadServiceImport(Node document, Report& report) {
+  ServiceImportSpec spec;
+  const Node ips = document.Find("spec").Find("ips");
+  const FieldPath root, path(root, "spec"), field(path, "ips");
+  if (!ips.IsNull() && !ips.IsSequence())
+    report.Error("wrong-type", ips, field, "expected a list of addresses");
+  for (const Node ip : ips.elements()) spec.ips.emplace_back(ip.String());
+  return spec;
+}
+
 ConfigMapSpec ReadConfigMap(Node document) {
   return {Texts(document.Find("data")), Bytes(document.Find("binaryData"))};
 }
@@ -117,6 +127,10 @@ Payload ReadKubernetes(const KindInfo& kind, Node document, Report& report) {
       return Make(ReadConfigMap(document));
     case Kind::kServiceAccount:
       return Make(ServiceAccountSpec{});
+    case Kind::kServiceExport:
+      return Make(ServiceExportSpec{});
+    case Kind::kServiceImport:
+      return Make(ReadServiceImport(document, report));
     default:
       return {};
   }

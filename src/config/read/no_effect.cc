@@ -21,6 +21,8 @@ constexpr NoEffect kTable[] = {
     {Kind::kXBackendTrafficPolicy, "", kAlpha},
     {Kind::kInferencePool, "",
      "it takes ENABLE_GATEWAY_API_INFERENCE_EXTENSION=true of discovery, as with Istio"},
+    {Kind::kServiceExport, "", "it takes ENABLE_MCS_SERVICE_DISCOVERY=true of discovery, as with Istio"},
+    {Kind::kServiceImport, "", "it takes ENABLE_MCS_HOST=true of discovery, as with Istio"},
     {Kind::kEnvoyFilter, "spec.configPatches[].applyTo=BOOTSTRAP",
      "a bootstrap is made before discovery is asked, as with Istio"},
     {Kind::kEnvoyFilter, "spec.configPatches[].patch.filterClass", kNeither},

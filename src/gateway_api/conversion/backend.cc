@@ -38,6 +38,15 @@ Backend OfService(const RouteView& view, std::string_view name, std::string_view
   return view.lookups.Has(Kind::kService, ns, name) ? backend : MissingHost(std::move(backend));
 }
 
+// Of an import its Service is looked for, as in Istio. Without hosts of the cluster set, Services of several
+// clusters are one anyway.
+Backend OfImport(const RouteView& view, std::string_view name, std::string_view ns) {
+  if (!view.lookups.features().mcs_hosts) return OfService(view, name, ns);
+  Backend backend;
+  backend.host = StrCat(name, ".", ns, ".svc.clusterset.local");
+  return view.lookups.Has(Kind::kService, ns, name) ? backend : MissingHost(std::move(backend));
+}
+
 Backend OfHostname(const RouteView& view, Node reference, std::string_view ns) {
   if (!reference.Find("namespace").IsNull())
     return Failed(kInvalidDestination, "namespace may not be set with Hostname type");
@@ -82,8 +91,7 @@ Backend OfKind(const RouteView& view, Node reference, const GroupKind& kind) {
                   "service name invalid; the name of the Service must be used, not the hostname.");
   }
   if (kind == kHostname) return OfHostname(view, reference, ns);
-  // Services of several clusters are one anyway.
-  if (kind == kServiceImport) return OfService(view, name, ns);
+  if (kind == kServiceImport) return OfImport(view, name, ns);
   if (kind == GroupKindOf(Kind::kInferencePool)) return OfPool(view, name, ns);
   return Failed(kInvalidKind,
                 StrCat("referencing unsupported backendRef: group \"", reference.Find("group").text(),

@@ -58,6 +58,7 @@ class EndpointFilter {
     if (!Visible(workload.network)) return false;
     if (in_.udp && !InNetwork(workload.network)) return false;
     if (in_.cluster_local && workload.cluster != client_.cluster) return false;
+    if (endpoint.own_cluster_only && !InCluster(workload.cluster)) return false;
     if (endpoint.addresses.empty() || (endpoint.addresses[0].empty() && InNetwork(workload.network)))
       return false;
     if (!unhealthy_ && endpoint.health == model::Health::kUnhealthy) return false;
@@ -73,6 +74,9 @@ class EndpointFilter {
   bool Visible(const Interned& network) const {
     const auto& view = client_.network_view;
     return view.empty() || network.empty() || std::binary_search(view.begin(), view.end(), network.str());
+  }
+  bool InCluster(const Interned& cluster) const {
+    return client_.cluster.empty() || cluster.empty() || cluster == client_.cluster;
   }
   bool InNetwork(const Interned& network) const {
     return !client_.other_networks || client_.network.empty() || network.empty() ||

@@ -44,6 +44,16 @@ void CollectSelfDiscovery(mesh::View& view, EndpointClient* client) {
   client->rollout_template_hash = view.Label("rollouts-pod-template-hash");
 }
 
+// Whether some endpoints are for proxies of their own cluster alone.
+bool KeepsEndpoints(const EndpointInputs& inputs) {
+  if (!inputs.settings->features.mcs_discovery || inputs.endpoints == nullptr) return false;
+  const auto& shards = inputs.endpoints->shards;
+  return std::any_of(shards.begin(), shards.end(), [](const model::EndpointShard& shard) {
+    return std::any_of(shard.endpoints.begin(), shard.endpoints.end(),
+                       [](const model::Endpoint& endpoint) { return endpoint.own_cluster_only; });
+  });
+}
+
 // What all assignments of a known service need.
 void CollectService(mesh::View& view, EndpointInputs* inputs) {
   const model::ProxyClass& proxy = view.proxy_class();
@@ -55,7 +65,8 @@ void CollectService(mesh::View& view, EndpointInputs* inputs) {
   EndpointClient& client = inputs->client;
   client.waypoint = proxy.type == model::ProxyType::kWaypoint;
   client.no_tunnel = !proxy.sends_tunnels;
-  if (service.node_local || inputs->cluster_local) client.cluster = proxy.cluster_id;
+  if (service.node_local || inputs->cluster_local || KeepsEndpoints(*inputs))
+    client.cluster = proxy.cluster_id;
   if (service.node_local) client.node_name = view.node_name();
   CollectNetworks(view, inputs);
 }

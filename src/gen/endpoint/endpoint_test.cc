@@ -347,6 +347,20 @@ TEST_F(EndpointTest, TheGeneratorTellsClientsApartWhereTheyDiffer) {
   EXPECT_EQ(first_region("r2"), "r2");
 }
 
+TEST_F(EndpointTest, EndpointsThatAreNotExportedAreForTheirClusterAlone) {
+  settings_.features.mcs_discovery = true;
+  SetSettings();
+  Add("10.0.0.1").own_cluster_only = true;
+  Add("10.0.0.2");
+  Add("10.1.0.1").own_cluster_only = true;
+  LastWorkload().cluster = "east";
+  Add("10.1.0.2");
+  LastWorkload().cluster = "east";
+  EXPECT_THAT(Addresses(BuildLoadAssignment(Collect())), ElementsAre("10.0.0.1", "10.0.0.2", "10.1.0.2"));
+  client_->metadata.cluster_id = "east";
+  EXPECT_THAT(Addresses(BuildLoadAssignment(CollectNow())), ElementsAre("10.0.0.2", "10.1.0.1", "10.1.0.2"));
+}
+
 TEST(IsClusterLocal, SettingsOverrideTheDefaults) {
   auto mesh = std::make_shared<istio::mesh::v1alpha1::MeshConfig>();
   mesh->mutable_default_config()->set_discovery_address("istiod.istio-system.svc:15012");

@@ -130,12 +130,13 @@ Targets FindByMetadata(View& view, const model::Proxy& proxy, const LabelMap& la
   return targets;
 }
 
-// The workload entry that a proxy is: of those with its address the one of its name, else the first of its
-// namespace, else the first.
-const model::WorkloadInstance* FindEntryOf(View& view, const model::Proxy& proxy) {
+// The workload entry of a cluster that a proxy is: of those with its address the one of its name, else the
+// first of its namespace, else the first.
+const model::WorkloadInstance* FindEntryOf(View& view, const model::Proxy& proxy, const Interned& cluster) {
   auto entries = view.WorkloadEntriesAt(proxy.ip_addresses.front());
-  std::erase_if(entries,
-                [](const model::WorkloadInstance* entry) { return entry->workload->labels.empty(); });
+  std::erase_if(entries, [&cluster](const model::WorkloadInstance* entry) {
+    return entry->workload->labels.empty() || entry->sources.front()->cluster() != cluster;
+  });
   if (entries.empty()) return nullptr;
   if (entries.size() == 1) return entries.front();
   for (const model::WorkloadInstance* entry : entries) {
@@ -160,10 +161,10 @@ std::optional<uint32_t> EntryPort(const ServicePortSpec& port,
   return port.port;
 }
 
-Targets FindForEntry(View& view, const model::WorkloadInstance& entry) {
+Targets FindForEntry(View& view, const model::WorkloadInstance& entry, const Interned& cluster) {
   Targets targets;
   const auto& spec = entry.sources.front()->Spec<istio::networking::v1alpha3::WorkloadEntry>();
-  for (const ServicePtr& service : Selecting(view, entry.workload->ns, entry.workload->labels)) {
+  for (const ServicePtr& service : Selecting(view, entry.workload->ns, entry.workload->labels, cluster)) {
     if (service->resolution != model::Resolution::kClientSideLb) continue;
     for (const model::ServicePort& port : service->ports) {
       if (port.protocol == Protocol::kUdp) continue;
@@ -181,9 +182,8 @@ Targets FindForEntry(View& view, const model::WorkloadInstance& entry) {
 
 Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
   const Interned cluster = ClusterOf(view, proxy);
-  // WorkloadEntries are the own cluster's.
-  const model::WorkloadInstance* entry = cluster.empty() ? FindEntryOf(view, proxy) : nullptr;
-  if (entry != nullptr) return FindForEntry(view, *entry);
+  const model::WorkloadInstance* entry = FindEntryOf(view, proxy, cluster);
+  if (entry != nullptr) return FindForEntry(view, *entry, cluster);
   const model::WorkloadInstance* pod = FindPodOf(view, proxy);
   if (pod == nullptr || proxy.metadata.labels.contains(kTestVmLabel))
     return FindByMetadata(view, proxy, labels, cluster);

@@ -137,13 +137,15 @@ std::vector<Endpoint> BuildSliceEndpoints(const SlicesByName& slices, const mode
   return out;
 }
 
-void AppendSelectedEntries(const model::Service& service, const SelectableIndex& workloads,
-                           std::vector<Endpoint>* endpoints) {
+void AppendSelectedEntries(const model::Service& service, const Interned& cluster,
+                           const SelectableIndex& workloads, std::vector<Endpoint>* endpoints) {
   if (service.selector.empty() || service.resolution != model::Resolution::kClientSideLb) return;
   for (const model::ServicePort& port : service.ports) {
     for (const auto& [name, candidate] : workloads.EntriesIn(service.ns)) {
       const SelectableWorkload& entry = *candidate;
-      if (entry.dns_only || !SelectorMatches(service.selector, entry.workload->labels)) continue;
+      if (name.second != cluster || entry.dns_only ||
+          !SelectorMatches(service.selector, entry.workload->labels))
+        continue;
       const std::optional<uint32_t> target = PortOfEntry(port, entry);
       if (!target) continue;
       Endpoint endpoint;

@@ -50,10 +50,10 @@ std::vector<model::Endpoint> BuildSliceEndpoints(const SlicesByName& slices, con
                                                  const PodIndex& pods, PodlessWorkloads& podless,
                                                  const MeshFacts& facts);
 
-// The WorkloadEntries that a service with a selector and a cluster IP picks, port by port, added to
-// `endpoints`.
-void AppendSelectedEntries(const model::Service& service, const SelectableIndex& workloads,
-                           std::vector<model::Endpoint>* endpoints);
+// The WorkloadEntries of a cluster (see config::ObjectMeta) that a service with a selector and a cluster IP
+// picks, port by port, added to `endpoints`.
+void AppendSelectedEntries(const model::Service& service, const Interned& cluster,
+                           const SelectableIndex& workloads, std::vector<model::Endpoint>* endpoints);
 
 }  // namespace fairlead::registry
 

@@ -120,7 +120,8 @@ model::ServicePtr KubernetesRegistry::FindService(const Name& name) const {
   return record == nullptr ? nullptr : record->service;
 }
 
-model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodIndex& pods,
+model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const model::Service* service,
+                                                    bool own_cluster_only, const PodIndex& pods,
                                                     const SelectableIndex& workloads,
                                                     const MeshFacts& facts) {
   model::EndpointShard shard;
@@ -128,11 +129,13 @@ model::EndpointShard KubernetesRegistry::BuildShard(const Name& name, const PodI
   shard.registry = static_cast<uint8_t>(model::Registry::kKubernetes);
   const Record* record = services_.Find(name);
   if (record == nullptr) return shard;
-  shard.endpoints = BuildSliceEndpoints(record->slices, record->service.get(), pods, podless_, facts);
-  // WorkloadEntries are the own cluster's, and so are the services that select them.
-  const bool own = facts.object_cluster.empty();
-  if (own && record->service != nullptr && facts.settings->features.services_select_entries)
-    AppendSelectedEntries(*record->service, workloads, &shard.endpoints);
+  shard.endpoints = BuildSliceEndpoints(record->slices, service, pods, podless_, facts);
+  if (own_cluster_only) {
+    for (model::Endpoint& endpoint : shard.endpoints) endpoint.own_cluster_only = true;
+  }
+  // A service selects WorkloadEntries of its own cluster.
+  if (service != nullptr && facts.settings->features.services_select_entries)
+    AppendSelectedEntries(*service, facts.object_cluster, workloads, &shard.endpoints);
   return shard;
 }
 

@@ -36,8 +36,11 @@ class KubernetesRegistry {
   static model::ServiceKey KeyOf(const Name& name, const MeshFacts& facts);
   // As this cluster has it; null where there is no Service object.
   model::ServicePtr FindService(const Name& name) const;
-  // `workloads` have the WorkloadEntries that services of the control plane's own cluster may select.
-  model::EndpointShard BuildShard(const Name& name, const PodIndex& pods, const SelectableIndex& workloads,
+  // The endpoints of `service`, which is the one of the name or stands for it; null where this cluster has
+  // none. `workloads` have the WorkloadEntries that it may select. `own_cluster_only`: what its slices say is
+  // for proxies of this cluster alone.
+  model::EndpointShard BuildShard(const Name& name, const model::Service* service, bool own_cluster_only,
+                                  const PodIndex& pods, const SelectableIndex& workloads,
                                   const MeshFacts& facts);
 
   std::vector<Name> ServicesIn(const Interned& ns) const;

@@ -23,10 +23,13 @@ std::string_view TlsModeOf(const LabelMap& labels, const WorkloadEntry& entry) {
   return LabelOr(labels, model::kTlsModeLabel, entry.service_account().empty() ? "disabled" : "istio");
 }
 
-// Unlike a pod's, the locality of an entry that has none of its own comes from a label; and its network is
-// only what the entry itself says.
+struct Where {
+  Interned cluster, network;
+};
+
+// Unlike a pod's, the locality of an entry that has none of its own comes from a label.
 SelectableWorkload Make(const WorkloadEntry& entry, const LabelMap& labels, std::string_view ns,
-                        std::string_view name, std::string_view workload_name,
+                        std::string_view name, std::string_view workload_name, const Where& where,
                         const model::Settings& settings) {
   model::Workload workload;
   workload.name = workload_name;
@@ -35,11 +38,10 @@ SelectableWorkload Make(const WorkloadEntry& entry, const LabelMap& labels, std:
     workload.service_account = model::SpiffeId(settings.trust_domain, ns, entry.service_account());
   }
   workload.SetLocality(entry.locality().empty() ? model::LocalityLabelOf(labels) : entry.locality());
-  workload.network = entry.network();
-  workload.cluster = settings.cluster_id;
+  workload.network = where.network;
+  workload.cluster = where.cluster;
   workload.tls_mode = TlsModeOf(labels, entry);
-  workload.labels =
-      model::WithTopologyLabels(labels, settings.cluster_id, workload.locality, "", entry.network());
+  workload.labels = model::WithTopologyLabels(labels, where.cluster, workload.locality, "", where.network);
 
   SelectableWorkload out;
   out.name = name;
@@ -64,8 +66,7 @@ bool IsHealthy(const config::ConfigObject& workload_entry) {
   return it != conditions.end() && it->status == "True";
 }
 
-SelectableWorkload FromWorkloadEntry(const config::ConfigObject& workload_entry,
-                                     const model::Settings& settings) {
+SelectableWorkload FromWorkloadEntry(const config::ConfigObject& workload_entry, const MeshFacts& facts) {
   const auto& entry = workload_entry.Spec<WorkloadEntry>();
   const config::ObjectMeta& meta = workload_entry.meta();
   LabelMap labels = meta.labels;
@@ -78,7 +79,10 @@ SelectableWorkload FromWorkloadEntry(const config::ConfigObject& workload_entry,
       group != meta.annotations.end()) {
     workload_name = group->second;
   }
-  return Make(entry, labels, meta.ns, meta.name, workload_name, settings);
+  Where where{facts.cluster, Interned(entry.network())};
+  if (where.network.empty() && !facts.object_cluster.empty())
+    where.network = facts.networks.NetworkOf(Interned(entry.address()), labels);
+  return Make(entry, labels, meta.ns, meta.name, workload_name, where, *facts.settings);
 }
 
 SelectableWorkload FromInlineEndpoint(const config::ConfigObject& service_entry, int index,
@@ -86,7 +90,7 @@ SelectableWorkload FromInlineEndpoint(const config::ConfigObject& service_entry,
   const WorkloadEntry& entry = service_entry.Spec<ServiceEntry>().endpoints(index);
   const std::string name = StrCat(service_entry.name().str(), "-", index);
   return Make(entry, {entry.labels().begin(), entry.labels().end()}, service_entry.ns(), name, name,
-              settings);
+              {Interned(settings.cluster_id), Interned(entry.network())}, settings);
 }
 
 }  // namespace fairlead::registry

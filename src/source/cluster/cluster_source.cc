@@ -31,6 +31,18 @@ std::string NameOf(const KindInfo& kind) {
   return kind.group.empty() ? std::string(kind.name) : StrCat(kind.name, " of ", kind.group);
 }
 
+// All kinds; those of multi-cluster services may have another group. The texts must outlive the rows.
+std::vector<KindInfo> KindsOf(const ClusterSource::Options& options) {
+  std::vector<KindInfo> kinds = config::AllKinds();
+  for (KindInfo& kind : kinds) {
+    if (kind.kind != config::Kind::kServiceExport && kind.kind != config::Kind::kServiceImport) continue;
+    kind.group = options.mcs_group;
+    std::erase(kind.versions, std::string_view(options.mcs_version));
+    kind.versions.insert(kind.versions.begin(), options.mcs_version);
+  }
+  return kinds;
+}
+
 config::Diagnostic ClusterDiagnostic(std::string code, std::string message) {
   config::Diagnostic diagnostic;
   diagnostic.code = std::move(code);
@@ -78,7 +90,9 @@ struct ClusterSource::Reflector {
 };
 
 ClusterSource::ClusterSource(Options options, fetch::Client* client)
-    : options_(std::move(options)), loop_(options_.loop, options_.access, client) {}
+    : options_(std::move(options)),
+      loop_(options_.loop, options_.access, client),
+      all_kinds_(KindsOf(options_)) {}
 
 ClusterSource::~ClusterSource() { Stop(); }
 
@@ -195,7 +209,7 @@ absl::Status ClusterSource::AskGroups(config::Node groups) {
 
 // Follows what is served, and nothing else.
 void ClusterSource::Reconcile() {
-  for (const KindInfo& kind : config::AllKinds()) {
+  for (const KindInfo& kind : all_kinds_) {
     if (options_.ignored.contains(kind.kind)) continue;
     const std::string api_version = served_.ApiVersionOf(kind);
     auto it = reflectors_.find(kind.kind);
@@ -264,7 +278,8 @@ bool ClusterSource::HasSynced(std::vector<std::string>* awaited) const {
     if (watch == nullptr) continue;
     if (watch->synced()) {
       if (!std::exchange(reflector->told_synced, true)) sink_->Synced(kind);
-    } else if (watch->trouble() != Trouble::kNotServed) {
+    } else if (watch->trouble() != Trouble::kNotServed &&
+               !(watch->trouble() == Trouble::kForbidden && options_.optional.contains(kind))) {
       awaited->push_back(StrCat(NameOf(reflector->copy.kind()), watch->trouble_text().empty() ? "" : " ",
                                 watch->trouble_text()));
     }

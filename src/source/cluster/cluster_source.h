@@ -30,11 +30,14 @@ class ClusterSource : public Source {
     Interned cluster = {};            // see config::ObjectMeta
     std::string only_namespace = {};  // of kinds with a namespace only its objects; "": all
     std::set<config::Kind> ignored = {};
+    std::set<config::Kind> optional = {};     // a server that forbids these has synced without them
     std::vector<config::Kind> acted_on = {};  // as FileSource::Options has it
     bool deny_lost = false;                   // see KindCopy
     // Of Istio's kinds, objects with the label istio.io/rev of another revision are not there; "": all are.
     // Source: Istio's crdclient and LabelsInRevision.
     std::string revision = {};
+    // Group and version of ServiceExports and ServiceImports at the server.
+    std::string mcs_group = "multicluster.x-k8s.io", mcs_version = "v1alpha1";
     kube::WatchLoop::Options loop = {};
     // Whether CustomResourceDefinitions are watched; without, the kinds are those that are served at first.
     bool watch_definitions = true;
@@ -75,8 +78,9 @@ class ClusterSource : public Source {
   kube::WatchLoop loop_;
   Sink* sink_ = nullptr;
   std::thread thread_;
+  const std::vector<config::KindInfo> all_kinds_;  // as the server has them
   // From here on of the source's thread alone.
-  kube::ServedKinds served_;
+  kube::ServedKinds served_{all_kinds_};
   std::unique_ptr<Definitions> definitions_;
   std::map<config::Kind, std::unique_ptr<Reflector>> reflectors_;
   std::string discovery_trouble_;

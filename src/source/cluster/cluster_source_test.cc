@@ -230,6 +230,27 @@ TEST_F(ClusterSourceTest, OneNamespaceAloneMayBeWatched) {
   EXPECT_EQ(server_.CountRequests("/api/v1/services?"), 0u);
 }
 
+TEST_F(ClusterSourceTest, KindsOfClusterSetsMayHaveAnotherGroup) {
+  options_.mcs_group = "net.gke.io";
+  options_.mcs_version = "v1";
+  server_.Define("net.gke.io", "v1", "serviceimports");
+  server_.Define("multicluster.x-k8s.io", "v1alpha1", "serviceimports");
+  server_.Put("/apis/net.gke.io/v1/serviceimports", "shop", "web", R"("spec":{"ips":["10.0.0.1"]})");
+  StartAndSync();
+  EXPECT_TRUE(WaitUntilThere("web"));
+  EXPECT_EQ(server_.CountRequests("multicluster.x-k8s.io/v1alpha1/serviceimports"), 0u);
+  server_.Undefine("net.gke.io", "v1", "serviceimports");
+  EXPECT_TRUE(WaitUntilGone("web"));
+}
+
+TEST_F(ClusterSourceTest, AnOptionalKindMayBeForbidden) {
+  options_.optional = {config::Kind::kWorkloadEntry};
+  server_.Define("networking.istio.io", "v1", "workloadentries");
+  server_.Refuse("/apis/networking.istio.io/v1/workloadentries", 403);
+  StartAndSync();
+  EXPECT_TRUE(sink_.WaitForDiagnostic("WorkloadEntry of networking.istio.io cannot be read"));
+}
+
 TEST_F(ClusterSourceTest, IgnoredKindsAreNotWatched) {
   options_.ignored = {config::Kind::kNamespace};
   StartAndSync();
