@@ -3,8 +3,6 @@
 #include <random>
 #include <utility>
 
-#include "gateway_api/names.h"
-
 namespace fairlead::app {
 namespace {
 
@@ -42,8 +40,7 @@ ClusterIdentity::~ClusterIdentity() { Stop(); }
 void ClusterIdentity::MakePatcher(const DiscoveryOptions& options, const kube::ServerAccess& access,
                                   fetch::Client* client) {
   const Environment& environment = options.environment;
-  const std::string revision =
-      environment.revision.empty() ? std::string(gateway_api::kRevision) : environment.revision;
+  const std::string& revision = environment.features.revision;
   kube::ApiWriter::Options writer;
   writer.seed = std::random_device()();
   writer_ = std::make_unique<kube::ApiWriter>(writer, access, client);

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "gateway_api/names.h"
+#include "gen/endpoint/collect.h"
+#include "registry/kubernetes/service.h"
 
 namespace fairlead::app {
 namespace {
@@ -41,6 +42,7 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
       ns_(options.ns),
       identity_(IdentityOf(options.environment)),
       cluster_(options.cluster_id),
+      own_(gateway_api::OwnRevisionsOf(environment_.features.revision)),
       writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), access, client)) {
   controllers::StatusWriter::Options statuses;
   statuses.statuses = std::move(sources.statuses);
@@ -67,6 +69,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
   };
   deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true);
   MakeGatewayWriters(sources, access, client);
+  MakeExporter(sources);
+  if (exports_ != nullptr) elections_.push_back(exports_.get());
   for (const auto* one : {&gateways_, &ingresses_, &addresses_, &others_, &roots_lock_, &deployments_})
     elections_.push_back(one->get());
 }
@@ -78,6 +82,24 @@ void ClusterWrites::MakeSweep(const Sources& sources) {
   options.verdicts = sources.verdicts;
   options.found = [this](const config::ConfigPtr& object) { statuses_->OnVerdictFound(object); };
   sweep_ = std::make_unique<controllers::VerdictSweep>(std::move(options), writer_.get());
+}
+
+void ClusterWrites::MakeExporter(const Sources& sources) {
+  if (!environment_.export_services) return;
+  controllers::ServiceExporter::Options options;
+  options.objects = [view = sources.view] { return view().objects; };
+  options.leads = [this] { return !stopping_ && exports_->Leads(); };
+  options.cluster_local = [settings = sources.settings](const config::ConfigObject& service) {
+    const model::SettingsPtr now = settings();
+    if (now == nullptr) return true;
+    const std::string host =
+        registry::KubernetesHostname(service.name().str(), service.ns().str(), now->domain);
+    return gen::IsClusterLocal(*now, host);
+  };
+  options.group = environment_.features.mcs_group;
+  options.version = environment_.features.mcs_version;
+  exporter_ = std::make_unique<controllers::ServiceExporter>(std::move(options), writer_.get());
+  exports_ = MakeElection(controllers::kExportLock, [this] { exporter_->OnLeading(); });
 }
 
 // In the one place or in the other. Source: Istio's ENABLE_CLUSTER_TRUST_BUNDLE_API.
@@ -104,10 +126,18 @@ controllers::GatewayPlanSettings ClusterWrites::PlanSettings(const model::Settin
   made.copy_metadata = environment_.gateway_metadata;
   made.system_namespace = ns_;
   made.cluster = cluster_;
-  made.revision = environment_.revision.empty() ? std::string(gateway_api::kRevision) : environment_.revision;
-  // Gateways without a label are those of the default revision.
-  if (made.revision != gateway_api::kRevision) made.revisions = {made.revision};
+  made.revision = environment_.features.revision;
+  std::lock_guard lock(mutex_);
+  made.revisions = own_;
   return made;
+}
+
+void ClusterWrites::SetOwnRevisions(gateway_api::OwnRevisions own) {
+  {
+    std::lock_guard lock(mutex_);
+    own_ = std::move(own);
+  }
+  if (!stopping_ && deployer_ != nullptr) deployer_->OnPublished();
 }
 
 void ClusterWrites::MakeGatewayWriters(const Sources& sources, const kube::ServerAccess& access,
@@ -148,12 +178,7 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   options.ns = ns_;
   options.lock = lock;
   options.identity = identity_;
-  // The statuses are those of the default revision; each revision deploys its own Gateways; of everything
-  // else there is one.
-  const std::string& revision = environment_.revision;
-  const bool of_default =
-      (per_revision && lock != std::string_view(controllers::kDeploymentLock)) || revision.empty();
-  options.revision = of_default ? std::string(gateway_api::kRevision) : revision;
+  options.revision = environment_.features.revision;
   options.per_revision = per_revision;
   options.enabled = environment_.leader_election;
   options.seed = std::random_device()();
@@ -183,6 +208,7 @@ void ClusterWrites::OnPublished() {
   if (roots_ != nullptr) roots_->OnPublished();
   if (classes_ != nullptr) classes_->OnPublished();
   if (deployer_ != nullptr) deployer_->OnPublished();
+  if (exporter_ != nullptr) exporter_->OnPublished();
 }
 
 void ClusterWrites::Stop() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,12 @@
 #include "controllers/gateway_class_writer.h"
 #include "controllers/gateway_deployer.h"
 #include "controllers/root_writer.h"
+#include "controllers/service_exporter.h"
 #include "controllers/status_writer.h"
 #include "controllers/trust_bundle_writer.h"
 #include "controllers/verdict_sweep.h"
 #include "fetch/client.h"
+#include "gateway_api/revision.h"
 #include "gateway_api/status/status_board.h"
 #include "kube/access.h"
 #include "kube/api_writer.h"
@@ -43,6 +46,8 @@ class ClusterWrites {
   void OnPublished();
   // The roots that workloads are to trust, in PEM, from now on. Thread-safe.
   void SetRoots(const std::string& roots);
+  // Whose Gateways are deployed from now on; at first those of the revision without tags. Thread-safe.
+  void SetOwnRevisions(gateway_api::OwnRevisions own);
   // One request to the API server; blocks. Thread-safe, but not for what runs on the writer's thread.
   kube::ApiAnswer Ask(kube::ApiRequest request) { return writer_->SendAndWait(std::move(request)); }
   // Gives up what it leads in, within two seconds. Nothing is written afterwards.
@@ -54,6 +59,7 @@ class ClusterWrites {
                                                       bool per_revision = false);
   void MakeRootWriter(const Sources& sources);
   void MakeSweep(const Sources& sources);
+  void MakeExporter(const Sources& sources);
   void MakeGatewayWriters(const Sources& sources, const kube::ServerAccess& access, fetch::Client* client);
   controllers::GatewayPlanSettings PlanSettings(const model::Settings& settings) const;
   bool LeadsInRoots() const { return !stopping_ && roots_lock_->Leads(); }
@@ -61,6 +67,8 @@ class ClusterWrites {
 
   const Environment& environment_;
   const std::string ns_, identity_, cluster_;
+  mutable std::mutex mutex_;
+  gateway_api::OwnRevisions own_;  // guarded by mutex_
   std::atomic<bool> started_{false}, stopping_{false}, stopped_{false};
   std::unique_ptr<kube::ApiWriter> writer_;
   std::unique_ptr<controllers::StatusWriter> statuses_;
@@ -69,6 +77,8 @@ class ClusterWrites {
   std::unique_ptr<controllers::TrustBundleWriter> bundles_;   // likewise
   std::unique_ptr<controllers::GatewayClassWriter> classes_;  // null where they are not to be made
   std::unique_ptr<controllers::GatewayDeployer> deployer_;    // null where nothing is to be deployed
+  std::unique_ptr<controllers::ServiceExporter> exporter_;    // null where Services are not to be exported
+  std::unique_ptr<controllers::Election> exports_;            // likewise
   std::unique_ptr<controllers::Election> gateways_, ingresses_, addresses_, others_, roots_lock_,
       deployments_;
   std::vector<controllers::Election*> elections_;  // all of them

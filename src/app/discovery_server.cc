@@ -103,6 +103,7 @@ void DiscoveryServer::MakeLoop() {
   options.debounce_endpoints = options_.environment.debounce_endpoints;
   loop_ = std::make_unique<push::ControlLoop>(options, MakeDerivations(DerivationOptionsOf(options_)));
   debug_sources_.objects = [this] { return loop_->Objects().Written(); };
+  debug_sources_.store = [this] { return loop_->Objects().written(); };
   debug_sources_.find_object = [this](const config::ObjectKey& key) {
     return loop_->Objects().FindWritten(key);
   };
@@ -190,6 +191,7 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = StartSettings(); !status.ok()) return status;
   AddObservers();
   if (identity_ != nullptr) identity_->Start();
+  if (tags_ != nullptr) tags_->Start();
   loop_->Start();
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (absl::Status status = sources_[i]->Start(sinks[i]); !status.ok()) return status;
@@ -381,6 +383,7 @@ void DiscoveryServer::Stop() {
     grpc_tried_ = true;  // or never will be
   }
   opened_.notify_all();
+  if (tags_ != nullptr) tags_->Stop();
   if (cluster_writes_ != nullptr) cluster_writes_->Stop();
   if (identity_ != nullptr) identity_->Stop();
   if (grpc_ != nullptr) grpc_->Drain();

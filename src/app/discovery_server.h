@@ -22,6 +22,7 @@
 #include "app/webhooks.h"
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
+#include "controllers/tag_watch.h"
 #include "debug/pages.h"
 #include "fetch/client.h"
 #include "gateway_api/status/status_board.h"
@@ -83,6 +84,7 @@ class DiscoveryServer {
   absl::Status MakeClusterSource();
   absl::Status MakeClusterWrites();
   void MakeClusterIdentity(kube::ServerAccess access);
+  void MakeTagWatch(kube::ServerAccess access);
   void OnStatuses();
   void TellSecrets(std::span<const config::ObjectChange> changes);
   absl::Status MakeRemoteClusters();
@@ -130,6 +132,7 @@ class DiscoveryServer {
   std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
   std::unique_ptr<ClusterIdentity> identity_;      // null without a cluster
+  std::unique_ptr<controllers::TagWatch> tags_;    // likewise
   std::vector<std::unique_ptr<source::Source>> sources_;
   const source::Source* cluster_source_ = nullptr;           // of sources_; null without a cluster
   const source::RemoteClusters* remote_clusters_ = nullptr;  // likewise

@@ -15,14 +15,43 @@
 namespace fairlead::app {
 namespace {
 
+// Kinds that nothing here acts on need not be read.
+void IgnoreClusterSet(const model::Features& features, std::set<config::Kind>* kinds) {
+  if (!features.mcs_discovery) kinds->insert(config::Kind::kServiceExport);
+  if (!features.mcs_hosts) kinds->insert(config::Kind::kServiceImport);
+}
+
 // What is not read of other clusters.
 std::set<config::Kind> IgnoredOfOthers(const Environment& environment) {
-  std::set<config::Kind> kinds;
+  const model::Features& features = environment.features;
+  std::set<config::Kind> kinds = IgnoredBy(environment).kinds;
   for (const config::KindInfo& info : config::AllKinds()) {
     const bool secrets = info.kind == config::Kind::kSecret && environment.remote_credentials;
     if (!config::CountsFromEveryCluster(info.kind) && !secrets) kinds.insert(info.kind);
   }
+  if (!features.entries_of_all_clusters || !features.services_select_entries)
+    kinds.insert(config::Kind::kWorkloadEntry);
+  IgnoreClusterSet(features, &kinds);
   return kinds;
+}
+
+// The kinds that some variable gives an effect.
+std::vector<config::Kind> ActedOn(const model::Features& features) {
+  std::vector<config::Kind> kinds;
+  if (features.inference_pools) kinds.push_back(config::Kind::kInferencePool);
+  if (features.mcs_discovery) kinds.push_back(config::Kind::kServiceExport);
+  if (features.mcs_hosts) kinds.push_back(config::Kind::kServiceImport);
+  return kinds;
+}
+
+// What is read of every cluster alike.
+void SetKinds(const Environment& environment, source::ClusterSource::Options* options) {
+  options->only_namespace = environment.only_namespace;
+  options->revision = environment.revision;
+  options->mcs_group = environment.features.mcs_group;
+  options->mcs_version = environment.features.mcs_version;
+  options->acted_on = ActedOn(environment.features);
+  options->loop.watches.streaming = true;
 }
 
 }  // namespace
@@ -46,7 +75,7 @@ absl::Status DiscoveryServer::AddPlatformSources() {
 
 void DiscoveryServer::MakeFileSource() {
   source::FileSource::Options files;
-  if (options_.environment.features.inference_pools) files.acted_on = {config::Kind::kInferencePool};
+  files.acted_on = ActedOn(options_.environment.features);
   files.folder = options_.config_dir;
   files.kept = kept_.get();
   if (options_.on_emptied == "keep") files.on_emptied = source::FileSource::Options::OnEmptied::kKeep;
@@ -60,10 +89,9 @@ absl::Status DiscoveryServer::MakeClusterSource() {
   const Environment& environment = options_.environment;
   source::ClusterSource::Options cluster;
   cluster.access = *std::move(access);
-  cluster.only_namespace = environment.only_namespace;
-  cluster.revision = environment.revision;
+  SetKinds(environment, &cluster);
   cluster.ignored = IgnoredBy(environment).kinds;
-  if (environment.features.inference_pools) cluster.acted_on = {config::Kind::kInferencePool};
+  IgnoreClusterSet(environment.features, &cluster.ignored);
   cluster.deny_lost = options_.on_invalid_policy == "deny";
   cluster.loop.seed = std::random_device()();
   sources_.push_back(std::make_unique<source::ClusterSource>(std::move(cluster), api_client_.get()));
@@ -82,9 +110,13 @@ absl::Status DiscoveryServer::MakeRemoteClusters() {
   remote.rules.most_clusters = static_cast<size_t>(environment.remote_clusters);
   remote.accepted = environment.kubeconfig_options;
   remote.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(environment.remote_cluster_timeout);
-  remote.clusters.only_namespace = environment.only_namespace;
+  SetKinds(environment, &remote.clusters);
   remote.clusters.ignored = IgnoredOfOthers(environment);
-  remote.clusters.watch_definitions = false;  // all of these kinds are Kubernetes' own
+  // Other clusters need not have definitions of kinds, nor let us read what few of them have.
+  remote.clusters.optional = {config::Kind::kWorkloadEntry};
+  remote.clusters.rediscover = std::chrono::minutes(5);
+  remote.clusters.watch_definitions = !remote.clusters.ignored.contains(config::Kind::kWorkloadEntry) ||
+                                      !remote.clusters.ignored.contains(config::Kind::kServiceExport);
   remote.clusters.loop.seed = remote.loop.seed = std::random_device()();
   auto clusters = std::make_unique<source::RemoteClusters>(std::move(remote), api_client_.get());
   remote_clusters_ = clusters.get();

@@ -1,4 +1,5 @@
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "app/cluster_access.h"
@@ -27,6 +28,7 @@ const std::vector<gateway_api::VerdictCondition>& Conditions() {
 
 void DiscoveryServer::MakeStatuses() {
   status_board_ = std::make_unique<gateway_api::StatusBoard>(Conditions());
+  status_board_->SetOwnRevisions(gateway_api::OwnRevisionsOf(options_.environment.features.revision));
   debug_sources_.statuses = [this]() -> nlohmann::ordered_json {
     if (status_board_->empty()) return nullptr;
     auto list = nlohmann::ordered_json::array();
@@ -55,6 +57,7 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
   absl::StatusOr<kube::ServerAccess> access = ClusterAccessOf(options_);
   if (!access.ok()) return access.status();
   MakeClusterIdentity(*access);
+  MakeTagWatch(*access);
   if (!options_.environment.cluster_writes) return absl::OkStatus();
   ClusterWrites::Sources sources;
   sources.statuses = [this] { return status_board_->Current(); };
@@ -75,6 +78,20 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
   cluster_writes_ =
       std::make_unique<ClusterWrites>(options_, *std::move(access), api_client_.get(), std::move(sources));
   return absl::OkStatus();
+}
+
+// Statuses are written and Gateways deployed by the revision that a tag points to.
+void DiscoveryServer::MakeTagWatch(kube::ServerAccess access) {
+  controllers::TagWatch::Options options;
+  options.revision = options_.environment.features.revision;
+  options.ns = options_.ns;
+  options.changed = [this](const gateway_api::OwnRevisions& own) {
+    status_board_->SetOwnRevisions(own);
+    if (cluster_writes_ != nullptr) cluster_writes_->SetOwnRevisions(own);
+    OnStatuses();
+  };
+  options.loop.seed = std::random_device()();
+  tags_ = std::make_unique<controllers::TagWatch>(std::move(options), std::move(access), api_client_.get());
 }
 
 void DiscoveryServer::MakeClusterIdentity(kube::ServerAccess access) {

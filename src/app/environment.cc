@@ -227,6 +227,9 @@ const std::vector<Row>& Rows() {
         "file or of "
         "the ConfigMap istio is laid over its own; its networks win."},
        SetText<&Environment::shared_mesh_config>},
+      {{"ENABLE_MCS_AUTO_EXPORT", "false",
+        "Whether each Service of the own cluster that is not cluster-local gets a ServiceExport."},
+       SetBool<&Environment::export_services>},
       {{"PLATFORM", "",
         "Platform of the cluster; \"openshift\": sidecars get users from the ranges of their namespace."},
        SetText<&Environment::platform>},
@@ -475,6 +478,10 @@ absl::StatusOr<Environment> ReadEnvironment(const std::function<const char*(cons
     if (value == nullptr || (*value == '\0' && !feature.empty_counts)) continue;
     if (!feature.set(value, &environment.features)) return unreadable(feature.variable, value);
   }
+  model::Features& features = environment.features;
+  if (!environment.revision.empty()) features.revision = environment.revision;
+  features.mcs_hosts = features.mcs_hosts && features.mcs_discovery;
+  features.mcs_cluster_local = features.mcs_cluster_local && features.mcs_hosts;
   return environment;
 }
 

@@ -57,6 +57,7 @@ struct Environment {
   // Whether Gateways are deployed, whether their own labels and annotations go along, and whether the mesh's
   // GatewayClasses are made.
   bool gateway_deployments = true, gateway_metadata = true, gateway_classes = true;
+  bool export_services = false;  // a ServiceExport for each Service
   std::string root_config_map = "istio-ca-root-cert";
   // WorkloadEntries of proxies.
   bool auto_registration = true, entry_health = true, entry_identity = true;

@@ -197,5 +197,23 @@ TEST(EnvironmentFeaturesTest, WhatCannotBeReadIsAnError) {
   EXPECT_FALSE(Read({{"PILOT_ENABLE_ALPN_FILTER", "perhaps"}}).ok());
 }
 
+TEST(EnvironmentTest, EachFeatureOfClusterSetsNeedsTheOneBefore) {
+  const auto read = [](const std::map<std::string, std::string>& set) { return Read(set)->features; };
+  EXPECT_FALSE(read({{"ENABLE_MCS_HOST", "true"}, {"ENABLE_MCS_CLUSTER_LOCAL", "true"}}).mcs_hosts);
+  const model::Features without_hosts =
+      read({{"ENABLE_MCS_SERVICE_DISCOVERY", "true"}, {"ENABLE_MCS_CLUSTER_LOCAL", "true"}});
+  EXPECT_TRUE(without_hosts.mcs_discovery);
+  EXPECT_FALSE(without_hosts.mcs_cluster_local);
+  EXPECT_TRUE(read({{"ENABLE_MCS_SERVICE_DISCOVERY", "true"},
+                    {"ENABLE_MCS_HOST", "true"},
+                    {"ENABLE_MCS_CLUSTER_LOCAL", "true"}})
+                  .mcs_cluster_local);
+}
+
+TEST(EnvironmentTest, ARevisionWithoutANameIsTheDefault) {
+  EXPECT_EQ(Read({})->features.revision, "default");
+  EXPECT_EQ(Read({{"REVISION", "canary"}})->features.revision, "canary");
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -280,11 +280,45 @@ TEST_F(PagesTest, PoliciesNetworksAndTheCluster) {
   EXPECT_EQ(Page("clusterz")[0], json({{"id", "Kubernetes"}, {"secretName", ""}, {"syncStatus", "synced"}}));
 }
 
+TEST_F(PagesTest, ClusterSetsAreShownWithWhoMayHaveTheEndpoints) {
+  options_.environment.features.mcs_discovery = options_.environment.features.mcs_hosts = true;
+  Write("set.yaml", R"(
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceExport
+metadata: {name: reviews, namespace: shop}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: reviews, namespace: shop}
+spec: {type: ClusterSetIP, ips: [10.200.0.1], ports: [{port: 9080}]}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: lonely, namespace: shop}
+spec: {type: ClusterSetIP, ips: [10.200.0.2], ports: [{port: 80}]}
+)");
+  Begin();
+  EXPECT_EQ(Page("diagnostics"), json::array()) << "the kinds have an effect";
+  const json all = Page("mcsz");
+  ASSERT_EQ(all.size(), 2u) << all;
+  EXPECT_EQ(all[0]["Name"], "lonely");
+  EXPECT_EQ(all[0]["ClusterSetVIP"], "") << "there is no such Service";
+  EXPECT_EQ(all[1], json({{"Cluster", "Kubernetes"},
+                          {"Name", "reviews"},
+                          {"Namespace", "shop"},
+                          {"Exported", true},
+                          {"Imported", true},
+                          {"ClusterSetVIP", "10.200.0.1"},
+                          {"Discoverability",
+                           {{"reviews.shop.svc.cluster.local", "AlwaysDiscoverable"},
+                            {"reviews.shop.svc.clusterset.local", "AlwaysDiscoverable"}}}}));
+}
+
 TEST_F(PagesTest, WhatThisVersionHasNotSaysSo) {
   Begin();
   EXPECT_THAT(Get("inject")->body, HasSubstr("injects no sidecars"));
-  EXPECT_THAT(Get("mcsz")->body, HasSubstr("ServiceImports"));
-  for (const char* page : {"inject", "mcsz", "ambientz"}) EXPECT_EQ(Get(page)->status, 404) << page;
+  EXPECT_EQ(Page("mcsz"), json::array()) << "ENABLE_MCS_SERVICE_DISCOVERY is off";
+  for (const char* page : {"inject", "ambientz"}) EXPECT_EQ(Get(page)->status, 404) << page;
 }
 
 TEST_F(PagesTest, AnOperatorMayEndAStream) {

@@ -23,6 +23,7 @@ inline constexpr char kGatewayStatusLock[] = "istio-gateway-status-leader";
 inline constexpr char kDeploymentLock[] = "istio-gateway-deployment";
 inline constexpr char kStatusLock[] = "istio-status-leader";
 inline constexpr char kNamespaceLock[] = "istio-namespace-controller-election";
+inline constexpr char kExportLock[] = "istio-serviceexport-controller-election";
 inline constexpr char kAddressLock[] = "istio-ip-autoallocate";
 
 struct ElectionOptions {

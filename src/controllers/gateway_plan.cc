@@ -56,13 +56,9 @@ struct World {
   std::map<std::string, ConfigPtr> class_defaults = {};  // by class
 };
 
-// Whether this control plane is to deploy it, by the label of the Gateway, else of its namespace.
 bool IsOurs(const ConfigObject& gateway, const World& world) {
-  const auto& revisions = world.settings.revisions;
-  const auto own = gateway.meta().labels.find(gateway_api::kRevisionLabel);
-  if (own != gateway.meta().labels.end()) return revisions.contains(own->second);
-  const ConfigPtr ns = world.objects.Find(Kind::kNamespace, {}, gateway.ns());
-  return ns == nullptr || revisions.contains(LabelOr(ns->meta().labels, gateway_api::kRevisionLabel));
+  return gateway_api::IsOwn(gateway, world.objects.Find(Kind::kNamespace, {}, gateway.ns()),
+                            world.settings.revisions);
 }
 
 // Whether the version that the Gateway is marked with lets this one manage it.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/store.h"
+#include "gateway_api/revision.h"
 #include "injection/gateway_templates.h"
 #include "model/features.h"
 
@@ -26,8 +27,8 @@ struct GatewayPlanSettings {
   bool copy_metadata = true;                      // whether the Gateway's own labels and annotations count
   std::string system_namespace = "istio-system";  // of the class defaults
   std::string cluster, revision;                  // of the control plane
-  std::set<std::string, std::less<>> revisions{"", "default"};  // labels istio.io/rev of its Gateways
-  int kubernetes_version = 0;                                   // 134 for 1.34
+  gateway_api::OwnRevisions revisions{"", "default"};  // whose Gateways it deploys
+  int kubernetes_version = 0;                          // 134 for 1.34
 
   friend bool operator==(const GatewayPlanSettings&, const GatewayPlanSettings&) = default;
 };

@@ -9,11 +9,11 @@ using config::ConfigPtr;
 using config::Kind;
 
 // Gateways are seen whatever their revision: routes may be moved before them. Core kinds have none.
-bool Counts(const ConfigPtr& object) {
+bool Counts(const ConfigPtr& object, std::string_view revision) {
   if (object == nullptr) return false;
   if (object->kind() == Kind::kKubernetesGateway) return true;
   const config::KindInfo& info = config::InfoOf(object->kind());
-  return info.payload == config::PayloadType::kStruct || InRevision(*object);
+  return info.payload == config::PayloadType::kStruct || InRevision(*object, revision);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ bool Counts(const ConfigPtr& object) {
 ConfigPtr NamedObject::Answer(const ConversionSources& sources, Kind kind, const Interned& ns,
                               const Interned& name) {
   ConfigPtr object = sources.objects.Find(kind, ns, name);
-  return Counts(object) ? object : nullptr;
+  return Counts(object, sources.revision) ? object : nullptr;
 }
 
 std::vector<ConfigPtr> NamespaceObjects::Answer(const ConversionSources& sources, Kind kind,
@@ -29,7 +29,7 @@ std::vector<ConfigPtr> NamespaceObjects::Answer(const ConversionSources& sources
   const auto& all = sources.objects.All(kind);
   std::vector<ConfigPtr> found;
   for (auto at = all.LowerBound({ns, Interned()}); at != all.end() && at->first.first == ns; ++at) {
-    if (Counts(at->second)) found.push_back(at->second);
+    if (Counts(at->second, sources.revision)) found.push_back(at->second);
   }
   return found;
 }
@@ -37,7 +37,7 @@ std::vector<ConfigPtr> NamespaceObjects::Answer(const ConversionSources& sources
 std::vector<ConfigPtr> KindObjects::Answer(const ConversionSources& sources, Kind kind) {
   std::vector<ConfigPtr> found;
   for (const auto& [name, object] : sources.objects.All(kind)) {
-    if (Counts(object)) found.push_back(object);
+    if (Counts(object, sources.revision)) found.push_back(object);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_GATEWAY_API_CONVERSION_QUESTIONS_H_
 #define FAIRLEAD_GATEWAY_API_CONVERSION_QUESTIONS_H_
 
+#include <string_view>
 #include <vector>
 
 #include "config/object.h"
@@ -26,6 +27,7 @@ class DerivedLookups {
 struct ConversionSources {
   const config::ObjectStore& objects;
   const DerivedLookups& derived;
+  std::string_view revision;  // of this control plane
 };
 
 // Changes that the translation itself finds, besides those of objects.

@@ -88,7 +88,8 @@ void Translation::SetPools(const ObjectKey& route, const RouteConversionPtr& now
 void Translation::DerivePools(Work* work) {
   for (const ObjectKey& key : work->dirty_pools) {
     ConfigPtr pool = work->objects.Find(key.kind, key.ns, key.name);
-    if (pool != nullptr && (!InRevision(*pool) || !PickerOf(*pool, domain_))) pool = nullptr;
+    if (pool != nullptr && (!InRevision(*pool, features_->revision) || !PickerOf(*pool, domain_)))
+      pool = nullptr;
     Keys gateways;
     for (const RouteConversionPtr& route : RoutesTo(key)) gateways.merge(ReportedParents(*route));
     if (pool == nullptr) gateways.clear();

@@ -21,7 +21,7 @@ class Lookups {
  public:
   Lookups(const config::ObjectStore& objects, const DerivedLookups& derived, std::string_view domain,
           const model::Features& features)
-      : sources_{objects, derived}, domain_(domain), features_(features) {}
+      : sources_{objects, derived, features.revision}, domain_(domain), features_(features) {}
   Lookups(const Lookups&) = delete;
   Lookups& operator=(const Lookups&) = delete;
 

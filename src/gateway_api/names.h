@@ -15,7 +15,7 @@ inline constexpr std::string_view kRemoteController = "istio.io/unmanaged-gatewa
 inline constexpr std::string_view kRemoteClass = "istio-remote";
 inline constexpr std::string_view kMeshController = "istio.io/mesh-controller";  // of policies on Services
 
-// The revision that Fairlead stands for; objects labelled with another are another control plane's.
+// The revision of a control plane that names none.
 inline constexpr std::string_view kRevision = "default";
 inline constexpr std::string_view kRevisionLabel = "istio.io/rev";
 

@@ -39,7 +39,7 @@ ConfigPtr FindConverted(const config::ObjectStore& objects, const ObjectKey& key
   if (key.kind == Kind::kUdpRoute && !features.udp_routes) return nullptr;
   ConfigPtr object = objects.Find(key.kind, key.ns, key.name);
   if (object == nullptr) return nullptr;
-  return key.kind == Kind::kKubernetesGateway || InRevision(*object) ? object : nullptr;
+  return key.kind == Kind::kKubernetesGateway || InRevision(*object, features.revision) ? object : nullptr;
 }
 
 }  // namespace

@@ -61,9 +61,32 @@ class Chart(unittest.TestCase):
         self.assertEqual(plain & canary, set())
         leases = next(r["resourceNames"] for r in find(chart.render({"revision": "canary"}), "Role", "istiod-canary")["rules"]
                       if "leases" in r["resources"] and "resourceNames" in r)
-        self.assertIn("istio-gateway-deployment-canary", leases)
+        self.assertLessEqual({"istio-gateway-deployment-canary", "istio-gateway-status-leader-canary"}, set(leases))
         hooks = find(chart.render({"revision": "canary"}), "MutatingWebhookConfiguration", "istio-sidecar-injector-canary")["webhooks"]
         self.assertEqual([h["name"].split(".")[0:2] for h in hooks], [["rev", "namespace"], ["rev", "object"]])
+
+    def test_tags_point_to_their_revision(self):
+        objects = chart.render({"revision": "canary", "revisionTags": ["prod", "default", "canary"]})
+        tags = {o["metadata"]["name"]: o for o in objects if "istio.io/tag" in o["metadata"].get("labels", {})}
+        self.assertEqual(set(tags), {"istio-revision-tag-prod", "istio-revision-tag-default"})
+        for tag in ("prod", "default"):
+            labels = tags[f"istio-revision-tag-{tag}"]["metadata"]["labels"]
+            self.assertEqual((labels["istio.io/tag"], labels["istio.io/rev"]), (tag, "canary"))
+        names = {tag: [".".join(h["name"].split(".")[:2]) for h in hook["webhooks"]] for tag, hook in tags.items()}
+        self.assertEqual(names["istio-revision-tag-prod"], ["rev.namespace", "rev.object"])
+        self.assertEqual(names["istio-revision-tag-default"], ["rev.namespace", "rev.object", "namespace.sidecar-injector", "object.sidecar-injector"])
+        selector = tags["istio-revision-tag-prod"]["webhooks"][0]["namespaceSelector"]["matchExpressions"][0]
+        self.assertEqual(selector, {"key": "istio.io/rev", "operator": "In", "values": ["prod"]})
+        rules = find(objects, "ClusterRole", "fairlead-canary-istio-system")["rules"]
+        hooks = next(r["resourceNames"] for r in rules if r["resources"] == ["mutatingwebhookconfigurations"])
+        self.assertLessEqual({"istio-revision-tag-prod", "istio-revision-tag-default", "istio-sidecar-injector-canary"}, set(hooks))
+
+    def test_exports_need_rights(self):
+        objects = chart.render({"env": {"ENABLE_MCS_AUTO_EXPORT": "true"}})
+        self.assertIn("serviceexport", json.dumps(find(objects, "Role", "istiod")))
+        self.assertTrue(any(r["verbs"] == ["create"] and r["resources"] == ["serviceexports"]
+                            for r in find(objects, "ClusterRole", "fairlead-istio-system")["rules"]))
+        self.assertNotIn("serviceexport-controller", json.dumps(find(chart.render(), "Role", "istiod")))
 
     def test_parts_can_be_left_out(self):
         kinds = {o["kind"] for o in chart.render({"injection": {"enabled": False}, "validation": {"enabled": False},

@@ -8,7 +8,7 @@ import time
 import unittest
 
 import kubebox
-from api_server import OTHER_TOKEN, ApiServer, own_network
+from api_server import OTHER_TOKEN, ApiServer, crd_files, own_network
 from fairlead_process import FairleadProcess
 from kubebox import wait_until
 from mesh_objects import gateway, namespace, pod, remote_secret, service, slice_of
@@ -33,6 +33,7 @@ def setUpModule():
     for server in (own, east):
         server.__enter__()
         unittest.addModuleCleanup(server.__exit__, None, None, None)
+        server.define(*crd_files())
     fill(own, "main-net", "192.0.2.1", "10.20.0.1")
     fill(east, "east-net", "192.0.2.2", "10.30.0.1")
     east.api.create(service("alone", None))
@@ -83,6 +84,55 @@ class Remote(unittest.TestCase):
         self.sees([OWN, EAST])
         east.api.patch(namespace("istio-system"), {"metadata": {"labels": {"topology.istio.io/network": "east-net"}}})
         self.sees(BOTH)
+
+    def test_workload_entries_of_another_cluster_are_selected(self):
+        entry = {"apiVersion": "networking.istio.io/v1", "kind": "WorkloadEntry", "metadata": {"name": "vm", "namespace": "shop"},
+                 "spec": {"address": "10.30.0.9", "labels": {"app": "web"}}}
+        east.api.create(entry)
+        self.addCleanup(east.api.delete, entry)
+        self.put_secret(east=east.kubeconfig)
+        self.start().await_ready()
+        self.sees([EAST, "10.30.0.9:8080", "192.0.2.1:15443"], cluster="east", network="east-net")
+        east.api.delete(entry)
+        self.sees([EAST, "192.0.2.1:15443"], cluster="east", network="east-net")
+        east.api.create(entry)
+        self.sees([EAST, "10.30.0.9:8080", "192.0.2.1:15443"], cluster="east", network="east-net")
+
+    def test_endpoints_of_other_clusters_are_exported(self):
+        """Kubernetes' Multicluster Services API, over two real API servers."""
+        self.put_secret(east=east.kubeconfig)
+        self.start(ENABLE_MCS_SERVICE_DISCOVERY="true", ENABLE_MCS_HOST="true", ENABLE_MCS_AUTO_EXPORT="true").await_ready()
+        exported = self.mcs("ServiceExport")
+        wait_until("the own cluster's Service is exported", lambda: own.api.call("GET", own.api.path(exported), also=(404,))[0] == 200)
+        self.addCleanup(own.api.delete, exported)
+        self.sees([OWN])
+        self.sees([EAST, "192.0.2.1:15443"], cluster="east", network="east-net")
+        east.api.create(exported)
+        self.addCleanup(east.api.delete, exported)
+        self.sees(BOTH)
+        imports = [(server, self.mcs("ServiceImport", type="ClusterSetIP", ips=[address], ports=[{"port": 80}]))
+                   for server, address in ((own, "10.200.0.1"), (east, "10.201.0.1"))]
+        for server, obj in imports:
+            server.api.create(obj)
+            self.addCleanup(server.api.delete, obj)
+        of_set = WEB.replace("cluster.local", "clusterset.local")
+        self.sees(BOTH, of_set)
+        self.sees([EAST, "192.0.2.1:15443"], of_set, cluster="east", network="east-net")
+        shown = {(one["Cluster"], one["Name"]): (one["Exported"], one["Imported"], one["ClusterSetVIP"])
+                 for one in self.fairlead.page("mcsz") if one["Name"] == "web"}
+        self.assertEqual(shown, {("east", "web"): (True, True, "10.201.0.1"), ("main", "web"): (True, True, "10.200.0.1")})
+        listeners = [one["name"] for one in self.fairlead.resources("listeners", [], cluster="east", network="east-net")[1]]
+        self.assertNotIn("10.200.0.1_80", listeners)
+        east.api.delete(exported)
+        self.sees([OWN], of_set)
+        for server, obj in imports:
+            server.api.delete(obj)
+        self.sees([], of_set)
+
+    @staticmethod
+    def mcs(kind, **spec):
+        return {"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": kind, "metadata": {"name": "web", "namespace": "shop"},
+                **({"spec": spec} if spec else {})}
 
     def test_a_cluster_comes_and_goes_with_its_secret(self):
         self.start().await_ready()

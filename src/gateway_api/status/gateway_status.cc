@@ -220,7 +220,7 @@ Json SetStatus(const GatewayConversion& gateway, const ListenerSetConversion& se
 
 Json GatewayClassStatus(const ConfigObject& object, StatusView& view) {
   const model::Features& features = view.features();
-  if (!features.gateway_api || !InRevision(object)) return {};
+  if (!features.gateway_api || !InRevision(object, features.revision)) return {};
   if (FindController(SpecOf(object).Find("controllerName").text(), features) == nullptr) return {};
   DraftConditions conditions;
   conditions.Set(kAccepted, kAccepted, "Handled by Istio controller");

@@ -39,6 +39,11 @@ void StatusBoard::SetVerdicts(std::vector<Diagnostic> verdicts) {
   next_verdicts_ = std::move(verdicts);
 }
 
+void StatusBoard::SetOwnRevisions(OwnRevisions own) {
+  std::lock_guard lock(input_mutex_);
+  next_own_ = std::move(own);
+}
+
 bool StatusBoard::empty() const {
   std::lock_guard lock(input_mutex_);
   return !any_;
@@ -53,11 +58,13 @@ Statuses StatusBoard::Current() {
   std::lock_guard lock(mutex_);
   std::optional<StatusMoment> next;
   std::optional<std::vector<Diagnostic>> verdicts;
+  std::optional<OwnRevisions> own;
   {
     std::lock_guard input_lock(input_mutex_);
     if (!any_) return {};
     next = std::exchange(next_, std::nullopt);
     verdicts = std::exchange(next_verdicts_, std::nullopt);
+    own = std::exchange(next_own_, std::nullopt);
   }
   Dirty dirty;
   if (next) {
@@ -66,6 +73,7 @@ Statuses StatusBoard::Current() {
     seen_.emplace(*std::move(next));
   }
   if (verdicts) CompareVerdicts(*std::move(verdicts), &dirty);
+  if (own) TakeOwn(*std::move(own), &dirty);
   for (const ObjectKey& key : dirty) Update(key);
   return current_;
 }
@@ -119,6 +127,16 @@ void StatusBoard::CompareAddresses(const StatusMoment& before, const StatusMomen
   addresses_ = std::move(addresses);
 }
 
+// A tag moves seldom: then each object is looked at.
+void StatusBoard::TakeOwn(OwnRevisions own, Dirty* dirty) {
+  if (own == own_) return;
+  own_ = std::move(own);
+  for (const config::KindInfo& info : config::AllKinds()) {
+    if (!HasStatus(info.kind)) continue;
+    for (const auto& [name, object] : seen_->objects.All(info.kind)) dirty->insert(KeyOf(*object));
+  }
+}
+
 void StatusBoard::CompareVerdicts(std::vector<Diagnostic> verdicts, Dirty* dirty) {
   Verdicts now;
   for (Diagnostic& verdict : verdicts) {
@@ -147,7 +165,8 @@ void StatusBoard::Update(const ObjectKey& key) {
     readers_.Set(key, {});
     return current_.Erase(place);
   }
-  const StatusInputs inputs{seen_->translation, seen_->objects, *seen_->snapshot, relations_, addresses_};
+  const StatusInputs inputs{seen_->translation, seen_->objects, *seen_->snapshot,
+                            relations_,         addresses_,     own_};
   StatusView view(inputs);
   std::vector<StatusOf> made;
   if (auto status = StatusOfObject(*object, view); !status.empty()) {

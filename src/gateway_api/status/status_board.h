@@ -53,6 +53,8 @@ class StatusBoard {
   // What is wrong with objects by what proxies say, in place of what was said before. Only objects of the
   // control plane's own cluster have statuses.
   void SetVerdicts(std::vector<config::Diagnostic> verdicts);
+  // Of which objects there are statuses: at first those of the revision named default.
+  void SetOwnRevisions(OwnRevisions own);
   // As they are now; none before the first mesh.
   Statuses Current();
   bool empty() const;  // whether there is no mesh yet
@@ -67,6 +69,7 @@ class StatusBoard {
   void CompareOwners(const StatusMoment& before, const StatusMoment& now, Dirty* dirty) const;
   void CompareRoutes(const StatusMoment& before, const StatusMoment& now);
   void CompareAddresses(const StatusMoment& before, const StatusMoment& now, Dirty* dirty);
+  void TakeOwn(OwnRevisions own, Dirty* dirty);
   void CompareVerdicts(std::vector<config::Diagnostic> verdicts, Dirty* dirty);
   void Update(const config::ObjectKey& key);
 
@@ -74,11 +77,13 @@ class StatusBoard {
   mutable std::mutex input_mutex_;    // guards what follows, each time for a moment
   std::optional<StatusMoment> next_;  // the newest, where it has not been looked at
   std::optional<std::vector<config::Diagnostic>> next_verdicts_;
+  std::optional<OwnRevisions> next_own_;
   bool any_ = false;
 
   mutable std::mutex mutex_;          // guards what follows; locked before input_mutex_
   std::optional<StatusMoment> seen_;  // that current_ is of
   Verdicts verdicts_;
+  OwnRevisions own_ = OwnRevisionsOf(kRevision);
   RouteRelations relations_;
   std::map<config::ObjectKey, nlohmann::ordered_json> addresses_;
   Readers readers_;  // whose status asked what

@@ -122,6 +122,31 @@ TEST_P(Boards, SayWhatIsSaidOfTheWholeMesh) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Boards, testing::Range(1u, 9u));
 
+TEST(StatusBoardTest, WhenATagMovesStatusesAreAnotherRevisions) {
+  TestBoard test;
+  test.Apply(R"(
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: plain, namespace: shop}
+spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: tagged, namespace: shop, labels: {istio.io/rev: prod}}
+spec: {gatewayClassName: istio, listeners: [{name: http, port: 80, protocol: HTTP}]}
+)");
+  const auto names = [&test] {
+    std::string all;
+    for (const auto& [key, status] : test.board().Current()) StrAppend(&all, key.name.str(), " ");
+    return all;
+  };
+  EXPECT_EQ(names(), "plain ");
+  test.board().SetOwnRevisions({"", "default", "prod"});
+  EXPECT_EQ(names(), "plain tagged ");
+  test.board().SetOwnRevisions({"prod"});
+  EXPECT_EQ(names(), "tagged ");
+}
+
 // Counts the statuses that one change makes again.
 class StatusCostTest : public testing::Test {
  protected:

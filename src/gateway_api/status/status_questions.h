@@ -11,6 +11,7 @@
 #include "config/object.h"
 #include "config/store.h"
 #include "gateway_api/question.h"
+#include "gateway_api/revision.h"
 #include "gateway_api/status/route_relations.h"
 #include "gateway_api/translation.h"
 #include "mesh/index/snapshot.h"
@@ -32,6 +33,7 @@ struct StatusInputs {
   const RouteRelations& relations;  // of all routes of the translation
   // What AllocateAddresses gives for the objects.
   const std::map<config::ObjectKey, nlohmann::ordered_json>& addresses;
+  const OwnRevisions& own;  // of which objects there are statuses
 };
 
 }  // namespace fairlead::gateway_api

@@ -22,6 +22,7 @@ class StatusView {
   explicit StatusView(const StatusInputs& inputs) : inputs_(inputs), asker_(inputs) {}
 
   const model::Features& features() const { return inputs_.translation.features(); }  // they never change
+  const OwnRevisions& own() const { return inputs_.own; }  // where they change, all statuses are made anew
   model::SettingsPtr settings() { return asker_.Ask<status_questions::CurrentSettings>(); }
   // Null where there is none.
   config::ConfigPtr Find(config::Kind kind, const Interned& ns, const Interned& name) {

@@ -35,14 +35,10 @@ constexpr KindOfStatus kKinds[] = {
     {Kind::kUdpRoute, RouteStatus},
 };
 
-// Whether this control plane writes the object's status, by the label istio.io/rev of the object, else of its
-// namespace.
+// Whether this control plane writes the object's status.
 bool IsOurs(const ConfigObject& object, StatusView& view) {
-  const auto is_ours = [](std::string_view revision) { return revision.empty() || revision == kRevision; };
-  const auto own = object.meta().labels.find(kRevisionLabel);
-  if (own != object.meta().labels.end()) return is_ours(own->second);
-  const config::ConfigPtr ns = view.Find(Kind::kNamespace, {}, object.ns());
-  return ns == nullptr || is_ours(LabelOr(ns->meta().labels, kRevisionLabel));
+  const bool labelled = object.meta().labels.contains(kRevisionLabel);
+  return IsOwn(object, labelled ? nullptr : view.Find(Kind::kNamespace, {}, object.ns()), view.own());
 }
 
 const KindOfStatus* FindKind(Kind kind) {
@@ -61,11 +57,11 @@ Json StatusOfObject(const ConfigObject& object, StatusView& view) {
 }
 
 std::vector<StatusOf> ComputeStatuses(const Translation& translation, const config::ObjectStore& objects,
-                                      const mesh::MeshSnapshot& snapshot) {
+                                      const mesh::MeshSnapshot& snapshot, const OwnRevisions& own) {
   RouteRelations relations;
   for (const auto& [key, route] : translation.routes()) relations.Add(*route);
   const auto addresses = AllocateAddresses(objects, snapshot.settings->features);
-  const StatusInputs inputs{translation, objects, snapshot, relations, addresses};
+  const StatusInputs inputs{translation, objects, snapshot, relations, addresses, own};
   std::vector<StatusOf> all;
   for (const KindOfStatus& kind : kKinds) {
     for (const auto& [name, object] : objects.All(kind.kind)) {

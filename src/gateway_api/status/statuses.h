@@ -6,6 +6,8 @@
 
 #include "config/object.h"
 #include "config/store.h"
+#include "gateway_api/names.h"
+#include "gateway_api/revision.h"
 #include "gateway_api/translation.h"
 #include "mesh/index/snapshot.h"
 
@@ -23,9 +25,10 @@ struct StatusOf {
 // What Istio's control plane says of GatewayClasses, Gateways, ListenerSets, routes, InferencePools,
 // BackendTLSPolicies, Ingresses and ServiceEntries, by kind, namespace and name; objects of which it says
 // nothing are left out. A pure function: `translation` is that of `objects`, and `snapshot` the mesh that
-// they make.
+// they make. `own`: of which objects at all.
 std::vector<StatusOf> ComputeStatuses(const Translation& translation, const config::ObjectStore& objects,
-                                      const mesh::MeshSnapshot& snapshot);
+                                      const mesh::MeshSnapshot& snapshot,
+                                      const OwnRevisions& own = OwnRevisionsOf(kRevision));
 
 // Whether objects of the kind have statuses here at all.
 bool HasStatus(config::Kind kind);

@@ -47,6 +47,24 @@ TEST(StatusesTest, NamespacesOfAnotherRevisionGetNone) {
   EXPECT_EQ(mesh.Status("Gateway", "edge"), "");
 }
 
+// Gateways are seen by all, as routes may be moved before them.
+TEST(StatusesTest, RoutesOfTheControlPlanesRevisionCount) {
+  const auto route = [](const char* name, const char* labels) {
+    return StrCat("---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: ", name,
+                  ", namespace: shop", labels, "}\nspec: {parentRefs: [{name: edge}], hostnames: [", name,
+                  ".example]}\n");
+  };
+  for (const std::string revision : {"default", "canary"}) {
+    model::Features features;
+    features.revision = revision;
+    TestMesh mesh("", features);
+    mesh.Apply(StrCat(kEdge, route("plain", ""), route("default", ", labels: {istio.io/rev: default}"),
+                      route("canary", ", labels: {istio.io/rev: canary}")));
+    EXPECT_EQ(mesh.translation().routes().size(), 2u);
+    EXPECT_TRUE(mesh.translation().routes().contains({config::Kind::kHttpRoute, "shop", Interned(revision)}));
+  }
+}
+
 TEST(StatusesTest, AGatewayIsToldOfItsService) {
   TestMesh mesh;
   mesh.Apply(kEdge);
