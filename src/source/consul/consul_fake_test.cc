@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
+#include "source/platform/contract_fixture.h"
 
 namespace fairlead::source {
 namespace {
@@ -203,5 +204,9 @@ std::string ConsulFake::authorization() {
   std::lock_guard lock(mutex_);
   return authorization_;
 }
+
+INSTANTIATE_TEST_SUITE_P(Consul, PlatformContractTest,
+                         ::testing::Values(PeerCase{"consul", [] { return std::make_unique<ConsulFake>(); }}),
+                         NameOfPeer);
 
 }  // namespace fairlead::source

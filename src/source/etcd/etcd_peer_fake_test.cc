@@ -15,6 +15,7 @@
 #include "source/etcd/etcd_follower.h"
 #include "source/etcd/etcd_objects.h"
 #include "source/file/source_fake.h"
+#include "source/platform/contract_fixture.h"
 
 namespace fairlead::source {
 namespace {
@@ -203,5 +204,13 @@ void EtcdPeerFake::Forget() {
 std::string EtcdPeerFake::VersionOf(const config::ConfigObject& object) const {
   return std::string(LabelOr(object.meta().labels, "v"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Etcd, PlatformContractTest,
+                         ::testing::Values(PeerCase{"etcd",
+                                                    []() -> std::unique_ptr<PlatformPeerFake> {
+                                                      if (!EtcdPeerFake::IsThere()) return nullptr;
+                                                      return std::make_unique<EtcdPeerFake>();
+                                                    }}),
+                         NameOfPeer);
 
 }  // namespace fairlead::source

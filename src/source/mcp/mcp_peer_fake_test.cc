@@ -13,6 +13,7 @@
 #include "istio/mcp/v1alpha1/resource.pb.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
 #include "source/mcp/mcp_follower.h"
+#include "source/platform/contract_fixture.h"
 
 namespace fairlead::source {
 namespace {
@@ -145,5 +146,9 @@ void McpPeerFake::Forget() { service_->EndStreams(); }
 std::string McpPeerFake::VersionOf(const config::ConfigObject& object) const {
   return std::string(LabelOr(object.meta().labels, "v"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Mcp, PlatformContractTest,
+                         ::testing::Values(PeerCase{"mcp", [] { return std::make_unique<McpPeerFake>(); }}),
+                         NameOfPeer);
 
 }  // namespace fairlead::source

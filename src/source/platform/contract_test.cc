@@ -1,75 +1,17 @@
 // What every source of a platform keeps to, whatever the platform.
 #include <gtest/gtest.h>
 
-#include <set>
-#include <string>
+#include <map>
+#include <random>
+#include <thread>
 
-#include "base/eventually_fixture.h"
 #include "base/metrics.h"
-#include "base/strings.h"
-#include "source/consul/consul_fake.h"
-#include "source/etcd/etcd_peer_fake.h"
-#include "source/file/source_fake.h"
-#include "source/mcp/mcp_peer_fake.h"
-#include "source/platform/platform_peer_fake.h"
+#include "source/platform/contract_fixture.h"
 
 namespace fairlead::source {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct PeerCase {
-  const char* name;
-  std::function<std::unique_ptr<PlatformPeerFake>()> make;
-};
-
-class PlatformContractTest : public ::testing::TestWithParam<PeerCase> {
- protected:
-  // A source as a process has it, with what it tells.
-  struct Process {
-    RecordingSink sink;
-    std::unique_ptr<PlatformSource> source;
-    ~Process() {
-      if (source != nullptr) source->Stop();
-    }
-  };
-
-  void SetUp() override {
-    peer_ = GetParam().make();
-    if (peer_ == nullptr) GTEST_SKIP() << "no " << GetParam().name << " on this machine";
-  }
-
-  std::unique_ptr<Process> Start() {
-    PlatformSource::Options options;
-    options.name = StrCat(GetParam().name, "://contract");
-    options.kept_file = folder_ / "sources/view.json";
-    options.patience = 300ms;
-    options.keep_after = 20ms;
-    auto process = std::make_unique<Process>();
-    process->source = std::make_unique<PlatformSource>(options, peer_->MakeFollower());
-    EXPECT_TRUE(process->source->Start(&process->sink).ok());
-    return process;
-  }
-  std::unique_ptr<Process> StartAndSync() {
-    auto process = Start();
-    EXPECT_TRUE(process->sink.WaitForSync()) << ::testing::PrintToString(process->source->Awaited());
-    return process;
-  }
-
-  std::string Objects(Process& process) const {
-    std::set<std::string> texts;
-    for (const config::ConfigPtr& object : process.sink.All())
-      texts.insert(StrCat(object->name().str(), "=", peer_->VersionOf(*object)));
-    return Join(texts, " ");
-  }
-  // "a=1 b=2".
-  bool WaitFor(Process& process, std::string_view expected) const {
-    return Eventually([&] { return Objects(process) == expected; });
-  }
-
-  TestFolder folder_;
-  std::unique_ptr<PlatformPeerFake> peer_;
-};
 
 TEST_P(PlatformContractTest, ShowsWhatIsThereThenWhatChanges) {
   peer_->Put("a", "1");
@@ -204,15 +146,50 @@ TEST_P(PlatformContractTest, MetricsCountObjectsAndErrors) {
   EXPECT_TRUE(Eventually([&] { return errors.Value() > before; }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Platforms, PlatformContractTest,
-                         ::testing::Values(PeerCase{"consul", [] { return std::make_unique<ConsulFake>(); }},
-                                           PeerCase{"etcd",
-                                                    []() -> std::unique_ptr<PlatformPeerFake> {
-                                                      if (!EtcdPeerFake::IsThere()) return nullptr;
-                                                      return std::make_unique<EtcdPeerFake>();
-                                                    }},
-                                           PeerCase{"mcp", [] { return std::make_unique<McpPeerFake>(); }}),
-                         [](const auto& info) { return std::string(info.param.name); });
+TEST_P(PlatformContractTest, AnyOrderOfChangesEndsAsANewStartSeesIt) {
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    std::mt19937 random(seed);
+    std::map<std::string, std::string> there;
+    const auto process = StartAndSync();
+    for (int step = 0; step < 30; ++step) {
+      const std::string name(1, static_cast<char>('a' + random() % 5));
+      if (random() % 3 == 0) {
+        if (there.erase(name) > 0) peer_->Delete(name);
+      } else {
+        peer_->Put(name, there[name] = StrCat(step));
+      }
+    }
+    std::set<std::string> texts;
+    for (const auto& [name, version] : there) texts.insert(StrCat(name, "=", version));
+    EXPECT_TRUE(WaitFor(*process, Join(texts, " "))) << seed << ": " << Objects(*process);
+    EXPECT_EQ(Objects(*StartAndSync()), Join(texts, " ")) << seed;
+    for (const auto& [name, version] : there) peer_->Delete(name);
+  }
+}
+
+// However early a process ends, the next one has a whole view: of then or of now, never a part of it.
+TEST_P(PlatformContractTest, ARestartInTheMiddleLeavesNoPartOfAView) {
+  constexpr int kThings = 20;
+  const auto put_all = [this](const std::string& version) {
+    for (int i = 0; i < kThings; ++i) peer_->Put(StrCat("t", i), version);
+  };
+  put_all("1");
+  StartAndSync();
+  for (int round = 2; round < 6; ++round) {
+    put_all(StrCat(round));
+    {
+      const auto process = Start();
+      std::this_thread::sleep_for(3ms * round);
+    }
+    peer_->SetAway(true);
+    EXPECT_EQ(StartAndSync()->sink.All().size(), static_cast<size_t>(kThings)) << round;
+    peer_->SetAway(false);
+  }
+  const auto process = StartAndSync();
+  std::set<std::string> texts;
+  for (int i = 0; i < kThings; ++i) texts.insert(StrCat("t", i, "=5"));
+  EXPECT_TRUE(WaitFor(*process, Join(texts, " "))) << Objects(*process);
+}
 
 }  // namespace
 }  // namespace fairlead::source
