@@ -81,6 +81,21 @@ class AuthorityFake {
   X509* const certificate_;
 };
 
+// What a server or a client shows from now on.
+inline void UseCertificate(SSL_CTX* tls, const Issued& own) {
+  BIO* const certificate =
+      BIO_new_mem_buf(own.certificate.data(), static_cast<int>(own.certificate.size()));
+  BIO* const key = BIO_new_mem_buf(own.key.data(), static_cast<int>(own.key.size()));
+  X509* const read = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
+  EVP_PKEY* const read_key = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
+  SSL_CTX_use_certificate(tls, read);
+  SSL_CTX_use_PrivateKey(tls, read_key);
+  X509_free(read);
+  EVP_PKEY_free(read_key);
+  BIO_free(certificate);
+  BIO_free(key);
+}
+
 // A client's settings: it trusts the authority, names h2, and keeps the last session that it was given.
 class ClientTls {
  public:
@@ -104,19 +119,7 @@ class ClientTls {
   ClientTls(const ClientTls&) = delete;
   ClientTls& operator=(const ClientTls&) = delete;
 
-  void Use(const Issued& own) {
-    BIO* const certificate =
-        BIO_new_mem_buf(own.certificate.data(), static_cast<int>(own.certificate.size()));
-    BIO* const key = BIO_new_mem_buf(own.key.data(), static_cast<int>(own.key.size()));
-    X509* const read = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
-    EVP_PKEY* const read_key = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
-    SSL_CTX_use_certificate(tls_, read);
-    SSL_CTX_use_PrivateKey(tls_, read_key);
-    X509_free(read);
-    EVP_PKEY_free(read_key);
-    BIO_free(certificate);
-    BIO_free(key);
-  }
+  void Use(const Issued& own) { UseCertificate(tls_, own); }
   SSL_CTX* get() { return tls_; }
   bool has_session() const { return session_ != nullptr; }
   static SSL_SESSION* SessionOf(SSL_CTX* tls) {

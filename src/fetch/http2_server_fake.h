@@ -1,26 +1,22 @@
 #ifndef FAIRLEAD_FETCH_HTTP2_SERVER_FAKE_H_
 #define FAIRLEAD_FETCH_HTTP2_SERVER_FAKE_H_
 
-#include <arpa/inet.h>
-#include <gtest/gtest.h>
 #include <nghttp2/nghttp2.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/certificates_fake.h"
 #include "base/strings.h"
+#include "fetch/raw_server_fake.h"
 
 // For tests.
 namespace fairlead::fetch {
@@ -35,29 +31,18 @@ class Http2ServerFake {
   // `clients`: the authority that clients' certificates must be of; null: none are wanted.
   explicit Http2ServerFake(const Issued& own, const AuthorityFake* clients = nullptr) {
     SetTls(own, clients);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener_, 128), 0);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this] { Accept(); });
+    server_ = std::make_unique<RawServerFake>(
+        [this](int socket, Stopping stopping) { Serve(socket, stopping); });
   }
   ~Http2ServerFake() {
-    stopping_ = true;
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    for (std::thread& thread : threads_) thread.join();
-    close(listener_);
+    server_ = nullptr;
     SSL_CTX_free(tls_);
   }
   Http2ServerFake(const Http2ServerFake&) = delete;
   Http2ServerFake& operator=(const Http2ServerFake&) = delete;
 
-  int port() const { return port_; }
-  std::string Url(const std::string& path) const { return StrCat("https://127.0.0.1:", port_, path); }
+  int port() const { return server_->port(); }
+  std::string Url(const std::string& path) const { return StrCat("https://127.0.0.1:", port(), path); }
   void Say(const std::string& path, const std::string& bytes) {
     const std::lock_guard lock(mutex_);
     texts_[path].bytes += bytes;
@@ -71,7 +56,7 @@ class Http2ServerFake {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  int connections() const { return connections_; }
+  int connections() const { return server_->connections(); }
   int open_streams() const { return open_streams_; }
   // The name of the last certificate that a client showed, and the name that it asked for.
   std::string client() const {
@@ -95,6 +80,7 @@ class Http2ServerFake {
   };
   struct Connection {
     Http2ServerFake& server;
+    Stopping stopping;
     SSL* tls;
     nghttp2_session* session = nullptr;
     std::map<int32_t, Stream> streams = {};
@@ -111,37 +97,20 @@ class Http2ServerFake {
   }
   void SetTls(const Issued& own, const AuthorityFake* clients) {
     tls_ = SSL_CTX_new(TLS_server_method());
-    BIO* const certificate = BIO_new_mem_buf(own.certificate.data(), -1);
-    BIO* const key = BIO_new_mem_buf(own.key.data(), -1);
-    X509* const read = PEM_read_bio_X509(certificate, nullptr, nullptr, nullptr);
-    EVP_PKEY* const read_key = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
-    SSL_CTX_use_certificate(tls_, read);
-    SSL_CTX_use_PrivateKey(tls_, read_key);
-    X509_free(read);
-    EVP_PKEY_free(read_key);
-    BIO_free(certificate);
-    BIO_free(key);
+    UseCertificate(tls_, own);
     SSL_CTX_set_alpn_select_cb(tls_, SelectProtocol, nullptr);
     if (clients == nullptr) return;
     X509_STORE_add_cert(SSL_CTX_get_cert_store(tls_), clients->root());
     SSL_CTX_set_verify(tls_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
 
-  void Accept() {
-    while (!stopping_) {
-      const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (socket < 0) continue;
-      ++connections_;
-      threads_.emplace_back([this, socket] { Serve(socket); });
-    }
-  }
-  void Serve(int socket) {
+  void Serve(int socket, Stopping stopping) {
     sigset_t pipe;  // the library writes where nobody reads any more
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     const timeval patience{0, 2000};
-    Connection connection{*this, SSL_new(tls_)};
+    Connection connection{*this, stopping, SSL_new(tls_)};
     SSL_set_fd(connection.tls, socket);
     if (SSL_accept(connection.tls) == 1) {
       NoteClient(connection.tls);
@@ -149,10 +118,9 @@ class Http2ServerFake {
       const unsigned char* protocol = nullptr;
       unsigned int size = 0;
       SSL_get0_alpn_selected(connection.tls, &protocol, &size);
-      size == 2 ? Talk(connection) : AnswerHttp1(connection.tls);
+      size == 2 ? Talk(connection) : AnswerHttp1(connection.tls, stopping);
     }
     SSL_free(connection.tls);
-    close(socket);
   }
   void NoteClient(SSL* tls) {
     const std::lock_guard lock(mutex_);
@@ -164,10 +132,10 @@ class Http2ServerFake {
       X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName, text, sizeof text);
     client_ = text;
   }
-  void AnswerHttp1(SSL* tls) {
+  void AnswerHttp1(SSL* tls, Stopping stopping) {
     std::string request;
     char one = 0;
-    while (!stopping_ && request.find("\r\n\r\n") == std::string::npos) {
+    while (!stopping && request.find("\r\n\r\n") == std::string::npos) {
       const int got = SSL_read(tls, &one, 1);
       if (got == 1) request.push_back(one);
       if (got <= 0 && SSL_get_error(tls, got) != SSL_ERROR_WANT_READ) return;
@@ -185,7 +153,7 @@ class Http2ServerFake {
     nghttp2_session_callbacks_del(callbacks);
     nghttp2_submit_settings(connection.session, NGHTTP2_FLAG_NONE, nullptr, 0);
     bool open = true;
-    while (open && !stopping_) open = Write(connection) && Read(connection);
+    while (open && !connection.stopping) open = Write(connection) && Read(connection);
     open_streams_ -= static_cast<int>(connection.streams.size());
     nghttp2_session_del(connection.session);
   }
@@ -265,17 +233,13 @@ class Http2ServerFake {
     return 0;
   }
 
-  const int listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int port_ = 0;
   SSL_CTX* tls_ = nullptr;
-  std::atomic<bool> stopping_{false};
-  std::atomic<int> connections_{0}, open_streams_{0};
+  std::atomic<int> open_streams_{0};
   mutable std::mutex mutex_;
   std::map<std::string, Text> texts_;
   std::vector<Fields> requests_;
   std::string client_, server_name_;
-  std::thread thread_;
-  std::vector<std::thread> threads_;
+  std::unique_ptr<RawServerFake> server_;
 };
 
 }  // namespace fairlead::fetch

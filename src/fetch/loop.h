@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "fetch/client.h"
+#include "fetch/one_at_a_time.h"
 #include "fetch/transfer.h"
-#include "fetch/turns.h"
 
 namespace fairlead::fetch {
 

@@ -1,4 +1,4 @@
-#include "fetch/turns.h"
+#include "fetch/one_at_a_time.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_FETCH_TURNS_H_
-#define FAIRLEAD_FETCH_TURNS_H_
+#ifndef FAIRLEAD_FETCH_ONE_AT_A_TIME_H_
+#define FAIRLEAD_FETCH_ONE_AT_A_TIME_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -29,4 +29,4 @@ class OneAtATime {
 
 }  // namespace fairlead::fetch
 
-#endif  // FAIRLEAD_FETCH_TURNS_H_
+#endif  // FAIRLEAD_FETCH_ONE_AT_A_TIME_H_
