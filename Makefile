@@ -22,6 +22,7 @@
 #   make injection [CASES=DIR] [ONLY=NAME] [SHOW=5] injected pods against Istio's
 #   make bootstrap [CASES=DIR] [SHOW=3]             Envoy's bootstrap and arguments against pilot-agent's; needs root
 #   make gateway-api-conformance [ONLY=NAME,...] [SIDECARS=1]   the Gateway API's own suite, on files, with real Envoys
+#   make gateway-conformance [ONLY=NAME,...]   the same suite in a Kubernetes on this machine, with Fairlead from its chart; a report
 #   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
 #   make run-cluster            the demo in that Kubernetes: Fairlead from its chart, a shop with sidecars, a gateway; Ctrl-C ends it
 #   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
@@ -56,7 +57,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance gateway-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -209,16 +210,22 @@ bootstrap: build
 	python3 -B tools/bootstrap.py --cases $(BOOTSTRAP_CASES) --known tests/bootstrap/known-differences.txt \
 	  --show $(or $(filter-out 0,$(SHOW)),5) --command '$(CURDIR)/build/fairlead agent {role}'
 
-# Its programs are built of the Go modules that tests/gatewayapi/go.sum pins.
+# The programs of the Gateway API's suite are built of the Go modules that tests/gatewayapi/go.sum pins.
+GATEWAY_API_BUILD = mkdir -p build/gateway-api && cd tests/gatewayapi && export GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false" && \
+  go build -o $(CURDIR)/build/gateway-api/meshclient ./meshclient && \
+  go build -o $(CURDIR)/build/gateway-api/echo sigs.k8s.io/gateway-api/conformance/echo-basic
+
 gateway-api-conformance: build
-	@mkdir -p build/gateway-api
-	cd tests/gatewayapi && export GOTOOLCHAIN=local GOFLAGS="-mod=readonly -buildvcs=false" && \
-	  go test ./cluster && go test -c -o $(CURDIR)/build/gateway-api/suite . && go build -o $(CURDIR)/build/gateway-api/meshclient ./meshclient && \
-	  go build -o $(CURDIR)/build/gateway-api/echo sigs.k8s.io/gateway-api/conformance/echo-basic
-	python3 -B tests/gatewayapi/conformance.py --fairlead build/fairlead --suite build/gateway-api/suite \
+	$(GATEWAY_API_BUILD) && go test ./cluster && go test -c -o $(CURDIR)/build/gateway-api/suite-on-files .
+	python3 -B tests/gatewayapi/conformance.py --fairlead build/fairlead --suite build/gateway-api/suite-on-files \
 	  --echo build/gateway-api/echo --client build/gateway-api/meshclient --log build/gateway-api/suite.log \
 	  --definitions $$(cd tests/gatewayapi && go list -mod=readonly -m -f '{{.Dir}}' sigs.k8s.io/gateway-api)/config/crd/experimental \
 	  --table build/gateway-api/results.md --only '$(ONLY)' $(if $(SIDECARS),--sidecars)
+
+gateway-conformance: build setup-cluster
+	$(GATEWAY_API_BUILD) && go test -c -o $(CURDIR)/build/gateway-api/suite sigs.k8s.io/gateway-api/conformance
+	python3 -B tests/cluster/gateway_conformance.py --programs build/gateway-api --only '$(ONLY)' --report build/gateway-api/report.yaml \
+	  --table build/gateway-api/cluster-results.md --log build/gateway-api/cluster.log --server-log build/gateway-api/fairlead.log
 
 # Each fuzzer goes on from what it found before (build/fuzz/corpus).
 fuzz:

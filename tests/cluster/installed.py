@@ -22,9 +22,9 @@ def sections():
 
 
 class InstalledBox(kubebox.Box):
-    """FAIRLEAD names the program, which is made into images as deploy/image says."""
+    """FAIRLEAD names the program, which is made into images as deploy/image says. Images: more of these."""
 
-    def __init__(self, keep=None):
+    def __init__(self, keep=None, images=None):
         program = pathlib.Path(os.environ.get("FAIRLEAD") or ROOT / "build" / "fairlead").resolve()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-install-"))
         for name, envoy in (("fairlead", []), ("proxy", [str(ENVOY.resolve())])):
@@ -32,7 +32,7 @@ class InstalledBox(kubebox.Box):
         super().__init__({f"fairlead/{name}": {"path": str(self.folder / name), "whole": True, "entrypoint": START, "user": "1337"}
                           for name in ("fairlead", "proxy")} | {
                           "fairlead/example": {"path": str(ECHO), "entrypoint": ["/usr/bin/python3", "/echo.py"], "cmd": ["3000"],
-                                               "user": "65532"}}, keep=keep)
+                                               "user": "65532"}} | (images or {}), keep=keep)
 
     def __enter__(self):
         super().__enter__()

@@ -9,17 +9,15 @@ OpenSSL's program.
 import argparse
 import os
 import pathlib
-import re
 import sys
 import time
 import urllib.error
 
+import verdicts
 from node import Node
 from mesh import Mesh
 
-HERE = pathlib.Path(__file__).resolve().parent
 API = "127.0.0.1:6443"
-RESULT = re.compile(r"^\s*--- (PASS|FAIL|SKIP): TestGatewayAPI/([^/\s]+) \([\d.]+s\)")
 
 
 def arguments():
@@ -34,12 +32,6 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=2400, help="the suite's time")
     parser.add_argument("--server-log", help="file for Fairlead's log")
     return parser.parse_args()
-
-
-def known_failures():
-    """Names, each with its reason."""
-    lines = (HERE / "known-failures.txt").read_text().splitlines()
-    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def run(args):
@@ -63,7 +55,7 @@ def run(args):
         follow(suite, node, args.seconds + 60)
         if args.server_log:
             pathlib.Path(args.server_log).write_text(mesh.log())
-        return log.read_text(errors="replace").replace("\x16", ""), mesh.rejects()  # \x16 marks verdicts
+        return log.read_text(errors="replace"), mesh.rejects()
 
 
 def follow(suite, node, seconds):
@@ -79,41 +71,10 @@ def follow(suite, node, seconds):
         time.sleep(0.1)
 
 
-def results(output):
-    return {m[2]: m[1] for m in map(RESULT.match, output.splitlines()) if m}
-
-
-def reasons_for_skipping(output):
-    """By test, as the suite says them."""
-    return dict(re.findall(r": Skipping (\S+): (.+)", output))
-
-
-def write_table(path, found, reasons, known):
-    """A row a test, in Markdown."""
-    lines = ["| test | verdict | reason |", "|---|---|---|"]
-    for name, verdict in sorted(found.items()):
-        lines.append(f"| {name} | {verdict} | {reasons.get(name) or known.get(name, '')} |")
-    pathlib.Path(path).write_text("\n".join(lines) + "\n")
-
-
 def main():
     args = arguments()
     output, refused = run(args)
-    found, known = results(output), known_failures()
-    if args.table:
-        write_table(args.table, found, reasons_for_skipping(output), known)
-    by = lambda verdict: sorted(name for name, v in found.items() if v == verdict)
-    failed, passed = by("FAIL"), by("PASS")
-    print(f"{len(passed)} passed, {len(failed)} failed, {len(by('SKIP'))} skipped")
-    wrong = [f"{name} fails" for name in failed if name not in known]
-    wrong += [f"{name} passes, and is in known-failures.txt" for name in passed if name in known]
-    if refused:
-        wrong.append(f"{refused:g} updates were refused by proxies")
-    if not passed:
-        wrong.append("nothing passed:\n" + output[-3000:])
-    for line in wrong:
-        print(line)
-    return 1 if wrong else 0
+    return verdicts.judge(output, refused, args.table)
 
 
 if __name__ == "__main__":

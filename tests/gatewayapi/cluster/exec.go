@@ -50,7 +50,7 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request, t *target) {
 			return
 		}
 	}
-	words := append([]string{"netns", "exec", strings.TrimSpace(string(network)), s.folders.Client}, command...)
+	words := append([]string{"netns", "exec", strings.TrimSpace(string(network)), s.folders.Client}, command[1:]...)
 	run := exec.CommandContext(r.Context(), "ip", words...)
 	run.Stdout, run.Stderr = streams[corev1.StreamTypeStdout], streams[corev1.StreamTypeStderr]
 	end(streams[corev1.StreamTypeError], run.Run())

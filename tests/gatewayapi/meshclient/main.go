@@ -2,12 +2,13 @@
 // echo servers, and what came back as the lines that the suite reads (the image it is made for is not to be had as a
 // module).
 //
-//	meshclient client URL [--method=GET] [-H NAME:VALUE]... [--count=N]
+//	meshclient URL [--method=GET] [-H NAME:VALUE]... [--count=N]
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,15 +33,15 @@ type call struct {
 }
 
 func parse(words []string) (*call, error) {
-	if len(words) < 2 || words[0] != "client" {
-		return nil, fmt.Errorf("not understood: %v", words)
+	if len(words) == 0 {
+		return nil, errors.New("a URL is missing")
 	}
-	at, err := url.Parse(words[1])
+	at, err := url.Parse(words[0])
 	if err != nil {
 		return nil, err
 	}
 	c := &call{at: at, method: http.MethodGet, headers: http.Header{}, count: 1}
-	for rest := words[2:]; len(rest) > 0; rest = rest[1:] {
+	for rest := words[1:]; len(rest) > 0; rest = rest[1:] {
 		switch {
 		case strings.HasPrefix(rest[0], "--method="):
 			c.method = strings.TrimPrefix(rest[0], "--method=")
