@@ -122,6 +122,7 @@ struct Options {
   std::string app_probers;             // ISTIO_KUBE_APP_PROBERS
   std::string scrape_targets;          // ISTIO_PROMETHEUS_ANNOTATIONS
   bool probe_localhost = false;        // REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION
+  bool http2_probes = true;            // ISTIO_ENABLE_HTTP2_PROBING
   bool merge_envoy_metrics = true;     // PILOT_AGENT_MERGE_ENVOY_STATS
   bool metrics_for_localhost = false;  // METRICS_LOCALHOST_ACCESS_ONLY
   std::string host_ip;                 // HOST_IP: what $(HOST_IP) in addresses stands for
@@ -134,7 +135,7 @@ struct Options {
   std::optional<bool> peer_discovery;  // PEER_METADATA_DISCOVERY
   bool istio_extensions = true;        // whether Envoy's program has them
   std::chrono::milliseconds file_flush_interval{1'000};
-  int file_flush_min_size_kb = 0;  // 0: Envoy's default
+  uint32_t file_flush_min_size_kb = 0;  // 0: Envoy's default
   std::chrono::milliseconds drain_duration{45'000};
   std::chrono::milliseconds termination_drain_duration{5'000};  // TERMINATION_DRAIN_DURATION_SECONDS
   std::chrono::milliseconds minimum_drain_duration{5'000};      // with exit_on_zero_active_connections

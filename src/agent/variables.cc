@@ -98,8 +98,10 @@ absl::Status ReadModules(const Environment& environment, Options* options) {
   for (const std::string_view host : Split(insecure, ',')) {
     if (!Trim(host).empty()) download.insecure.emplace(Trim(host));
   }
-  if (const std::string folder = ValueOf(environment, "DOCKER_CONFIG"); !folder.empty())
-    download.docker_config = StrCat(folder, "/config.json");
+  std::string folder = ValueOf(environment, "DOCKER_CONFIG");
+  if (const std::string home = ValueOf(environment, "HOME"); folder.empty() && !home.empty())
+    folder = StrCat(home, "/.docker");
+  if (!folder.empty()) download.docker_config = StrCat(folder, "/config.json");
   ModuleSources sources;
   const std::string ranges = ValueOf(environment, "BLOCKED_CIDRS_IN_WASM_FETCH");
   for (const std::string_view text : Split(ranges, ',')) {
@@ -140,6 +142,7 @@ absl::Status ReadVariables(const Environment& environment, Options* options) {
   settings.Text("ISTIO_KUBE_APP_PROBERS", &Options::app_probers);
   settings.Text("ISTIO_PROMETHEUS_ANNOTATIONS", &Options::scrape_targets);
   settings.Switch("REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION", &Options::probe_localhost);
+  settings.Switch("ISTIO_ENABLE_HTTP2_PROBING", &Options::http2_probes);
   settings.Switch("PILOT_AGENT_MERGE_ENVOY_STATS", &Options::merge_envoy_metrics);
   settings.Switch("METRICS_LOCALHOST_ACCESS_ONLY", &Options::metrics_for_localhost);
   settings.Text("OUTPUT_CERTS", &Options::certificate_folder);

@@ -88,6 +88,21 @@ TEST(AgentVariables, WhatIsNotActedOnIsSaid) {
   EXPECT_THAT(options->remarks, Not(Contains(HasSubstr("JWT_POLICY")))) << "the default is no news";
 }
 
+TEST(AgentVariables, CredentialsOfImagesAreInTheHomeFolderUnlessSaid) {
+  const auto file = [](const Environment& environment) {
+    const auto options = Read(environment);
+    return options.ok() ? options->modules.download.docker_config : "";
+  };
+  EXPECT_EQ(file({{"HOME", "/home/web"}}), "/home/web/.docker/config.json");
+  EXPECT_EQ(file({{"HOME", "/home/web"}, {"DOCKER_CONFIG", "/docker"}}), "/docker/config.json");
+  EXPECT_EQ(file({}), "");
+}
+
+TEST(AgentVariables, ProbesOfHttpsMayBeHttp2UnlessSaid) {
+  EXPECT_TRUE(Read({})->http2_probes);
+  EXPECT_FALSE(Read({{"ISTIO_ENABLE_HTTP2_PROBING", "false"}})->http2_probes);
+}
+
 class FilesTest : public testing::Test {
  protected:
   FilesTest() { EXPECT_TRUE(CreateFolders(folder_).ok()); }

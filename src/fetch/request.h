@@ -61,9 +61,12 @@ struct Request {
   size_t most_held = 4 << 20;                       // kept while paused: see Client::Pause
   int most_redirects = 0;                           // followed; one more is an error, with 0 an answer
 
-  bool compressed = false;      // the answer may come packed by gzip
-  bool own_connection = false;  // HTTP/1.1 over one that is shared with no other, and closed afterwards
-  bool plaintext = false;       // an http URL may lead to another machine
+  bool compressed = false;  // the answer may come packed by gzip
+  // One that is shared with no other, and closed afterwards; of HTTP/1.1, or with own_http2 as `version`
+  // says.
+  bool own_connection = false;
+  bool own_http2 = false;
+  bool plaintext = false;  // an http URL may lead to another machine
   // An IP address of this machine that connections come from; "": any. With own_connection alone.
   std::string local_address = {};
   // Of these no address is connected to, nor asked over a connection that is there already. Null: none are.

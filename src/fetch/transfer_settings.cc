@@ -140,7 +140,8 @@ void Transfer::SetTls() {
 void Transfer::SetConnection() {
   const bool tls = EqualsIgnoreCase(std::string_view(request_.url).substr(0, 6), "https:");
   long version = CURL_HTTP_VERSION_1_1;  // NOLINT: libcurl's type
-  if (!own_connection_ && request_.version == HttpVersion::kAny && tls) version = CURL_HTTP_VERSION_2TLS;
+  const bool newer = request_.version == HttpVersion::kAny && (!own_connection_ || request_.own_http2);
+  if (newer && tls) version = CURL_HTTP_VERSION_2TLS;
   Set(CURLOPT_HTTP_VERSION, version);
   Set(CURLOPT_PIPEWAIT, version == CURL_HTTP_VERSION_1_1 ? 0L : 1L);
   Set(CURLOPT_FRESH_CONNECT, own_connection_ ? 1L : 0L);

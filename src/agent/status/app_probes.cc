@@ -152,6 +152,7 @@ HttpResponse RunHttp(const AppProbe& probe, const ProbeWay& way, const HttpReque
     ask.proxy = "";
     ask.plaintext = true;
     ask.own_connection = true;
+    ask.own_http2 = way.http2;
     ask.most_bytes = kMostBody;
     ask.local_address = way.local_address;
     ask.whole_limit = std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(end - Clock::now()));

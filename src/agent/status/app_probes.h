@@ -32,6 +32,7 @@ struct ProbeWay {
   std::string host;           // an IP address or a name
   std::string local_address;  // which redirection leaves alone; "": any
   int status_port = 0;        // replaced in Host headers by the application's port
+  bool http2 = true;          // HTTPS may be HTTP/2, as kubelet's may
 };
 // Probes the application as kubelet would; blocks for the probe's timeout at most. `request` is kubelet's:
 // its headers go on. Redirects to the same host are followed, ten at most; others are a success.

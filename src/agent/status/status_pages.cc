@@ -21,6 +21,7 @@ LogScope pages_log("status");
 ProbeWay WayToApplication(const Options& options) {
   ProbeWay way;
   way.status_port = options.status_port;
+  way.http2 = options.http2_probes;
   const bool known = IsIpAddress(options.instance_ip);
   way.host = known && !options.probe_localhost ? options.instance_ip : "localhost";
   const bool v6 = options.instance_ip.find(':') != std::string::npos;
