@@ -22,6 +22,7 @@ pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET libnghttp2)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 if(DEFINED ENV{FAIRLEAD_DEPS})
   set(default_deps $ENV{FAIRLEAD_DEPS})

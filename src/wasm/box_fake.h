@@ -2,6 +2,7 @@
 #define FAIRLEAD_WASM_BOX_FAKE_H_
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include <cstdio>
 #include <string>
@@ -52,6 +53,12 @@ inline std::string Gzip(const std::string& bytes) {
   deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  return out;
+}
+
+inline std::string Zstd(const std::string& bytes) {
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), /*compressionLevel=*/3));
   return out;
 }
 

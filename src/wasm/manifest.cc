@@ -47,8 +47,11 @@ bool IsModuleType(std::string_view type) {
 }
 
 bool IsArchiveType(std::string_view type) {
-  return type == "application/vnd.oci.image.layer.v1.tar+gzip" ||
-         type == "application/vnd.docker.image.rootfs.diff.tar.gzip";
+  return type == "application/vnd.oci.image.layer.v1.tar" ||
+         type == "application/vnd.oci.image.layer.v1.tar+gzip" ||
+         type == "application/vnd.oci.image.layer.v1.tar+zstd" ||
+         type == "application/vnd.docker.image.rootfs.diff.tar.gzip" ||
+         type == "application/vnd.docker.image.rootfs.diff.tar.zstd";
 }
 
 }  // namespace

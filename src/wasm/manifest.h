@@ -41,7 +41,7 @@ absl::StatusOr<Descriptor> ImageOfIndex(const Manifest& index);
 // The layer that holds the module: itself (the "oci" variant) or in an archive (the "compat" variant).
 struct ModuleLayer {
   Descriptor layer;
-  bool archive = false;  // tar and gzip; the module is its plugin.wasm
+  bool archive = false;  // tar, compressed or not; the module is its plugin.wasm
 };
 absl::StatusOr<ModuleLayer> ModuleLayerOf(const Manifest& image);
 

@@ -38,6 +38,8 @@ char LayerOf(const std::string& manifest, bool archive) {
 TEST(Manifest, TheModulesLayerIsTheLastArchiveOrTheOneOfTheModulesType) {
   EXPECT_EQ(LayerOf(Image(Part(kOciLayer, 'a')), true), 'a');
   EXPECT_EQ(LayerOf(Image(Part(kDockerLayer, 'a') + "," + Part(kDockerLayer, 'b')), true), 'b');
+  EXPECT_EQ(LayerOf(Image(Part("application/vnd.oci.image.layer.v1.tar+zstd", 'a')), true), 'a');
+  EXPECT_EQ(LayerOf(Image(Part("application/vnd.oci.image.layer.v1.tar", 'a')), true), 'a');
   EXPECT_EQ(LayerOf(Image(Part(kModule, 'a') + "," + Part(kConfig, 'b')), false), 'a');
   EXPECT_EQ(LayerOf(Image(Part("application/wasm", 'c')), false), 'c');
   EXPECT_EQ(LayerOf(Image(Part(kConfig, 'b')), false), '-');

@@ -138,6 +138,12 @@ TEST_F(ModuleCacheTest, ImagesOfBothVariants) {
   EXPECT_THAT(registry_.TakeAsked(), IsEmpty()) << "the digest says that it is there";
 }
 
+TEST_F(ModuleCacheTest, ALayerMayBeCompressedByZstd) {
+  registry_.PutImage("zstd", "application/vnd.oci.image.layer.v1.tar+zstd",
+                     Zstd(Tar({{"plugin.wasm", module_}})));
+  EXPECT_EQ(Get(Order(registry_.Image(":zstd"))), module_);
+}
+
 TEST_F(ModuleCacheTest, AnIndexLeadsToItsImage) {
   const std::string image = registry_.PutImage("1", kModuleLayer, module_);
   const std::string index =

@@ -14,11 +14,12 @@ namespace fairlead::wasm {
 // Whether bytes begin as a module: "\0asm" and a version.
 bool IsModule(std::string_view bytes);
 
-// The module that bytes are or hold: compressed by gzip, as the first file of a tar archive, or both.
+// The module that bytes are or hold: compressed by gzip or zstd, as the first file of a tar archive, or both.
 // InvalidArgument where there is none.
 absl::StatusOr<std::string> Unbox(std::string bytes, size_t most);
 
-// The file of a name, in whatever folder, of a tar archive that is compressed by gzip: a layer of an image.
+// The file of a name, in whatever folder, of a tar archive that may be compressed by gzip or zstd: a layer of
+// an image. InvalidArgument where it is not there.
 absl::StatusOr<std::string> FileOfLayer(std::string_view layer, std::string_view name, size_t most);
 
 }  // namespace fairlead::wasm
