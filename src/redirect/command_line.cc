@@ -119,6 +119,7 @@ const LogRow kLog[] = {
     {"log_as_json", "each line of the log is a JSON object", SetAsJson, true},
     {"log_stacktrace_level", "without effect",
      [](std::string_view, RedirectCall*) { return absl::OkStatus(); }},
+    {"vklog", "without effect", [](std::string_view, RedirectCall*) { return absl::OkStatus(); }},
 };
 
 absl::Status Wrong(std::string_view flag, std::string_view value, std::string_view why) {

@@ -73,6 +73,12 @@ TEST(ReadCall, MistakesNameTheFlag) {
   EXPECT_THAT(Read({"word", "-p", "1"}).remarks, ElementsAre(HasSubstr("word")));
 }
 
+TEST(ReadCall, TheLogsFlagsOfEveryCommandAreTaken) {
+  const RedirectCall call = Read({"--vklog=2", "--log_stacktrace_level", "default:none", "-p", "1"});
+  EXPECT_EQ(call.options.outbound_port, "1");
+  EXPECT_THAT(call.remarks, ElementsAre());
+}
+
 TEST(ReadCall, UsageNamesEachFlag) {
   EXPECT_TRUE(Read({"--help"}).help);
   EXPECT_THAT(IptablesUsage(), HasSubstr("-p, --envoy-port"));
