@@ -156,13 +156,18 @@ class ArgumentReader {
     for (at_ = 0; at_ < arguments_.size(); ++at_) {
       const std::string& word = arguments_[at_];
       if (word == "--help" || word == "-h") return absl::UnavailableError(AgentUsage());
-      if (absl::Status status = word.starts_with('-') ? ReadFlag(word) : ReadRole(word); !status.ok())
+      if (absl::Status status = word.starts_with('-') ? ReadFlag(word) : ReadWord(word); !status.ok())
         return status;
     }
     return absl::OkStatus();
   }
 
  private:
+  absl::Status ReadWord(const std::string& word) {
+    if (!std::exchange(has_role_, true)) return ReadRole(word);
+    options_->remarks.push_back(StrCat(word, ": behind the role, passed over"));
+    return absl::OkStatus();
+  }
   absl::Status ReadRole(const std::string& word) {
     if (!IsRole(word)) return InvalidArgumentError(StrCat(word, ": no role; roles are sidecar and router"));
     options_->type = word;
@@ -197,6 +202,7 @@ class ArgumentReader {
   Options* const options_;
   const std::vector<Flag> flags_ = MakeFlags();
   size_t at_ = 0;
+  bool has_role_ = false;
 };
 
 }  // namespace

@@ -85,8 +85,10 @@ json RuntimeValues(const Options& options) {
   return values;
 }
 
-std::optional<int64_t> WholeNumber(const std::string& text) {
+// As Go reads one, which may begin with '+'.
+std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t number = 0;
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;

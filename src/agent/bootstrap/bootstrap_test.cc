@@ -60,7 +60,9 @@ TEST(ParseDownwardApi, ReadsWhatGoQuotes) {
             "x\n\"\\\t\xC3\xA4"
             "AA=");
   EXPECT_EQ(values->size(), 2u);
-  for (const char* bad : {"a=b", "a=\"", "a=\"b\"c\"", "a=\"\\q\"", "a=\"\\u12\"", "a=\"\\ud800\""})
+  EXPECT_EQ(ParseDownwardApi("a=`b\\\"\r`")->at("a"), "b\\\"");
+  for (const char* bad :
+       {"a=b", "a=\"", "a=\"b\"c\"", "a=\"\\q\"", "a=\"\\u12\"", "a=\"\\ud800\"", "a=`b`c`"})
     EXPECT_EQ(std::string(ParseDownwardApi(StrCat("x=\"y\"\n", bad)).status().message()),
               "line 2: the value of a is not a quoted text")
         << bad;
@@ -159,6 +161,40 @@ TEST(BuildBootstrap, StatisticsFollowTheAnnotations) {
   const json patterns = bootstrap["stats_config"]["stats_matcher"]["inclusion_list"]["patterns"];
   EXPECT_EQ(patterns[1]["prefix"], "http.10.1.2.3_");
   EXPECT_EQ(patterns[2]["prefix"], "http.10.1.2.4_");
+}
+
+TEST(BuildBootstrap, IntervalsAndNumbersHaveGosForms) {
+  const PodFolder pod;
+  pod.Write("etc/istio/pod/annotations", "sidecar.istio.io/statsFlushInterval=\"2500ms\"\n");
+  const Options options = pod.Read({{"PROXY_CONFIG",
+                                     "{proxyMetadata: {ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '+7'}, "
+                                     "fileFlushMinSizeKb: 4294967295}"},
+                                    {"ISTIO_METAJSON_X", R"({"a": 1e3, "b": [-0.0, 1.5]})"}});
+  EXPECT_EQ(options.metadata["a"].dump(), "1000");
+  EXPECT_EQ(options.metadata["b"].dump(), "[0,1.5]");
+  const json bootstrap = BuildBootstrap(options);
+  EXPECT_EQ(bootstrap["stats_flush_interval"], "2.5s");
+  EXPECT_EQ(bootstrap["overload_manager"]["resource_monitors"][0]["typed_config"]
+                     ["max_active_downstream_connections"],
+            7);
+  EXPECT_THAT(EnvoyCommand(options, "/b.json", ""), testing::Contains("4294967295"));
+}
+
+TEST(NodeMetadata, LabelsAndAnnotationsMayBeMetadata) {
+  const PodFolder pod;
+  const Options options =
+      pod.Read({{"ISTIO_METAJSON_X",
+                 R"({"labels": {"app": "web"}, "ANNOTATIONS": {"sidecar.istio.io/extraStatTags": "x"}})"}});
+  EXPECT_EQ(ServiceCluster(options), "web.shop");
+  EXPECT_EQ(options.metadata["LABELS"], (json{{"app", "web"}}));
+  EXPECT_FALSE(options.metadata.contains("STATIC_LABELS"));
+  EXPECT_NE(JsonText(BuildBootstrap(options)["stats_config"]).find("(x=\\\\.="), std::string::npos);
+}
+
+TEST(NodeMetadata, LabelsThatAreNoTextsAreEmpty) {
+  const PodFolder pod;
+  const Options options = pod.Read({{"ISTIO_METAJSON_LABELS", R"({"app": "web", "n": 1})"}});
+  EXPECT_EQ(options.metadata["LABELS"], (json{{"app", "web"}, {"n", ""}}));
 }
 
 TEST(BuildBootstrap, ATracerHasItsClusterAndItsTls) {

@@ -77,6 +77,8 @@ bool TakeEscape(std::string_view* text, std::string* out) {
 }
 
 std::optional<std::string> Unquote(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '`' && text.find('`', 1) == text.size() - 1)
+    return ReplaceAll(text.substr(1, text.size() - 2), "\r", "");
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
   text = text.substr(1, text.size() - 2);
   std::string value;

@@ -1,9 +1,9 @@
 #include "agent/bootstrap/node_metadata.h"
 
-#include <algorithm>
+#include <cmath>
 
-#include "agent/bootstrap/workload_addresses.h"
-#include "base/go_bool.h"
+#include "agent/bootstrap/json_parts.h"
+#include "agent/bootstrap/known_metadata.h"
 #include "base/json.h"
 #include "base/strings.h"
 
@@ -16,63 +16,20 @@ constexpr char kIstioVersion[] = "1.32.0";
 constexpr std::string_view kPrefix = "ISTIO_META_", kJsonPrefix = "ISTIO_METAJSON_";
 constexpr char kLocalityLabel[] = "istio-locality", kTopologyLabel[] = "topology.istio.io/locality";
 
-// Keys whose texts are booleans; a control plane reads "true" alone.
-constexpr std::string_view kBooleans[] = {
-    "DISABLE_HBONE_SEND",
-    "DNS_AUTO_ALLOCATE",
-    "DNS_CAPTURE",
-    "ENABLE_HBONE",
-    "ENABLE_SELF_DISCOVERY",
-    "ENVOY_SKIP_DEPRECATED_LOGS",
-    "EXIT_ON_ZERO_ACTIVE_CONNECTIONS",
-    "INBOUND_LISTENER_EXACT_BALANCE",
-    "OUTBOUND_LISTENER_EXACT_BALANCE",
-};
-// Other texts that a control plane knows. Keys are known in any spelling of case.
-constexpr std::string_view kTexts[] = {
-    "APP_CONTAINERS",
-    "AUTO_REGISTER_GROUP",
-    "BASE",
-    "CLOUDRUN_ADDR",
-    "CLUSTER_ID",
-    "DNS_PROXY_ADDR",
-    "GENERATOR",
-    "HTTP10",
-    "HTTP_PROXY_PORT",
-    "IDLE_TIMEOUT",
-    "INTERCEPTION_MODE",
-    "ISTIO_PROXY_SHA",
-    "ISTIO_REVISION",
-    "ISTIO_VERSION",
-    "MESH_ID",
-    "NAME",
-    "NAMESPACE",
-    "NETWORK",
-    "NODE_NAME",
-    "OUTLIER_LOG_PATH",
-    "OWNER",
-    "REQUESTED_NETWORK_VIEW",
-    "SERVICE_ACCOUNT",
-    "STS_PORT",
-    "TLS_CLIENT_CERT_CHAIN",
-    "TLS_CLIENT_KEY",
-    "TLS_CLIENT_ROOT_CERT",
-    "TLS_SERVER_CERT_CHAIN",
-    "TLS_SERVER_KEY",
-    "TLS_SERVER_ROOT_CERT",
-    "UNPRIVILEGED_POD",
-    "WORKLOAD_ENTRY",
-    "WORKLOAD_NAME",
-};
-
-template <typename List>
-bool Has(const List& list, std::string_view one) {
-  return std::find(std::begin(list), std::end(list), one) != std::end(list);
-}
-
 std::string Value(const Environment& environment, std::string_view name) {
   const auto it = environment.find(name);
   return it == environment.end() ? "" : it->second;
+}
+
+// Numbers as JSON of Go has them: 1e3 and 1000.0 are 1000.
+void WriteNumbersAsGo(json* value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (value->is_structured()) {
+    for (json& part : *value) WriteNumbersAsGo(&part);
+  } else if (value->is_number_float()) {
+    const auto number = value->get<double>();
+    if (std::abs(number) < kExact && std::trunc(number) == number) *value = static_cast<int64_t>(number);
+  }
 }
 
 // All that is told as it was written.
@@ -87,8 +44,9 @@ json Written(const Environment& environment, Options* options) {
   }
   for (const auto& [name, value] : environment) {
     if (!name.starts_with(kJsonPrefix)) continue;
-    const json members = ParseJson(value).value_or(json());
+    json members = ParseJson(value).value_or(json());
     if (members.is_object()) {
+      WriteNumbersAsGo(&members);
       all.update(members);
     } else if (!ParseJson(value) || !members.is_null()) {
       options->remarks.push_back(StrCat(name, ": not a JSON object, passed over"));
@@ -99,62 +57,19 @@ json Written(const Environment& environment, Options* options) {
   return all;
 }
 
-// A pod's ports without what is not known of a port; none where the text is no list of ports.
-std::optional<std::string> PodPorts(const std::string& text) {
-  const auto ports = ParseJson(text);
-  if (!ports || !ports->is_array()) return std::nullopt;
-  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
-  for (const json& port : *ports) {
-    if (!port.is_object()) return std::nullopt;
-    nlohmann::ordered_json one;
-    if (const std::string name = JsonString(port, "name"); !name.empty()) one["name"] = name;
-    const auto number = port.find("containerPort");
-    if (number != port.end() && !number->is_number_integer()) return std::nullopt;
-    one["containerPort"] = number == port.end() ? 0 : number->get<int64_t>();
-    one["protocol"] = JsonString(port, "protocol");
-    kept.push_back(std::move(one));
-  }
-  return kept.empty() ? text : JsonText(kept);
-}
+using Labels = std::map<std::string, std::string>;
 
-// Puts known keys into the spelling and form that a control plane reads.
-absl::Status Normalize(json* metadata, Options* options) {
-  const json written = *metadata;
-  for (const auto& [key, value] : written.items()) {
-    const std::string known = AsciiUpper(key);
-    if (!value.is_string()) continue;  // told as it is
-    const auto text = value.get<std::string>();
-    if (Has(kBooleans, known)) {
-      const auto parsed = ParseGoBool(text);
-      if (!parsed && key == known)
-        return absl::InvalidArgumentError(StrCat(kPrefix, key, ": '", text, "' is neither true nor false"));
-      if (parsed.value_or(false)) (*metadata)[known] = "true";
-    } else if (Has(kTexts, known)) {
-      if (!text.empty()) (*metadata)[known] = text;
-    } else if (key == "POD_PORTS") {
-      if (const auto ports = PodPorts(text)) {
-        (*metadata)[key] = *ports;
-      } else {
-        options->remarks.push_back(StrCat(kPrefix, key, ": not a JSON list of ports"));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The labels of the environment that are texts.
-std::map<std::string, std::string> StaticLabels(const Environment& environment) {
-  std::map<std::string, std::string> labels;
-  const json members = ParseJson(Value(environment, "ISTIO_METAJSON_LABELS")).value_or(json());
+// An object's members; those that are no texts are empty.
+Labels LabelsIn(const json& members) {
+  Labels labels;
   if (!members.is_object()) return labels;
-  for (const auto& [key, value] : members.items()) {
-    if (value.is_string()) labels[key] = value.get<std::string>();
-  }
+  for (const auto& [key, value] : members.items())
+    labels[key] = value.is_string() ? value.get<std::string>() : "";
   return labels;
 }
 
 // Dots stand for slashes, which labels cannot hold.
-std::string LocalityOf(const std::map<std::string, std::string>& labels) {
+std::string LocalityOf(const Labels& labels) {
   for (const char* key : {kTopologyLabel, kLocalityLabel}) {
     const auto found = labels.find(key);
     if (found == labels.end()) continue;
@@ -163,30 +78,34 @@ std::string LocalityOf(const std::map<std::string, std::string>& labels) {
   return "";
 }
 
-void FillLabels(const Environment& environment, const std::optional<std::map<std::string, std::string>>& pod,
-                const Platform& platform, Options* options) {
-  std::map<std::string, std::string> fixed = StaticLabels(environment), labels = fixed;
+void FillLabels(const Environment& environment, const std::optional<Labels>& pod, const Platform& platform,
+                Options* options) {
+  json& metadata = options->metadata;
+  Labels labels = LabelsIn(MemberAt(metadata, {"LABELS"})),
+         fixed = LabelsIn(MemberAt(metadata, {"STATIC_LABELS"}));
+  const Labels own = LabelsIn(ParseJson(Value(environment, "ISTIO_METAJSON_LABELS")).value_or(json()));
+  if (!own.empty()) labels = fixed = own;
   if (pod) {
+    labels = fixed;
     for (const auto& [key, value] : *pod) {
       if (key != "pod-template-hash") labels[key] = value;
     }
   }
   options->locality = LocalityOf(labels);
-  const bool said = labels.contains(kTopologyLabel) || labels.contains(kLocalityLabel);
   if (!options->locality.empty()) {
     labels[kLocalityLabel] = options->locality;
-    if (!pod) fixed[kLocalityLabel] = options->locality;
+    if (!pod && !own.empty()) fixed[kLocalityLabel] = options->locality;
+  } else {
+    options->locality = platform.locality;
   }
-  if (!said) options->locality = platform.locality;
-  if (!labels.empty()) options->metadata["LABELS"] = labels;
-  if (!fixed.empty()) options->metadata["STATIC_LABELS"] = fixed;
+  if (!labels.empty()) metadata["LABELS"] = labels;
+  if (!fixed.empty()) metadata["STATIC_LABELS"] = fixed;
 }
 
+// Those of the pod's file count more.
 void FillAnnotations(Options* options) {
-  if (options->annotations.empty()) return;
-  json& told = options->metadata["ANNOTATIONS"];
-  if (!told.is_object()) told = json::object();
-  for (const auto& [key, value] : options->annotations) told[key] = value;
+  options->annotations.merge(LabelsIn(MemberAt(options->metadata, {"ANNOTATIONS"})));
+  if (!options->annotations.empty()) options->metadata["ANNOTATIONS"] = options->annotations;
 }
 
 // What the agent knows itself.
@@ -237,7 +156,7 @@ absl::Status FillNodeMetadata(const Environment& environment,
                               const std::optional<std::map<std::string, std::string>>& labels,
                               const Platform& platform, Options* options) {
   options->metadata = Written(environment, options);
-  if (absl::Status status = Normalize(&options->metadata, options); !status.ok()) return status;
+  if (absl::Status status = AddKnownMetadata(&options->metadata); !status.ok()) return status;
   FillLabels(environment, labels, platform, options);
   FillAnnotations(options);
   FillFacts(environment, platform, options);

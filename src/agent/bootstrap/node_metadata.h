@@ -18,7 +18,7 @@ std::string_view SupportedIstioVersion();
 // Fills Options::metadata and Options::locality, as pilot-agent does: ISTIO_META_* of the ProxyConfig's
 // proxyMetadata and of the environment, the members of ISTIO_METAJSON_*, and the facts of the workload,
 // which count more. `labels`: of the pod's file, none where there is no such file. What cannot be read
-// becomes a remark. InvalidArgument names a variable that must be true or false and is not.
+// becomes a remark. InvalidArgument names a known key whose value is of another type than Istio's.
 // Source: pilot-agent, bootstrap.GetNodeMetaData and model.NodeMetadata.
 absl::Status FillNodeMetadata(const Environment& environment,
                               const std::optional<std::map<std::string, std::string>>& labels,

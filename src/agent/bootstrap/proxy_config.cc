@@ -132,7 +132,7 @@ void Fill(const ProxyConfig& proxy, Options* options) {
   options->termination_drain_duration = Milliseconds(proxy.termination_drain_duration());
   if (proxy.has_file_flush_interval())
     options->file_flush_interval = Milliseconds(proxy.file_flush_interval());
-  options->file_flush_min_size_kb = static_cast<int>(proxy.file_flush_min_size_kb());
+  options->file_flush_min_size_kb = proxy.file_flush_min_size_kb();
   using istio::mesh::v1alpha1::AuthenticationPolicy;
   options->plaintext_discovery = proxy.control_plane_auth_policy() == AuthenticationPolicy::NONE;
 }

@@ -146,6 +146,14 @@ std::optional<milliseconds> Interval(const Options& options, std::string_view an
   return text.empty() ? std::nullopt : ParseDuration(text);
 }
 
+// Without zeros at the end: "2.5s".
+std::string ShortDuration(milliseconds duration) {
+  std::string text = DurationText(duration);
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of("0s") + 1);
+  return text + "s";
+}
+
 // It must be a multiple of the time between two flushes.
 std::optional<milliseconds> Eviction(const Options& options) {
   constexpr milliseconds kUsual{5'000};
@@ -184,7 +192,7 @@ void AddStatistics(const Options& options, json* bootstrap) {
     config["histogram_bucket_settings"] = std::move(buckets);
   (*bootstrap)["stats_config"] = std::move(config);
   if (const auto flush = Interval(options, kFlush); flush && flush->count() > 0)
-    (*bootstrap)["stats_flush_interval"] = DurationText(*flush);
+    (*bootstrap)["stats_flush_interval"] = ShortDuration(*flush);
   if (const auto eviction = Eviction(options))
     (*bootstrap)["stats_eviction_interval"] = DurationText(*eviction);
   if (json sinks = Sinks(options); !sinks.empty()) (*bootstrap)["stats_sinks"] = std::move(sinks);
