@@ -18,7 +18,7 @@ ALLOWED = {
     "proto": "base",
     "config": "base proto",
     "kube": "config fetch",
-    "source": "config kube http2",
+    "source": "config kube http2 dns",
     "model": "base config",
     "registration": "model source",
     "injection": "model source",

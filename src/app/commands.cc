@@ -19,6 +19,7 @@
 #include "app/environment.h"
 #include "app/istiod_variables.h"
 #include "app/mesh_folder.h"
+#include "app/register_command.h"
 #include "app/status_command.h"
 #include "app/store_command.h"
 #include "app/token_command.h"
@@ -232,10 +233,12 @@ constexpr Command kCommands[] = {
     {"apply", RunApply, "check objects and write them into etcd"},
     {"cni", cni::RunCni, "redirect the traffic of pods from their node, as a CNI plugin"},
     {"delete", RunDelete, "delete objects of etcd"},
+    {"deregister", RunDeregister, "end the registration of a workload of this machine"},
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"get", RunGet, "print objects of etcd"},
     {"inject", injection::RunInject, "add sidecars to the workloads of a file"},
+    {"register", RunRegister, "announce a workload without an Envoy, with its health"},
     {"simulate", RunSimulate, "tell the destination of a request, and the objects behind it"},
     {"status", RunStatus, "print the status of Gateway API objects, as Istio would write it"},
     {"token", RunToken, "print a token as an agent's proof of identity, for small fleets"},

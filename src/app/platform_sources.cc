@@ -11,11 +11,14 @@
 #include "istio/mesh/v1alpha1/config.pb.h"
 #include "model/mesh_config.h"
 #include "source/consul/consul_follower.h"
+#include "source/copilot/copilot_follower.h"
 #include "source/etcd/etcd_follower.h"
 #include "source/file/read_file.h"
+#include "source/marathon/marathon_follower.h"
 #include "source/mcp/mcp_follower.h"
 #include "source/platform/kept_view.h"
 #include "source/platform/platform_source.h"
+#include "source/srv/srv_follower.h"
 
 namespace fairlead::app {
 namespace {
@@ -53,11 +56,38 @@ absl::StatusOr<Followed> MakeMcp(const std::string& url, bool deny_lost) {
   return Followed{std::move(name), std::make_unique<source::McpFollower>(*std::move(options))};
 }
 
+absl::StatusOr<Followed> MakeMarathon(const std::string& url) {
+  absl::StatusOr<source::MarathonOptions> options = source::ParseMarathonOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::MarathonFollower>(*std::move(options))};
+}
+
+absl::StatusOr<Followed> MakeCopilot(const std::string& url) {
+  absl::StatusOr<source::CopilotOptions> options = source::ParseCopilotOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::CopilotFollower>(*std::move(options))};
+}
+
+absl::StatusOr<Followed> MakeSrv(const std::string& url) {
+  absl::StatusOr<source::SrvOptions> options = source::ParseSrvOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  std::string name = options->Name();
+  return Followed{std::move(name), std::make_unique<source::SrvFollower>(*std::move(options))};
+}
+
 // A row each; config/config_source.h has the schemes.
 absl::StatusOr<Followed> Make(const std::string& url, bool deny_lost) {
   const std::string_view scheme = source::SchemeOf(url);
   if (scheme == "consul") return MakeConsul(url);
+  if (scheme == "copilot") return MakeCopilot(url);
+  if (scheme == "dns+srv") return MakeSrv(url);
   if (scheme == "etcd") return MakeEtcd(url, deny_lost);
+  if (scheme == "marathon") return MakeMarathon(url);
   if (scheme == "xds") return MakeMcp(url, deny_lost);
   return absl::InvalidArgumentError(
       ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "), "://")));

@@ -9,7 +9,8 @@ namespace fairlead::config {
 
 // The platforms that objects can be read from besides Kubernetes, as the schemes of their addresses.
 inline const std::vector<std::string_view>& PlatformSchemes() {
-  static const std::vector<std::string_view> schemes = {"consul", "etcd", "xds"};
+  static const std::vector<std::string_view> schemes = {"consul", "copilot",  "dns+srv",
+                                                        "etcd",   "marathon", "xds"};
   return schemes;
 }
 

@@ -93,7 +93,7 @@ class CommandsTest(unittest.TestCase):
                 self.assertIn(message, done.stderr)
 
     def test_each_command_has_help(self):
-        for command in ("agent", "apply", "cni", "delete", "discovery", "environment", "get", "simulate", "token", "validate", "version"):
+        for command in ("agent", "apply", "cni", "delete", "deregister", "discovery", "environment", "get", "register", "simulate", "token", "validate", "version"):
             done = call("help", command)
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
             self.assertTrue(command in done.stdout or "discovery" in done.stdout, command)

@@ -1,0 +1,114 @@
+#ifndef FAIRLEAD_SOURCE_MARATHON_MARATHON_FOLLOWER_H_
+#define FAIRLEAD_SOURCE_MARATHON_MARATHON_FOLLOWER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/read/json_reader.h"
+#include "fetch/client.h"
+#include "fetch/whole_answer.h"
+#include "source/marathon/marathon_entries.h"
+#include "source/marathon/marathon_events.h"
+#include "source/marathon/marathon_options.h"
+#include "source/platform/platform_source.h"
+#include "source/platform/retry_pause.h"
+
+namespace fairlead::source {
+
+// Follows the apps and pods of Marathon. The stream of events is attached first; then everything is listed,
+// so that nothing between is missed; then each event says what to ask for again, as events have neither order
+// nor all of the state. A stream that ends is attached anew, at the next master, with another list. A part of
+// the view is an app or a pod, by its id. Source: github.com/mesosphere/marathon:
+//   GET /v2/events              v2/events.raml, docs/event-bus.md; a master that does not lead redirects to
+//                               the one that does (api/LeaderProxyFilter.scala)
+//   GET /v2/apps, /v2/apps/{id} v2/apps.raml, types/app.raml, types/task.raml, types/readinessCheck.raml
+//   GET /v2/pods::status, /v2/pods/{id}::status   v2/pods.raml, types/podStatus.raml
+class MarathonFollower : public PlatformFollower {
+ public:
+  explicit MarathonFollower(MarathonOptions options);
+  ~MarathonFollower() override;
+
+  void Begin(TaskLoop* loop, PlatformView* view) override;
+  void End() override;
+  std::vector<std::string> Awaited() const override;
+
+ private:
+  struct Known {
+    MarathonService service;
+    MarathonWell well;
+  };
+  // A question about one app or pod.
+  struct Look {
+    uint64_t number = 0;  // of the exchange; 0: there is none
+    fetch::Client::Handle handle = 0;
+    bool again = false, pod = false, other_too = false;
+    TaskLoop::Timer timer = 0;  // of the next question
+    Clock::time_point asked{};
+  };
+
+  absl::StatusOr<fetch::Request> RequestFor(const std::string& path) const;
+  fetch::Client::Handle Ask(const std::string& path, std::function<void(const fetch::WholeAnswer&)> done);
+  void Attach();
+  void OnStreamHeaders(uint64_t number, int status, const std::string& location);
+  void OnStreamDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body);
+  void GoToLeader(const std::string& location);
+  void LetGo();
+  void FailStream(const std::string& why);
+  void OnNews(uint64_t number);
+
+  void List();
+  void OnList(uint64_t number, bool pods, const fetch::WholeAnswer& answer);
+  absl::Status ReadList(bool pods, const fetch::WholeAnswer& answer);
+  void TakeList();
+  void FailList(const std::string& why);
+
+  void LookAt(const std::string& id, std::chrono::milliseconds after);
+  void AskAbout(const std::string& id, Look& look);
+  void OnLook(const std::string& id, uint64_t number, const fetch::WholeAnswer& answer);
+  void StopLooks();
+  void Put(MarathonService service);
+  void Drop(const std::string& id);
+
+  const MarathonOptions options_;
+  std::unique_ptr<fetch::Client> client_;
+  TaskLoop* loop_ = nullptr;
+  PlatformView* view_ = nullptr;
+  config::JsonReader reader_;
+  RetryPause stream_pause_, list_pause_;
+
+  std::string base_;            // of the master that is asked
+  size_t address_ = 0;          // of the URL
+  bool foreign_ = false;        // the leader is none of the URL's masters: it gets no credentials
+  size_t redirects_ = 0;        // in a row
+  uint64_t last_number_ = 0;    // of exchanges
+  uint64_t stream_number_ = 0;  // 0: none
+  fetch::Client::Handle stream_ = 0;
+  bool attached_ = false;
+  Clock::time_point attached_at_{};
+  std::shared_ptr<MarathonEvents> events_;
+  std::chrono::milliseconds lag_{0};  // of the last events, by Marathon's clock
+  TaskLoop::Timer retry_ = 0;
+  std::string trouble_;
+
+  uint64_t list_number_ = 0;  // 0: none is under way
+  std::vector<fetch::Client::Handle> list_handles_;
+  size_t list_answers_ = 0;
+  bool list_again_ = false;
+  std::vector<MarathonService> listed_;
+  TaskLoop::Timer list_retry_ = 0;
+
+  std::map<std::string, Known> known_;
+  std::map<std::string, Look> looks_;
+  std::set<std::string> waiting_;  // for their turn
+  size_t looking_ = 0;
+};
+
+}  // namespace fairlead::source
+
+#endif  // FAIRLEAD_SOURCE_MARATHON_MARATHON_FOLLOWER_H_
