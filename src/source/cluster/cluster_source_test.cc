@@ -274,7 +274,8 @@ TEST_F(ClusterSourceTest, OlderServersAndThoseThatHideDefinitionsAreReadToo) {
 TEST_F(ClusterSourceTest, SecretsOfOtherProgramsAreNotAskedFor) {
   server_.Serve("/api/v1/secrets");
   StartAndSync();
-  EXPECT_EQ(server_.CountRequests("/api/v1/secrets?limit=500&fieldSelector=type!%3Dhelm.sh%2Frelease.v1"),
+  EXPECT_EQ(server_.CountRequests(
+                "/api/v1/secrets?resourceVersion=0&limit=500&fieldSelector=type!%3Dhelm.sh%2Frelease.v1"),
             1u);
 }
 

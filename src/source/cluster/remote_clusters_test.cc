@@ -96,7 +96,9 @@ class RemoteClustersTest : public ::testing::Test {
 TEST_F(RemoteClustersTest, WithoutSecretsThereIsNothingToWaitFor) {
   StartAndSync();
   EXPECT_THAT(States(), IsEmpty());
-  EXPECT_EQ(own_.CountRequests(StrCat(kSecrets, "?limit=500&labelSelector=istio%2FmultiCluster%3Dtrue")), 1u);
+  EXPECT_EQ(own_.CountRequests(
+                StrCat(kSecrets, "?resourceVersion=0&limit=500&labelSelector=istio%2FmultiCluster%3Dtrue")),
+            1u);
 }
 
 TEST_F(RemoteClustersTest, EachKeyOfASecretIsRead) {
