@@ -123,7 +123,8 @@ TEST_F(ClusterSourceTest, AWatchThatIsCutGoesOnWhereItWas) {
     PutNamespace("a", StrCat(i));
     EXPECT_TRUE(sink_.WaitForObjects(StrCat("a=", i)));
   }
-  EXPECT_EQ(server_.CountRequests("namespaces?limit"), 1u) << "nothing is listed again";
+  EXPECT_EQ(server_.CountRequests("namespaces?resourceVersion=0&limit"), 1u);
+  EXPECT_EQ(server_.CountRequests("namespaces?limit"), 0u) << "nothing is listed again";
 }
 
 TEST_F(ClusterSourceTest, AHangingWatchIsGivenUp) {
