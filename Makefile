@@ -7,6 +7,7 @@
 #   make lint, format           clang-format, clang-tidy of the files changed since it passed, and the language of the documents
 #   make bench                  the micro benchmarks and bench-scale, release build
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
+#   make bench-cluster [ONLY=start-C,churn-C-50]   a mesh in a real API server: start, memory, pods replaced; bench/cluster/cluster.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
 #   make bench-injection [RATE=300]   how long injected pods wait for the webhook
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
@@ -57,7 +58,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance gateway-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-cluster bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance gateway-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -145,7 +146,12 @@ bench-scale: build tools build/tools/replay
 	python3 -B bench/scale/scale.py --fairlead build/fairlead --tools build/tools --work build/scale \
 	  --json build/scale.json $(if $(ONLY),--only $(ONLY))
 
-tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload certload injectload) | setup
+# A mesh in a kube-apiserver of its own; root.
+bench-cluster: build tools setup-cluster
+	python3 -B bench/cluster/cluster.py --fairlead build/fairlead --tools build/tools --work build/bench-cluster \
+	  --json build/bench-cluster.json $(if $(ONLY),--only $(ONLY)) $(if $(SERVER_COMMAND),--server '$(SERVER_COMMAND)')
+
+tools: $(addprefix build/tools/,xdsdump xdsload meshgen meshload podchurn certload injectload) | setup
 
 build/tools/xdsdump: $(wildcard tools/xdsdump/*)
 build/tools/xdsload: $(wildcard tools/xdsload/*)
@@ -155,9 +161,9 @@ build/tools/injectload: $(wildcard tools/injectload/*)
 build/tools/xdsdump build/tools/xdsload build/tools/meshgen build/tools/certload build/tools/injectload: build/tools/%: | setup
 	@mkdir -p build/tools
 	cd tools/$* && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ .
-build/tools/meshload: tools/meshgen/meshload/main.go tools/meshgen/go.mod | setup
+build/tools/meshload build/tools/podchurn: build/tools/%: tools/meshgen/%/main.go tools/meshgen/go.mod | setup
 	@mkdir -p build/tools
-	cd tools/meshgen && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ ./meshload
+	cd tools/meshgen && GOTOOLCHAIN=local GOFLAGS="-mod=mod -buildvcs=false" go build -o $(CURDIR)/$@ ./$*
 build/tools/replay: tools/replay/replay.cc | setup
 	@mkdir -p build/tools
 	$(CXX) -std=c++20 -O2 $< -o $@ $$(pkg-config --cflags --libs grpc++)

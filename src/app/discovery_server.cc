@@ -101,6 +101,7 @@ void DiscoveryServer::MakeLoop() {
   options.debounce.quiet = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_after);
   options.debounce.max = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
+  options.pace.per_second = options_.environment.endpoint_pushes_per_second;
   loop_ = std::make_unique<push::ControlLoop>(options, MakeDerivations(DerivationOptionsOf(options_)));
   debug_sources_.objects = [this] { return loop_->Objects().Written(); };
   debug_sources_.store = [this] { return loop_->Objects().written(); };

@@ -161,6 +161,9 @@ const std::vector<Row>& Rows() {
        SetDuration<&Environment::debounce_max>},
       {{"PILOT_ENABLE_EDS_DEBOUNCE", "false", "Whether changes of endpoints alone also wait."},
        SetBool<&Environment::debounce_endpoints>},
+      {{"FAIRLEAD_ENDPOINT_PUSHES_PER_SECOND", "2",
+        "Publications of endpoints alone in a second, after 20 that need not wait; 0: no limit."},
+       SetCount<&Environment::endpoint_pushes_per_second>},
       {{"PILOT_XDS_SEND_TIMEOUT", "5s",
         "Time for a proxy to read a response, plus a second for each 256 KiB; then its stream is cut; 0: for "
         "ever."},

@@ -24,6 +24,7 @@ struct Environment {
   std::chrono::nanoseconds debounce_after = std::chrono::milliseconds(100);
   std::chrono::nanoseconds debounce_max = std::chrono::seconds(10);
   bool debounce_endpoints = false;
+  size_t endpoint_pushes_per_second = 2;  // in a storm; 0: no limit
   std::chrono::nanoseconds send_timeout = std::chrono::seconds(5);
   int push_throttle = 0;                                                // 0: one thread a core
   double max_requests_per_second = 0;                                   // new streams; 0: no limit

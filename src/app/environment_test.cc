@@ -27,6 +27,7 @@ TEST(EnvironmentTest, TheTableSaysTheDefaults) {
   EXPECT_EQ(documented->debounce_after, defaults.debounce_after);
   EXPECT_EQ(documented->debounce_max, defaults.debounce_max);
   EXPECT_EQ(documented->debounce_endpoints, defaults.debounce_endpoints);
+  EXPECT_EQ(documented->endpoint_pushes_per_second, defaults.endpoint_pushes_per_second);
   EXPECT_EQ(documented->send_timeout, defaults.send_timeout);
   EXPECT_EQ(documented->push_throttle, defaults.push_throttle);
   EXPECT_EQ(documented->max_requests_per_second, defaults.max_requests_per_second);

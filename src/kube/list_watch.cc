@@ -21,6 +21,7 @@ constexpr size_t kFewestObjects = 10;
 constexpr size_t kMostStuck = 5;
 // Of the bookmark that ends a streaming list.
 constexpr char kEndMark[] = "k8s.io/initial-events-end";
+constexpr char kEndlessList[] = "the list has no end";
 
 // RFC 3986: what is not unreserved is escaped.
 JsonFields Below(std::string_view key, const JsonFields* fields) {
@@ -71,7 +72,6 @@ std::string RefusalText(int code, std::string_view message) {
 
 ListWatch::ListWatch(Options options, config::JsonReader* reader, Receiver* receiver)
     : options_(std::move(options)),
-      list_fields_(Below("items", options_.fields)),
       event_fields_(Below("object", options_.fields)),
       reader_(reader),
       receiver_(receiver),
@@ -95,13 +95,16 @@ ListWatch::Milliseconds ListWatch::Backoff() {
   return Random(most / 2, most);
 }
 
-std::string ListWatch::ListTarget() const {
+ListWatch::Target ListWatch::ListTarget() const {
   std::string query;
+  const bool from_memory = from_memory_ && continue_.empty();
+  if (from_memory) query = "&resourceVersion=0";
   if (chunk_ > 0) StrAppend(&query, "&limit=", chunk_);
   if (!continue_.empty()) StrAppend(&query, "&continue=", PercentEncoded(continue_));
   if (!options_.selector.empty()) StrAppend(&query, "&", options_.selector);
   if (!query.empty()) query.front() = '?';
-  return options_.path + query;
+  const bool whole = from_memory || chunk_ == 0;
+  return {options_.path + query, whole ? Target::What::kWholeList : Target::What::kChunk};
 }
 
 std::string ListWatch::WatchTarget() {
@@ -115,14 +118,21 @@ std::string ListWatch::WatchTarget() {
                 "&timeoutSeconds=", seconds.count(), options_.selector.empty() ? "" : "&", options_.selector);
 }
 
-std::optional<std::string> ListWatch::TakeRequest(Time now) {
+std::optional<ListWatch::Target> ListWatch::TakeRequest(Time now) {
   if (running_ || cancel_ || now < due_) return std::nullopt;
   running_ = true;
   begun_ = heard_ = now;
   http_status_ = 0;
   saw_event_ = false;
   ends_ = now + std::chrono::minutes(10);
-  return phase_ == Phase::kList ? ListTarget() : WatchTarget();
+  if (phase_ != Phase::kList) return Target{WatchTarget()};
+  scanner_.emplace(ListScanner::Limits{.most_item_bytes = options_.most_object_bytes});
+  list_bytes_ = 0;
+  if (continue_.empty()) {
+    list_begun_ = false;
+    list_objects_ = 0;
+  }
+  return ListTarget();
 }
 
 ListWatch::Time ListWatch::NextTick() const {
@@ -147,6 +157,7 @@ void ListWatch::EndExchange() {
   running_ = false;
   searched_ = 0;
   body_ = std::string();
+  scanner_.reset();
 }
 
 void ListWatch::Fail(Time now, Trouble trouble, std::string text, Milliseconds at_least) {
@@ -206,12 +217,49 @@ void ListWatch::OnBytes(Time now, std::string_view bytes) {
     body_.append(bytes.substr(0, kMostRefusalBytes - std::min(kMostRefusalBytes, body_.size())));
     return;
   }
+  if (phase_ == Phase::kList) return TakeItems(now, bytes);
   body_.append(bytes);
-  if (phase_ != Phase::kList) return TakeLines(now);
-  if (body_.size() > options_.most_list_bytes) {
+  TakeLines(now);
+}
+
+// The objects that are whole now.
+void ListWatch::TakeItems(Time now, std::string_view bytes) {
+  list_bytes_ += bytes.size();
+  if (list_bytes_ > options_.most_list_bytes) {
     cancel_ = true;
-    OnEnd(now, {AnswerEnd::Reason::kTooLarge});
+    return OnEnd(now, {AnswerEnd::Reason::kTooLarge});
   }
+  std::string trouble;
+  const auto result = scanner_->Feed(bytes, [&](std::string_view item) {
+    trouble = TakeItem(item);
+    return trouble.empty();
+  });
+  if (result == ListScanner::Result::kSenseless) trouble = "the answer is no list";
+  if (result == ListScanner::Result::kTooLarge) trouble = "an object of the list is too large";
+  if (!trouble.empty()) GiveUp(now, std::move(trouble));
+}
+
+// What is wrong with it; "": nothing.
+std::string ListWatch::TakeItem(std::string_view text) {
+  const absl::StatusOr<config::Tree> tree = reader_->Read(text, options_.fields);
+  if (!tree.ok()) return std::string(FromAbsl(tree.status().message()));
+  if (++list_objects_ > options_.most_chunks * options_.chunk) {
+    Relist();
+    return kEndlessList;
+  }
+  BeginList();
+  receiver_->OnObject(tree->root());
+  return "";
+}
+
+void ListWatch::BeginList() {
+  if (!std::exchange(list_begun_, true)) receiver_->OnListBegin();
+}
+
+// Smaller ones, where it did that already: the objects are large.
+void ListWatch::AskForChunks() {
+  if (std::exchange(from_memory_, false)) return;
+  chunk_ = std::max(kFewestObjects, (chunk_ == 0 ? options_.chunk : chunk_) / 4);
 }
 
 void ListWatch::OnEnd(Time now, const AnswerEnd& end) {
@@ -221,15 +269,15 @@ void ListWatch::OnEnd(Time now, const AnswerEnd& end) {
   if (http_status_ != 200) return OnRefusal(now, end);
   if (phase_ != Phase::kList) return EndWatch(now, end);
   if (end.reason == AnswerEnd::Reason::kTooLarge) {
-    // Fewer at once, as the objects are large.
-    chunk_ = std::max(kFewestObjects, (chunk_ == 0 ? options_.chunk : chunk_) / 4);
-    return Fail(now, Trouble::kServer, "a chunk of the list is too large");
+    AskForChunks();
+    return Fail(now, Trouble::kServer, "the list is too large");
   }
   if (end.reason == AnswerEnd::Reason::kBroken) return Fail(now, Trouble::kUnreachable, end.message);
-  TakeChunk(now);
+  TakeListEnd(now);
 }
 
 void ListWatch::OnGoneVersion(Time now, std::string text) {
+  from_memory_ = false;
   if (phase_ == Phase::kList && !continue_.empty()) {
     // A server that forgets too fast for chunks is asked for all at once.
     if (++expired_lists_ >= 2) chunk_ = 0;
@@ -243,7 +291,7 @@ void ListWatch::OnRefusal(Time now, const AnswerEnd& end) {
   std::string message;
   if (const auto status = reader_->Read(body_); status.ok()) message = status->Find("message").String();
   std::string text = RefusalText(http_status_, message);
-  const bool senseless = phase_ == Phase::kWatch && http_status_ == 400;
+  const bool senseless = (phase_ == Phase::kWatch || from_memory_) && http_status_ == 400;
   if (http_status_ == 410 || senseless) return OnGoneVersion(now, std::move(text));
   if (phase_ != Phase::kList && http_status_ >= 500 && ++stuck_ >= kMostStuck) Relist();
   Milliseconds at_least{0};
@@ -252,8 +300,8 @@ void ListWatch::OnRefusal(Time now, const AnswerEnd& end) {
   Fail(now, TroubleOf(http_status_), std::move(text), at_least);
 }
 
-void ListWatch::TakeChunk(Time now) {
-  const absl::StatusOr<config::Tree> tree = reader_->Read(body_, &list_fields_);
+void ListWatch::TakeListEnd(Time now) {
+  const absl::StatusOr<config::Tree> tree = reader_->Read(scanner_->rest());
   if (!tree.ok()) return Fail(now, Trouble::kUnreachable, std::string(FromAbsl(tree.status().message())));
   const Node metadata = tree->Find("metadata"), items = tree->Find("items");
   const std::string_view version = metadata.Find("resourceVersion").String();
@@ -263,11 +311,10 @@ void ListWatch::TakeChunk(Time now) {
     return Fail(now, Trouble::kUnreachable, "the answer is no list");
   if (++chunks_ > options_.most_chunks || (!next.empty() && next == continue_)) {
     Relist();
-    return Fail(now, Trouble::kUnreachable, "the list has no end");
+    return Fail(now, Trouble::kUnreachable, kEndlessList);
   }
   EndExchange();
-  if (continue_.empty()) receiver_->OnListBegin();
-  for (Node item : items.elements()) receiver_->OnObject(item);
+  BeginList();
   Succeed();
   due_ = now;
   continue_ = next;
@@ -278,6 +325,7 @@ void ListWatch::TakeChunk(Time now) {
 void ListWatch::EndList(std::string_view version) {
   version_ = version;
   synced_ = true;
+  from_memory_ = false;
   expired_lists_ = stuck_ = 0;
   chunks_ = 0;
   if (chunk_ == 0) chunk_ = options_.chunk;
@@ -303,7 +351,7 @@ void ListWatch::TakeLines(Time now) {
   }
   body_.erase(0, begin);
   searched_ = body_.size();
-  if (body_.size() <= options_.most_event_bytes) return;
+  if (body_.size() <= options_.most_object_bytes) return;
   cancel_ = true;
   Relist();
   Fail(now, Trouble::kServer, "an event of the watch is too large");

@@ -11,6 +11,7 @@
 
 #include "config/read/json_reader.h"
 #include "config/tree.h"
+#include "kube/list_scanner.h"
 
 namespace fairlead::kube {
 
@@ -22,10 +23,14 @@ struct AnswerEnd {
   std::optional<std::chrono::seconds> retry_after = {};
 };
 
-// Keeps a copy of one collection of an API server up to date: lists it in chunks, then watches it from there
-// on. With Options::streaming the list comes as the first events of the watch, where the server can. Does no
-// I/O and has no clock: it is fed bytes and the time, says what to ask next, and hands objects to a receiver.
-// One exchange at a time. One thread at a time.
+// Keeps a copy of one collection of an API server up to date: lists it, then watches it from there on. With
+// Options::streaming the list comes as the first events of the watch, where the server can. Does no I/O and
+// has no clock: it is fed bytes and the time, says what to ask next, and hands objects to a receiver, those
+// of a list while it arrives. One exchange at a time. One thread at a time.
+//
+// The first list that does not stream is of what the server has in its memory ("Any"), in one answer: that
+// costs the server no reading of etcd. Lists after it, and after one that failed for its size or its version,
+// come in chunks and are the newest.
 //
 // What the server says is believed in this much: a list is the whole collection once its last chunk came; a
 // version that the server no longer knows (410) is listed anew; what a new list has no more is gone. Failures
@@ -42,7 +47,8 @@ class ListWatch {
   class Receiver {
    public:
     virtual ~Receiver() = default;
-    // A list begins: what of before is not in it is gone when it ends. Again where it had to begin anew.
+    // A list begins: what of before is not in it is gone when it ends. Again where it had to begin anew; then
+    // some of its objects may have come already.
     virtual void OnListBegin() = 0;
     virtual void OnObject(config::Node object) = 0;  // it is there now, new or changed or neither
     virtual void OnListEnd() = 0;
@@ -55,12 +61,12 @@ class ListWatch {
     const config::JsonFields* fields = nullptr;  // of an object; null: all. Must outlive this
     bool streaming = false;                      // whether to ask for a streaming list first
     size_t chunk = 500;                          // objects asked for at once
-    size_t most_list_bytes = 128 << 20;          // of one chunk
-    size_t most_event_bytes = 16 << 20;          // of one event of a watch
-    size_t most_chunks = 20'000;                 // of one list
-    std::chrono::seconds watch{300};             // how long to watch at once: up to twice that
-    Milliseconds silence{150'000};               // a watch without a byte for so long is given up
-    Milliseconds list_silence{15'000};           // the same of a list; up to four times that after failures
+    size_t most_list_bytes = size_t{4} << 30;    // of one answer
+    size_t most_object_bytes = 16 << 20;         // of one object of a list or one event of a watch
+    size_t most_chunks = 20'000;        // of one list; of each no more than `chunk` objects on average
+    std::chrono::seconds watch{300};    // how long to watch at once: up to twice that
+    Milliseconds silence{150'000};      // a watch without a byte for so long is given up
+    Milliseconds list_silence{15'000};  // the same of a list; up to four times that after failures
     Milliseconds first_backoff{500}, most_backoff{30'000};
     Milliseconds most_retry_after{300'000};  // a server that wants to be left alone for longer is not heeded
     uint64_t seed = 0;                       // of the jitter
@@ -78,8 +84,12 @@ class ListWatch {
   // `reader` and `receiver` must outlive this; a reader may serve many.
   ListWatch(Options options, config::JsonReader* reader, Receiver* receiver);
 
-  // The path and query to ask for now, once; nothing while an exchange runs or has to wait.
-  std::optional<std::string> TakeRequest(Time now);
+  struct Target {
+    std::string path;  // and query
+    enum class What : uint8_t { kWatch, kChunk, kWholeList } what = What::kWatch;
+  };
+  // What to ask for now, once; nothing while an exchange runs or has to wait.
+  std::optional<Target> TakeRequest(Time now);
   // Whether the exchange that runs is to be cancelled, once: its bytes are not wanted any more.
   bool TakeCancel() { return std::exchange(cancel_, false); }
   // When to call Tick; not needed before.
@@ -110,19 +120,23 @@ class ListWatch {
   Milliseconds Random(Milliseconds from, Milliseconds to);
   void OnRefusal(Time now, const AnswerEnd& end);
   void OnGoneVersion(Time now, std::string text);
-  void TakeChunk(Time now);
+  void TakeItems(Time now, std::string_view bytes);
+  std::string TakeItem(std::string_view text);
+  void BeginList();
+  void TakeListEnd(Time now);
+  void AskForChunks();
   void TakeLines(Time now);
   void TakeEvent(Time now, std::string_view line);
   void TakeError(Time now, config::Node status);
   bool IsEndOfList(config::Node object) const;
   void EndList(std::string_view version);
   void EndWatch(Time now, const AnswerEnd& end);
-  std::string ListTarget() const;
+  Target ListTarget() const;
   std::string WatchTarget();
   void Succeed();
 
   const Options options_;
-  config::JsonFields list_fields_, event_fields_;
+  config::JsonFields event_fields_;
   config::JsonReader* const reader_;
   Receiver* const receiver_;
   std::mt19937_64 random_;
@@ -135,13 +149,17 @@ class ListWatch {
   Time due_{};                       // when the next request may go out
   Time begun_{}, heard_{}, ends_{};  // of the exchange: its start, its last byte, its end at the latest
   int http_status_ = 0;
-  std::string body_;     // of a list or a refusal; of a watch the line that is not whole yet
+  std::string body_;     // of a refusal; of a watch the line that is not whole yet
   size_t searched_ = 0;  // of body_, for the end of the line
   bool saw_event_ = false;
 
-  size_t chunk_;          // objects to ask for; 0: all at once
-  size_t chunks_ = 0;     // of this list
-  std::string continue_;  // where the next chunk begins; "": at the start
+  std::optional<ListScanner> scanner_;  // of the list that runs
+  size_t list_bytes_ = 0, list_objects_ = 0;
+  bool list_begun_ = false;  // the receiver knows of it
+  bool from_memory_ = true;  // the next list is of what the server has in memory
+  size_t chunk_;             // objects to ask for; 0: all at once
+  size_t chunks_ = 0;        // of this list
+  std::string continue_;     // where the next chunk begins; "": at the start
   std::string version_;
   size_t expired_lists_ = 0;  // lists in a row that the server forgot before their end
   size_t failures_ = 0;       // in a row

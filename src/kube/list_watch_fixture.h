@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,7 +15,6 @@
 #include "base/strings.h"
 #include "kube/list_watch.h"
 
-// For tests: a ListWatch that is fed what a server might say, and the time.
 namespace fairlead::kube {
 
 inline std::string Object(std::string_view name, std::string_view version) {
@@ -36,7 +36,7 @@ inline std::string Error(int code, std::string_view more = "") {
 }
 
 // A copy as a source keeps one.
-class Copy : public ListWatch::Receiver {
+class ListWatchCopy : public ListWatch::Receiver {
  public:
   void OnListBegin() override {
     listed_.clear();
@@ -73,10 +73,10 @@ class ListWatchTest : public ::testing::Test {
   // The request that goes out now or, where it has to wait, then.
   std::string Request() {
     EXPECT_FALSE(Watch().TakeCancel()) << "nobody asked for it";
-    if (auto request = Watch().TakeRequest(now_)) return *request;
+    if (auto request = Watch().TakeRequest(now_)) return request->path;
     waited_ = std::chrono::duration_cast<std::chrono::milliseconds>(Watch().NextTick() - now_);
     now_ = Watch().NextTick();
-    return Watch().TakeRequest(now_).value_or("none");
+    return Watch().TakeRequest(now_).value_or(ListWatch::Target{"none"}).path;
   }
   void Answer(int status, std::string_view body, const AnswerEnd& end = {}) {
     Watch().OnStatus(now_, status);
@@ -103,7 +103,7 @@ class ListWatchTest : public ::testing::Test {
 
   ListWatch::Options options_;
   config::JsonReader reader_;
-  Copy copy_;
+  ListWatchCopy copy_;
   ListWatch::Time now_{std::chrono::hours(1)};
   std::chrono::milliseconds waited_{0};
   std::unique_ptr<ListWatch> watch_;

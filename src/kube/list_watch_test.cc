@@ -1,9 +1,9 @@
-#include "kube/list_watch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/strings.h"
 #include "kube/list_watch_fixture.h"
@@ -16,21 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Trouble = ListWatch::Trouble;
-
-TEST_F(ListWatchTest, ListsInChunksThenWatchesFromThere) {
-  EXPECT_EQ(Request(), "/api/v1/pods?limit=500");
-  EXPECT_FALSE(Watch().TakeRequest(now_)) << "one at a time";
-  Answer(200, List("10", {Object("a", "1")}, "x/y="));
-  EXPECT_FALSE(Watch().synced());
-  EXPECT_EQ(Request(), "/api/v1/pods?limit=500&continue=x%2Fy%3D");
-  Answer(200, List("10", {Object("b", "2")}));
-  EXPECT_TRUE(Watch().synced());
-  EXPECT_THAT(Names(), ElementsAre("a", "b"));
-  EXPECT_EQ(copy_.lists, 1);
-  EXPECT_THAT(Request(),
-              ::testing::StartsWith(
-                  "/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds="));
-}
 
 TEST_F(ListWatchTest, AnEmptyCollectionIsSynced) {
   Request();
@@ -197,7 +182,7 @@ TEST_F(ListWatchTest, AListThatHangsIsGivenUp) {
   Pass(1s);
   EXPECT_TRUE(Watch().TakeCancel());
   EXPECT_EQ(Watch().trouble(), Trouble::kUnreachable);
-  EXPECT_EQ(Request(), "/api/v1/pods?limit=500");
+  EXPECT_EQ(Request(), "/api/v1/pods?resourceVersion=0&limit=500");
   Pass(29s);
   EXPECT_FALSE(Watch().TakeCancel()) << "a slow server is given more time";
 }
@@ -281,7 +266,7 @@ TEST_F(ListWatchTest, AListWithoutAnEndIsGivenUp) {
     requests.push_back(Request());
     Answer(200, List("10", {}, StrCat("next", i)));
   }
-  EXPECT_EQ(requests[4], "/api/v1/pods?limit=500") << "from the start";
+  EXPECT_EQ(requests[4], "/api/v1/pods?resourceVersion=0&limit=500") << "from the start";
   Request();
   Answer(200, List("10", {}, "same"));
   Request();
@@ -289,9 +274,13 @@ TEST_F(ListWatchTest, AListWithoutAnEndIsGivenUp) {
   EXPECT_THAT(Watch().trouble_text(), HasSubstr("no end"));
 }
 
-TEST_F(ListWatchTest, AChunkThatIsTooLargeIsAskedForInSmallerOnes) {
+TEST_F(ListWatchTest, AListThatIsTooLargeIsAskedForInChunksAndThenInSmallerOnes) {
   options_.most_list_bytes = 1000;
   Request();
+  Watch().OnStatus(now_, 200);
+  Send(std::string(1001, ' '));
+  EXPECT_TRUE(Watch().TakeCancel());
+  EXPECT_EQ(Request(), "/api/v1/pods?limit=500");
   Watch().OnStatus(now_, 200);
   Send(std::string(1001, ' '));
   EXPECT_TRUE(Watch().TakeCancel());
@@ -302,7 +291,7 @@ TEST_F(ListWatchTest, AChunkThatIsTooLargeIsAskedForInSmallerOnes) {
 }
 
 TEST_F(ListWatchTest, AnEventThatIsTooLargeIsListed) {
-  options_.most_event_bytes = 100;
+  options_.most_object_bytes = 100;
   Begin();
   Send(std::string(101, 'x'));
   EXPECT_TRUE(Watch().TakeCancel());

@@ -62,7 +62,8 @@ TEST_F(StreamingListTest, WhatVanishedMeanwhileGoes) {
 TEST_F(StreamingListTest, AServerWithoutIsListedAtOnce) {
   Request();
   Answer(422, R"({"kind":"Status","message":"sendInitialEvents is forbidden"})");
-  EXPECT_EQ(Watch().TakeRequest(now_), "/api/v1/pods?limit=500") << "without a pause";
+  EXPECT_EQ(Watch().TakeRequest(now_).value().path, "/api/v1/pods?resourceVersion=0&limit=500")
+      << "without a pause";
   EXPECT_EQ(Watch().failures(), 0u);
   Answer(200, List("10", {Object("a", "8")}));
   EXPECT_TRUE(Watch().synced());
@@ -77,7 +78,8 @@ TEST_F(StreamingListTest, AServerMayRefuseInsideOfTheStream) {
   Watch().OnStatus(now_, 200);
   Send(Error(500));
   EXPECT_TRUE(Watch().TakeCancel());
-  EXPECT_EQ(Watch().TakeRequest(now_), "/api/v1/pods?limit=500") << "without a pause";
+  EXPECT_EQ(Watch().TakeRequest(now_).value().path, "/api/v1/pods?resourceVersion=0&limit=500")
+      << "without a pause";
   EXPECT_EQ(Watch().failures(), 0u);
 }
 
@@ -89,7 +91,7 @@ TEST_F(StreamingListTest, AListThatComesToNoEndIsListed) {
   Pass(options_.list_silence + 1s);
   EXPECT_TRUE(Watch().TakeCancel());
   EXPECT_FALSE(Watch().synced());
-  EXPECT_EQ(Request(), "/api/v1/pods?limit=500");
+  EXPECT_EQ(Request(), "/api/v1/pods?resourceVersion=0&limit=500");
 }
 
 TEST_F(StreamingListTest, AStreamThatBreaksIsListed) {
@@ -97,7 +99,7 @@ TEST_F(StreamingListTest, AStreamThatBreaksIsListed) {
   Watch().OnStatus(now_, 200);
   Send(Event("ADDED", Object("a", "8")));
   Watch().OnEnd(now_, {AnswerEnd::Reason::kBroken, "reset"});
-  EXPECT_EQ(Request(), "/api/v1/pods?limit=500");
+  EXPECT_EQ(Request(), "/api/v1/pods?resourceVersion=0&limit=500");
 }
 
 TEST_F(StreamingListTest, ABusyServerIsAskedTheSameAgain) {

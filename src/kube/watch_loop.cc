@@ -12,6 +12,11 @@
 namespace fairlead::kube {
 namespace {
 
+constexpr size_t kMostDocumentBytes = 128 << 20;
+// How long events wait for others after the last ones, unless there are many bytes of them.
+constexpr std::chrono::milliseconds kPatience{20};
+constexpr size_t kPatientBytes = 256 << 10;
+
 struct Message {
   enum class Type : uint8_t { kStatus, kBytes, kEnd };
   WatchLoop::Id watch = 0;
@@ -20,6 +25,7 @@ struct Message {
   int http_status = 0;
   std::string bytes = {};
   AnswerEnd end = {};
+  bool events = false;  // bytes of a watch
 };
 
 AnswerEnd EndOf(const fetch::Outcome& outcome) {
@@ -35,21 +41,28 @@ AnswerEnd EndOf(const fetch::Outcome& outcome) {
 
 }  // namespace
 
-// What the client's thread leaves for ours. Of exchanges that are over ours throws it away.
+// What the client's thread leaves for ours. Of exchanges that are over ours throws it away. Events are taken
+// at once after a time of rest, and in a storm some at a time.
 class WatchLoop::Mailbox {
  public:
   Mailbox(fetch::Client* client, size_t most_bytes) : client_(client), most_bytes_(most_bytes) {}
 
-  void Put(Message message, fetch::Client::Handle handle) {
+  // `alone`: the exchange has a connection of its own.
+  void Put(Message message, fetch::Client::Handle handle, bool alone) {
     {
       std::lock_guard lock(mutex_);
       bytes_ += message.bytes.size();
+      const size_t most = alone ? most_bytes_ / 4 : most_bytes_;
       // The handle is not known before Start has returned; until then little comes.
-      if (message.type == Message::Type::kBytes && bytes_ > most_bytes_ && handle != 0) {
+      if (message.type == Message::Type::kBytes && bytes_ > most && handle != 0) {
         client_->Pause(handle);
         paused_.insert(handle);
       }
+      const bool first = messages_.empty();
+      const bool pressing = !message.events || bytes_ > kPatientBytes;
+      pressing_ |= pressing;
       messages_.push_back(std::move(message));
+      if (!first && !pressing) return;
     }
     wake_.notify_one();
   }
@@ -65,7 +78,9 @@ class WatchLoop::Mailbox {
   std::deque<Message> Take(ListWatch::Time until) {
     std::unique_lock lock(mutex_);
     wake_.wait_until(lock, until, [this] { return woken_ || !messages_.empty(); });
-    woken_ = false;
+    wake_.wait_until(lock, std::min(until, taken_ + kPatience), [this] { return woken_ || pressing_; });
+    woken_ = pressing_ = false;
+    if (!messages_.empty()) taken_ = ListWatch::Clock::now();
     return std::exchange(messages_, {});
   }
 
@@ -75,7 +90,7 @@ class WatchLoop::Mailbox {
     {
       std::lock_guard lock(mutex_);
       bytes_ -= bytes;
-      if (bytes_ <= most_bytes_ / 2) resumed = std::exchange(paused_, {});
+      if (bytes_ <= most_bytes_ / 8) resumed = std::exchange(paused_, {});
     }
     for (const fetch::Client::Handle handle : resumed) client_->Resume(handle);
   }
@@ -89,18 +104,21 @@ class WatchLoop::Mailbox {
   std::set<fetch::Client::Handle> paused_;
   size_t bytes_ = 0;
   bool woken_ = false;
+  bool pressing_ = false;    // one of messages_ is not to wait
+  ListWatch::Time taken_{};  // when messages were taken last
 };
 
 class WatchLoop::Exchange : public fetch::Observer {
  public:
-  Exchange(std::shared_ptr<Mailbox> mailbox, Id watch, uint64_t number)
-      : number(number), mailbox_(std::move(mailbox)), watch_(watch) {}
+  using What = ListWatch::Target::What;
+  Exchange(std::shared_ptr<Mailbox> mailbox, Id watch, uint64_t number, What what)
+      : number(number), mailbox_(std::move(mailbox)), watch_(watch), what_(what) {}
 
   void OnHeaders(int status, const fetch::Headers& /*headers*/) override {
     Put({.type = Message::Type::kStatus, .http_status = status});
   }
   void OnData(std::string_view bytes) override {
-    Put({.type = Message::Type::kBytes, .bytes = std::string(bytes)});
+    Put({.type = Message::Type::kBytes, .bytes = std::string(bytes), .events = what_ == What::kWatch});
   }
   void OnDone(const fetch::Outcome& outcome) override {
     Put({.type = Message::Type::kEnd, .end = EndOf(outcome)});
@@ -113,10 +131,11 @@ class WatchLoop::Exchange : public fetch::Observer {
   void Put(Message message) {
     message.watch = watch_;
     message.exchange = number;
-    mailbox_->Put(std::move(message), handle);
+    mailbox_->Put(std::move(message), handle, what_ == What::kWholeList);
   }
   const std::shared_ptr<Mailbox> mailbox_;
   const Id watch_;
+  const What what_;
 };
 
 struct WatchLoop::Watch {
@@ -183,18 +202,21 @@ ListWatch::Time WatchLoop::NextTick() const {
   return next;
 }
 
-void WatchLoop::Begin(Watch& watch, const std::string& target, ListWatch::Time now) {
-  absl::StatusOr<fetch::Request> request = credentials_.Get(target, &stopping_);
+void WatchLoop::Begin(Watch& watch, const ListWatch::Target& target, ListWatch::Time now) {
+  using What = ListWatch::Target::What;
+  absl::StatusOr<fetch::Request> request = credentials_.Get(target.path, &stopping_);
   if (!request.ok()) {
     const std::string text(FromAbsl(request.status().message()));
     return watch.machine.OnEnd(now, {AnswerEnd::Reason::kBroken, text});
   }
   request->headers.emplace_back("Accept: application/json");
-  const bool list = target.find("watch=1") == std::string::npos;
-  request->compressed = list;  // a packer may hold events back
+  const bool list = target.what != What::kWatch;
+  request->compressed = list && options_.compressed;  // a packer may hold events back
+  // The server can be held up, and nobody else with it.
+  request->own_connection = target.what == What::kWholeList;
   request->most_bytes = list ? options_.watches.most_list_bytes : fetch::Request::kUnlimited;
   request->most_held = 16 << 20;
-  watch.exchange = std::make_unique<Exchange>(mailbox_, watch.id, ++watch.exchanges);
+  watch.exchange = std::make_unique<Exchange>(mailbox_, watch.id, ++watch.exchanges, target.what);
   watch.exchange->handle = client_->Start(*std::move(request), watch.exchange.get());
 }
 
@@ -268,7 +290,7 @@ absl::StatusOr<config::Tree> WatchLoop::Get(const std::string& target, const std
   absl::StatusOr<fetch::Request> request = credentials_.Get(target, &stopping_);
   if (!request.ok()) return request.status();
   request->headers.push_back(accept.empty() ? "Accept: application/json" : accept);
-  request->most_bytes = options_.watches.most_list_bytes;
+  request->most_bytes = kMostDocumentBytes;
   request->whole_limit = std::chrono::seconds(30);
   const fetch::WholeAnswer answer = fetch::AskAndWait(*client_, *std::move(request), &stopping_);
   if (!answer.outcome.status.ok()) return answer.outcome.status;

@@ -24,8 +24,11 @@ class WatchLoop {
  public:
   using Id = uint64_t;
   struct Options {
-    // Of all answers that wait to be read; then the servers are held up until half of it is read.
+    // Of all answers that wait to be read. A list that comes at once is held up at a quarter of it, all
+    // others, on whose connections there is more, at the whole; until an eighth is left.
     size_t most_waiting_bytes = 32 << 20;
+    // Whether lists may come packed: that spares a long way to the server, and costs it time.
+    bool compressed = false;
     uint64_t seed = 0;           // of the jitter
     ListWatch::Options watches;  // but for path, selector, fields and seed
   };
@@ -63,7 +66,7 @@ class WatchLoop {
 
   void Deliver(ListWatch::Time until);
   void Send();
-  void Begin(Watch& watch, const std::string& target, ListWatch::Time now);
+  void Begin(Watch& watch, const ListWatch::Target& target, ListWatch::Time now);
   void End(Watch& watch);
   void TakeStatus(Watch& watch, int http_status, ListWatch::Time now);
   ListWatch::Time NextTick() const;

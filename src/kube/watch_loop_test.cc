@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -96,6 +97,67 @@ TEST_F(WatchLoopTest, AServerThatIsBusyIsNotHurried) {
   RunUntil([] { return false; }, 300ms);
   EXPECT_EQ(loop_->Find(ids_[0])->failures(), 1u);
   EXPECT_EQ(loop_->Find(ids_[2])->failures(), 1u);
+}
+
+// One event comes after the other, each at once.
+class StormTest : public ::testing::Test {
+ protected:
+  static constexpr int kEvents = 100;
+
+  StormTest() {
+    const int port = server_.bind_to_any_port("127.0.0.1");
+    server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
+      if (request.has_param("watch")) return Watch(response);
+      response.set_content(R"({"metadata":{"resourceVersion":"1"},"items":[]})", "application/json");
+    });
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::sleep_for(1ms);
+    ServerAccess access;
+    access.server = StrCat("http://127.0.0.1:", port);
+    access.proxy = "";
+    loop_ = std::make_unique<WatchLoop>(WatchLoop::Options{}, access, &client_);
+    loop_->Add("/api/v1/pods", nullptr, &receiver_);
+  }
+  ~StormTest() override {
+    stopping_ = true;
+    loop_.reset();
+    server_.stop();
+    thread_.join();
+  }
+  void Watch(httplib::Response& response) {
+    response.set_chunked_content_provider("application/json", [this, sent = 0](
+                                                                  size_t, httplib::DataSink& sink) mutable {
+      std::this_thread::sleep_for(1ms);
+      if (stopping_) sink.done();
+      if (sent == kEvents) return true;
+      const std::string event = StrCat(
+          R"({"type":"ADDED","object":{"metadata":{"name":"n","resourceVersion":")", 10 + sent++, "\"}}}\n");
+      return sink.write(event.data(), event.size());
+    });
+  }
+
+  struct Counting : Silent {
+    void OnObject(config::Node /*object*/) override { ++objects; }
+    int objects = 0;
+  };
+  httplib::Server server_;
+  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+  fetch::Client client_;
+  Counting receiver_;
+  std::unique_ptr<WatchLoop> loop_;
+};
+
+TEST_F(StormTest, EventsAreTakenSomeAtATime) {
+  int batches = 0;
+  const auto end = ListWatch::Clock::now() + 20s;
+  while (receiver_.objects < kEvents && ListWatch::Clock::now() < end) {
+    const int before = receiver_.objects;
+    loop_->Run(end);
+    batches += receiver_.objects > before ? 1 : 0;
+  }
+  EXPECT_EQ(receiver_.objects, kEvents);
+  EXPECT_LT(batches, kEvents / 2);
 }
 
 }  // namespace

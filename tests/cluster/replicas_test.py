@@ -53,14 +53,14 @@ def route(name):
 
 
 class Replica:
-    environment = {}
+    environment, kubeconfig = {}, None  # None: the server's own
 
     def __init__(self, number):
         self.name, self.http, self.monitoring, base = f"istiod-{number}", 18080 + number, 18180 + number, 18280
         self.home = tempfile.TemporaryDirectory(prefix="fairlead-replica-")
         self.log = open(pathlib.Path(self.home.name, "log"), "w+")
         self.process = subprocess.Popen(
-            [str(program()), "discovery", "--kubeconfig", server.kubeconfig, f"--grpcAddr=127.0.0.1:{base + number}",
+            [str(program()), "discovery", "--kubeconfig", self.kubeconfig or server.kubeconfig, f"--grpcAddr=127.0.0.1:{base + number}",
              f"--secureGRPCAddr=127.0.0.1:{base + 100 + number}", f"--httpAddr=127.0.0.1:{self.http}", "--httpsAddr=",
              f"--monitoringAddr=127.0.0.1:{self.monitoring}", f"--stateDir={self.home.name}/state", "--ctrlz_port=0"],
             stdout=self.log, stderr=self.log, preexec_fn=end_with_parent, cwd=self.home.name,

@@ -106,7 +106,7 @@ class Script {
     options.path = "/p";
     options.chunk = 2;
     options.most_list_bytes = 400;
-    options.most_event_bytes = 200;
+    options.most_object_bytes = 200;
     options.most_chunks = 5;
     return options;
   }
@@ -142,12 +142,12 @@ class Script {
     if (watch_.TakeCancel()) asked_.reset();
     const auto request = watch_.TakeRequest(now_);
     if (!request) return CheckDue();
-    Trace("asks for ", *request);
-    Require(request->starts_with("/p"), "it asks for ", *request);
+    Trace("asks for ", request->path);
+    Require(request->path.starts_with("/p"), "it asks for ", request->path);
     Require(!watch_.TakeRequest(now_), "two exchanges at a time");
-    Require(watch_.synced() || request->find("watch=1") == std::string::npos,
+    Require(watch_.synced() || request->path.find("watch=1") == std::string::npos,
             "a watch of nothing that is known");
-    asked_ = *request;
+    asked_ = request->path;
   }
   // A wait has an end.
   void CheckDue() const {
@@ -163,13 +163,13 @@ class Script {
       now_ = std::max(now_, watch_.NextTick());
       const auto request = watch_.TakeRequest(now_);
       Require(request.has_value(), "it does not ask when it is due");
-      const bool list = request->find("watch=1") == std::string::npos;
+      const bool list = request->path.find("watch=1") == std::string::npos;
       if (!list && listed_) {
         Require(copy_.names == std::set<std::string>{"x", "y"}, "something of before is left");
         return Watch();
       }
       // One that does not know the version: all is listed anew.
-      watch_.OnStatus(now_, list && request->find("continue") == std::string::npos ? 200 : 410);
+      watch_.OnStatus(now_, list && request->path.find("continue") == std::string::npos ? 200 : 410);
       const std::string all = StrCat(R"({"metadata":{"resourceVersion":"9"},"items":[)", Object("x", 8), ",",
                                      Object("y", 9), "]}");
       watch_.OnBytes(now_, list ? all : "{}");

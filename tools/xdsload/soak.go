@@ -123,7 +123,7 @@ func (l *load) soak(ctx context.Context, command string, d time.Duration, compar
 func (l *load) connectFresh(ctx context.Context, addr string, perConn int, timeout, quiet time.Duration) ([]*proxy, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	again := &load{delta: l.delta, compares: true, allConfigured: make(chan struct{}), errors: map[string]int{}}
+	again := &load{delta: l.delta, compares: true, pause: l.pause, allConfigured: make(chan struct{}), errors: map[string]int{}}
 	for _, p := range l.proxies {
 		again.proxies = append(again.proxies, &proxy{name: p.name, namespace: p.namespace, node: p.node})
 	}

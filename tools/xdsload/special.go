@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -129,7 +130,7 @@ type stuckProxy struct {
 }
 
 func openStuck(ctx context.Context, addr string, l *load, p *proxy) (*stuckProxy, error) {
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+	conn, err := grpc.NewClient("passthrough:///mesh", grpc.WithContextDialer(anyOf(strings.Split(addr, ","))), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithInitialWindowSize(1<<16), grpc.WithInitialConnWindowSize(1<<16))
 	if err != nil {
 		return nil, err

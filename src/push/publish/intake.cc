@@ -52,7 +52,8 @@ class Intake::SourceSink : public source::Sink {
   const std::string name_;
 };
 
-Intake::Intake(IntakeOptions options) : pending_(options.debounce, options.debounce_endpoints) {}
+Intake::Intake(IntakeOptions options)
+    : pending_(options.debounce, options.debounce_endpoints, options.pace) {}
 
 Intake::~Intake() = default;
 
@@ -82,8 +83,11 @@ void Intake::Replace(size_t source, config::Kind kind, const std::vector<config:
 // `revision`: of the ownership before. REQUIRES: mutex_ held.
 void Intake::AddChanges(std::vector<config::ObjectChange> changes, size_t revision) {
   pending_.Add(std::move(changes), Clock::now());
-  if (ownership_.revision() != revision) diagnostics_[kOwnership] = nullptr;  // made when it is taken
-  wake_.notify_one();
+  const bool contested = ownership_.revision() != revision;
+  if (contested) diagnostics_[kOwnership] = nullptr;  // made when it is taken
+  const auto due = Complete() ? pending_.Due() : std::nullopt;
+  // In a storm most changes make nothing due earlier: nobody is woken for each.
+  if (contested || (due && *due < awaited_)) wake_.notify_one();
 }
 
 void Intake::OnDiagnostics(const std::string& source, std::vector<config::Diagnostic> diagnostics) {
@@ -149,12 +153,14 @@ std::optional<Intake::Work> Intake::Await() {
   std::unique_lock lock(mutex_);
   while (!stopping_ && diagnostics_.empty() && !IsDue(Clock::now())) {
     const auto due = Complete() ? pending_.Due() : std::nullopt;
+    awaited_ = due.value_or(Clock::time_point::max());
     if (due) {
       wake_.wait_until(lock, *due);
     } else {
       wake_.wait(lock);
     }
   }
+  awaited_ = Clock::time_point::max();
   if (stopping_) return std::nullopt;
   Work work;
   const Clock::time_point now = Clock::now();

@@ -24,6 +24,7 @@ struct IntakeOptions {
   DebounceOptions debounce;
   // Whether endpoint changes wait with the others (PILOT_ENABLE_EDS_DEBOUNCE).
   bool debounce_endpoints = false;
+  PaceOptions pace;  // of those that don't
 };
 
 // Collects what sources and others say, the latest of each, until a burst is over. Nothing is due before
@@ -70,6 +71,7 @@ class Intake {
   source::Ownership ownership_;
   PendingChanges pending_;
   std::map<std::string, config::DiagnosticList> diagnostics_;  // to be taken
+  Clock::time_point awaited_ = Clock::time_point::max();       // until when Await sleeps
   bool has_settings_ = false, started_ = false, stopping_ = false;
 };
 

@@ -10,15 +10,21 @@ namespace fairlead::push {
 using config::Kind;
 using config::ObjectChange;
 
+namespace {
+
+bool IsSlice(const ObjectChange& change) { return change.key.kind == Kind::kEndpointSlice; }
+
+}  // namespace
+
 void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now) {
   if (batch.empty()) return;
-  const bool only_endpoints = std::all_of(
-      batch.begin(), batch.end(), [](const ObjectChange& c) { return c.key.kind == Kind::kEndpointSlice; });
+  const bool only_endpoints = std::all_of(batch.begin(), batch.end(), IsSlice);
   const bool waits = Waits(batch);
   Pending& pending = waits ? waiting_ : endpoints_;
   if (pending.empty()) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
+  if (!waits) has_slices_ |= std::any_of(batch.begin(), batch.end(), IsSlice);
   for (ObjectChange& change : batch) {
     const config::ObjectKey key = change.key;
     pending.changes.insert_or_assign(key, std::move(change));
@@ -45,14 +51,24 @@ void PendingChanges::Begin(Clock::time_point now) {
   if (waiting_.empty()) waiting_.reasons.first = now;
 }
 
+std::optional<Clock::time_point> PendingChanges::EndpointsDue() const {
+  if (endpoints_.empty()) return std::nullopt;
+  return has_slices_ ? pace_.Next() : std::max(pace_.Next(), endpoints_.reasons.first + quiet_);
+}
+
 std::optional<Clock::time_point> PendingChanges::Due() const {
-  return endpoints_.empty() ? debounce_.Due() : Clock::time_point::min();
+  const auto due = debounce_.Due(), endpoints = EndpointsDue();
+  return due && endpoints ? std::min(due, endpoints) : due ? due : endpoints;
 }
 
 Pending PendingChanges::Take(Clock::time_point now, bool quiet) {
+  const auto is_due = [&](const auto& due) { return due && (quiet || *due <= now); };
+  const bool all = is_due(debounce_.Due());
+  if (!all && !is_due(EndpointsDue())) return {};
+  if (!endpoints_.empty()) pace_.OnPublished(now);
   Pending taken = std::exchange(endpoints_, {});
-  const auto due = debounce_.Due();
-  if (!due || (!quiet && *due > now)) return taken;
+  has_slices_ = false;
+  if (!all) return taken;
   const Clock::time_point first = debounce_.Take();
   Pending waited = std::exchange(waiting_, {});
   waited.reasons.first = taken.empty() ? first : std::min(first, taken.reasons.first);
@@ -62,16 +78,21 @@ Pending PendingChanges::Take(Clock::time_point now, bool quiet) {
 
 bool PendingChanges::Waits(std::span<const ObjectChange> batch) const {
   if (debounce_endpoints_) return true;
-  return std::any_of(batch.begin(), batch.end(), [this](const ObjectChange& change) {
-    return change.key.kind != Kind::kEndpointSlice || !MayOvertake(change);
-  });
+  return !std::all_of(batch.begin(), batch.end(),
+                      [this](const ObjectChange& change) { return MayOvertake(change); });
+}
+
+bool PendingChanges::MayOvertake(const ObjectChange& change) const {
+  if (IsSlice(change)) return SliceMayOvertake(change);
+  return change.key.kind == Kind::kPod && !IsWaiting(Kind::kNode) && !IsWaiting(Kind::kNamespace) &&
+         !waiting_.changes.contains(change.key);
 }
 
 // Whether nothing that waits can be part of what the slice's endpoints are made from: the settings
 // (networks), Nodes (localities), Namespaces (discovery selectors), the Service, its other slices, from which
 // endpoints may have moved, and the Pods. The slice may be gone, and its service is known to the registries
 // alone: so services and slices of its namespace stand for its own.
-bool PendingChanges::MayOvertake(const ObjectChange& slice) const {
+bool PendingChanges::SliceMayOvertake(const ObjectChange& slice) const {
   if (waiting_.empty()) return true;
   const Interned& ns = slice.key.ns;
   if (waiting_.facts.Get<model::Settings>() != nullptr || IsWaiting(Kind::kNode) ||

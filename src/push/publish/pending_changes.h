@@ -9,6 +9,7 @@
 #include "config/object.h"
 #include "model/facts.h"
 #include "push/publish/debounce.h"
+#include "push/publish/pace.h"
 #include "push/stream/reason.h"
 
 namespace fairlead::push {
@@ -22,13 +23,14 @@ struct Pending {
 };
 
 // What was handed over and is not published yet. A batch (what one call hands over) is never torn: where one
-// of its changes waits for quiet, all do. A batch of EndpointSlices alone need not wait, and overtakes what
-// waits, unless that concerns it. Pure; not thread-safe.
+// of its changes waits for quiet, all do. A batch of EndpointSlices and Pods alone need not wait, and
+// overtakes what waits, unless that concerns it. Slices are published at once or, in a storm of them, at a
+// pace. Pods alone, whose slices are on their way, wait as long as a burst's quiet. Pure; not thread-safe.
 class PendingChanges {
  public:
   // With `debounce_endpoints` every batch waits (PILOT_ENABLE_EDS_DEBOUNCE).
-  PendingChanges(DebounceOptions debounce, bool debounce_endpoints)
-      : debounce_(debounce), debounce_endpoints_(debounce_endpoints) {}
+  PendingChanges(DebounceOptions debounce, bool debounce_endpoints, PaceOptions pace = {})
+      : quiet_(debounce.quiet), debounce_(debounce), pace_(pace), debounce_endpoints_(debounce_endpoints) {}
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
   void Add(const model::Facts& facts, Clock::time_point now);
@@ -43,16 +45,21 @@ class PendingChanges {
  private:
   void Begin(Clock::time_point now);
   bool Waits(std::span<const config::ObjectChange> batch) const;
-  bool MayOvertake(const config::ObjectChange& slice) const;
+  bool MayOvertake(const config::ObjectChange& change) const;
+  bool SliceMayOvertake(const config::ObjectChange& slice) const;
+  std::optional<Clock::time_point> EndpointsDue() const;
   bool IsWaiting(config::Kind kind) const;
   bool IsWaiting(config::Kind kind, const Interned& ns) const;
   bool IsWaitingPodOf(const config::ConfigObject& slice) const;
 
+  const Clock::duration quiet_;
   Debounce debounce_;
+  Pace pace_;
   const bool debounce_endpoints_;
   Pending waiting_;
-  // INVARIANT: of an object that is in both, `waiting_` has the later version.
+  // Slices and Pods. INVARIANT: of an object that is in both, `waiting_` has the later version.
   Pending endpoints_;
+  bool has_slices_ = false;  // endpoints_ has
 };
 
 }  // namespace fairlead::push

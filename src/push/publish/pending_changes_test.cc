@@ -73,10 +73,88 @@ TEST_F(PendingChangesTest, EndpointsAloneDoNotWait) {
 }
 
 TEST_F(PendingChangesTest, ABatchIsNotTorn) {
-  Add({Slice("a", "s", {"p"}), Changed(Kind::kPod, "a", "p")});
+  Add({Slice("a", "s"), Changed(Kind::kVirtualService, "a", "v")});
   EXPECT_THAT(Take(), IsEmpty());
   EXPECT_EQ(*pending_.Due(), now_ + kQuiet);
-  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("s", "p"));
+  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("s", "v"));
+}
+
+TEST_F(PendingChangesTest, PodsGoWithTheirEndpoints) {
+  Add({Changed(Kind::kPod, "a", "p"), Gone(Kind::kPod, "b", "q")});
+  EXPECT_THAT(Take(), IsEmpty());
+  Add({Slice("a", "s", {"p"})});
+  EXPECT_THAT(Take(), UnorderedElementsAre("p", "-q", "s"));
+  Add({Slice("a", "s", {"p"}), Changed(Kind::kPod, "a", "p")});
+  EXPECT_THAT(Take(), UnorderedElementsAre("p", "s"));
+  Add({Slice("a", "s", {""})});
+  Add({Gone(Kind::kPod, "a", "p")});
+  EXPECT_THAT(Take(), UnorderedElementsAre("-p", "s"));
+  EXPECT_EQ(pending_.Due(), std::nullopt);
+}
+
+TEST_F(PendingChangesTest, PodsAloneWaitAWhileAndMakeNothingWaitLonger) {
+  Add({Changed(Kind::kPod, "a", "p")});
+  EXPECT_EQ(*pending_.Due(), now_ + kQuiet);
+  now_ += kQuiet / 2;
+  Add({Changed(Kind::kPod, "a", "q")});
+  EXPECT_EQ(*pending_.Due(), now_ + kQuiet / 2);
+  now_ += kQuiet / 2;
+  EXPECT_THAT(Take(), UnorderedElementsAre("p", "q"));
+  Add({Changed(Kind::kVirtualService, "a", "v")});
+  const auto due = pending_.Due();
+  now_ += kQuiet / 2;
+  Add({Changed(Kind::kPod, "a", "p")});
+  EXPECT_EQ(pending_.Due(), due);
+  now_ += kQuiet / 2;
+  EXPECT_THAT(Take(), UnorderedElementsAre("v", "p"));
+}
+
+TEST_F(PendingChangesTest, APodWaitsForItsNodeAndForItsOwnEarlierVersion) {
+  for (const Kind kind : {Kind::kNode, Kind::kNamespace}) {
+    Add({Changed(kind, "", "of-all")});
+    Add({Changed(Kind::kPod, "a", "p")});
+    Add({Slice("a", "s", {"p"})});
+    EXPECT_THAT(Take(), IsEmpty());
+    EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("of-all", "p", "s"));
+  }
+  Add({Changed(Kind::kPod, "a", "p"), Changed(Kind::kVirtualService, "a", "v")});
+  Add({Gone(Kind::kPod, "a", "p")});
+  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("v", "-p"));
+}
+
+TEST_F(PendingChangesTest, AStormOfEndpointsIsPublishedAtAPace) {
+  PendingChanges pending({.quiet = kQuiet, .max = kMax}, false, {.at_once = 3, .per_second = 4});
+  size_t published = 0, changes = 0;
+  const Clock::time_point start = now_;
+  for (int i = 0; now_ < start + 2s; ++i, now_ += 10ms) {
+    pending.Add({Slice("a", StrCat("s", i)), Changed(Kind::kPod, "a", "p")}, now_);
+    const auto taken = pending.Take(now_, false).changes;
+    published += taken.empty() ? 0 : 1;
+    changes += taken.empty() ? 0 : taken.size() - 1;
+    if (taken.empty()) {
+      EXPECT_LE(*pending.Due(), now_ + 250ms);
+    }
+  }
+  EXPECT_EQ(published, 3u + 7u);
+  EXPECT_GE(changes, 175u);
+  now_ = *pending.Due();
+  EXPECT_EQ(pending.Take(now_, false).changes.size(), 200u - changes + 1);
+  now_ += 1s;
+  for (int i = 0; i < 3; ++i) {
+    pending.Add({Slice("a", "late")}, now_);
+    EXPECT_EQ(pending.Take(now_, false).changes.size(), 1u) << "after a rest they need not wait";
+  }
+}
+
+TEST_F(PendingChangesTest, EndpointsAtAPaceGoWithWhatIsDue) {
+  PendingChanges pending({.quiet = kQuiet, .max = kMax}, false, {.at_once = 1, .per_second = 1});
+  pending.Add({Slice("a", "s")}, now_);
+  EXPECT_EQ(pending.Take(now_, false).changes.size(), 1u);
+  pending.Add({Slice("a", "t")}, now_);
+  pending.Add({Changed(Kind::kVirtualService, "a", "v")}, now_);
+  EXPECT_TRUE(pending.Take(now_, false).empty());
+  EXPECT_EQ(*pending.Due(), now_ + kQuiet);
+  EXPECT_EQ(pending.Take(now_ + kQuiet, false).changes.size(), 2u);
 }
 
 TEST_F(PendingChangesTest, EndpointsOvertakeWhatDoesNotConcernThem) {
@@ -90,15 +168,16 @@ TEST_F(PendingChangesTest, EndpointsOvertakeWhatDoesNotConcernThem) {
 }
 
 TEST_F(PendingChangesTest, EndpointsWaitForTheirPods) {
-  Add({Changed(Kind::kPod, "a", "p")});
+  const auto other = [] { return Changed(Kind::kVirtualService, "a", "v"); };
+  Add({Changed(Kind::kPod, "a", "p"), other()});
   Add({Slice("a", "s", {"q", "p"})});
   EXPECT_THAT(Take(), IsEmpty());
-  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("p", "s"));
-  Add({Gone(Kind::kPod, "a", "p")});
+  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("p", "s", "v"));
+  Add({Gone(Kind::kPod, "a", "p"), other()});
   Add({Slice("a", "s", {""})});
   EXPECT_THAT(Take(), IsEmpty()) << "its address may be the pod's";
-  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("-p", "s"));
-  Add({Gone(Kind::kPod, "a", "p")});
+  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("-p", "s", "v"));
+  Add({Gone(Kind::kPod, "a", "p"), other()});
   Add({Slice("b", "s", {""})});
   EXPECT_THAT(Take(), ElementsAre("s")) << "of another namespace";
 }
@@ -108,11 +187,11 @@ TEST_F(PendingChangesTest, EndpointsWaitForTheirServiceAndItsOtherSlices) {
   Add({Slice("a", "s")});
   EXPECT_THAT(Take(), IsEmpty());
   EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("service", "s"));
-  // The endpoints move to a slice that waits for its pod; without it there would be none.
-  Add({Slice("a", "new", {"p"}), Changed(Kind::kPod, "a", "p")});
+  // The endpoints move to a slice that waits; without it there would be none.
+  Add({Slice("a", "new"), Changed(Kind::kService, "b", "service")});
   Add({Gone(Kind::kEndpointSlice, "a", "s")});
   EXPECT_THAT(Take(), IsEmpty());
-  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("p", "new", "-s"));
+  EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("service", "new", "-s"));
 }
 
 TEST_F(PendingChangesTest, EndpointsWaitForWhatConcernsAllOfThem) {
@@ -130,27 +209,27 @@ TEST_F(PendingChangesTest, EndpointsWaitForWhatConcernsAllOfThem) {
 
 TEST_F(PendingChangesTest, TheLaterVersionOfASliceCounts) {
   Add({Slice("a", "s")});
-  Add({Gone(Kind::kEndpointSlice, "a", "s"), Changed(Kind::kPod, "a", "p")});
+  Add({Gone(Kind::kEndpointSlice, "a", "s"), Changed(Kind::kService, "a", "p")});
   now_ += kQuiet;
   EXPECT_THAT(Take(), UnorderedElementsAre("-s", "p")) << "both were due";
-  Add({Gone(Kind::kEndpointSlice, "a", "s"), Changed(Kind::kPod, "a", "p")});
+  Add({Gone(Kind::kEndpointSlice, "a", "s"), Changed(Kind::kService, "a", "p")});
   Add({Slice("a", "s")});
   EXPECT_THAT(Take(), IsEmpty());
   EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("s", "p"));
 }
 
 TEST_F(PendingChangesTest, EndpointsThatWaitMakeNothingWaitLonger) {
-  Add({Changed(Kind::kPod, "a", "p")});
+  Add({Changed(Kind::kService, "a", "p")});
   const auto due = pending_.Due();
   now_ += kQuiet / 2;
-  Add({Slice("a", "s", {"p"})});
+  Add({Slice("a", "s")});
   EXPECT_EQ(pending_.Due(), due);
 }
 
 TEST_F(PendingChangesTest, NothingWaitsLongerThanTheMaximum) {
   const Clock::time_point start = now_;
   for (; now_ < start + kMax; now_ += kQuiet / 2) {
-    Add({Slice("a", "s", {"p"}), Changed(Kind::kPod, "a", "p")});
+    Add({Slice("a", "s"), Changed(Kind::kService, "a", "p")});
     EXPECT_THAT(Take(), IsEmpty());
   }
   EXPECT_THAT(Take(), UnorderedElementsAre("s", "p"));

@@ -212,6 +212,7 @@ void RemoteClusters::Begin(const std::string& cluster, Remote* remote, const Nam
   clusters_log.Info("cluster {} of {} is read from {}{}", cluster, Describe(chosen.secret), access.server,
                     remote == nullptr ? "" : ", with another kubeconfig");
   ClusterSource::Options options = options_.clusters;
+  options.loop.compressed = true;  // other clusters may be far away
   options.access = std::move(access);
   options.cluster = Interned(cluster);
   auto feed = std::make_unique<RemoteFeed>(&target_, cluster, chosen.text);
