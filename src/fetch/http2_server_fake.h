@@ -31,8 +31,8 @@ class Http2ServerFake {
   // `clients`: the authority that clients' certificates must be of; null: none are wanted.
   explicit Http2ServerFake(const Issued& own, const AuthorityFake* clients = nullptr) {
     SetTls(own, clients);
-    server_ = std::make_unique<RawServerFake>(
-        [this](int socket, Stopping stopping) { Serve(socket, stopping); });
+    server_ =
+        std::make_unique<RawServerFake>([this](int socket, Stopping stopping) { Serve(socket, stopping); });
   }
   ~Http2ServerFake() {
     server_ = nullptr;

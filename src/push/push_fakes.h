@@ -243,6 +243,28 @@ class FakeProxy : public StreamConnection, public std::enable_shared_from_this<F
   std::vector<envoy::service::discovery::v3::DiscoveryResponse> responses_;
 };
 
+// The values of its resources, in their order.
+inline std::vector<std::string> Values(const envoy::service::discovery::v3::DiscoveryResponse& response) {
+  std::vector<std::string> values;
+  for (const auto& resource : response.resources()) values.push_back(resource.value());
+  return values;
+}
+
+// A mesh with one cluster, of which pushers are made, and proxies that connect to them.
+class FakeMeshTest : public testing::Test {
+ protected:
+  FakeMeshTest() { mesh.Put(xds::TypeId::kCluster, "a", "1"); }
+  OwnedPusher Make(PusherOptions options = MakeFakeOptions()) {
+    return OwnedPusher(new Pusher(std::move(options), MakeFakeGenerators(&mesh)));
+  }
+  std::shared_ptr<FakeProxy> Connect(Pusher* pusher, bool stuck = false) {
+    auto proxy = std::make_shared<FakeProxy>(stuck);
+    proxy->Connect(pusher);
+    return proxy;
+  }
+  FakeMesh mesh;
+};
+
 }  // namespace fairlead::push
 
 #endif  // FAIRLEAD_PUSH_PUSH_FAKES_H_

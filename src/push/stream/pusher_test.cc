@@ -12,25 +12,7 @@ namespace {
 using testing::ElementsAre;
 using xds::TypeId;
 
-std::vector<std::string> Values(const envoy::service::discovery::v3::DiscoveryResponse& response) {
-  std::vector<std::string> values;
-  for (const auto& resource : response.resources()) values.push_back(resource.value());
-  return values;
-}
-
-class PusherTest : public testing::Test {
- protected:
-  PusherTest() { mesh.Put(TypeId::kCluster, "a", "1"); }
-  OwnedPusher Make(PusherOptions options = MakeFakeOptions()) {
-    return OwnedPusher(new Pusher(std::move(options), MakeFakeGenerators(&mesh)));
-  }
-  std::shared_ptr<FakeProxy> Connect(Pusher* pusher, bool stuck = false) {
-    auto proxy = std::make_shared<FakeProxy>(stuck);
-    proxy->Connect(pusher);
-    return proxy;
-  }
-  FakeMesh mesh;
-};
+using PusherTest = FakeMeshTest;
 
 TEST_F(PusherTest, NothingIsServedBeforeTheFirstSnapshot) {
   auto pusher = Make();

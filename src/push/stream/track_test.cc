@@ -12,23 +12,7 @@ namespace {
 using testing::ElementsAre;
 using xds::TypeId;
 
-std::vector<std::string> Values(const envoy::service::discovery::v3::DiscoveryResponse& response) {
-  std::vector<std::string> values;
-  for (const auto& resource : response.resources()) values.push_back(resource.value());
-  return values;
-}
-
-class TrackTest : public testing::Test {
- protected:
-  TrackTest() { mesh.Put(TypeId::kCluster, "a", "1"); }
-  OwnedPusher Make() { return OwnedPusher(new Pusher(MakeFakeOptions(), MakeFakeGenerators(&mesh))); }
-  std::shared_ptr<FakeProxy> Connect(Pusher* pusher) {
-    auto proxy = std::make_shared<FakeProxy>();
-    proxy->Connect(pusher);
-    return proxy;
-  }
-  FakeMesh mesh;
-};
+using TrackTest = FakeMeshTest;
 
 TEST_F(TrackTest, AStreamFollowsTheTrackThatItIsMovedTo) {
   auto pusher = Make();
