@@ -1,7 +1,7 @@
 """The server of a workload of the mesh, as the Gateway API's conformance suite starts it: `mesh_echo.py --port=8080 --grpc=7070 ...`.
 
 The suite's image for it is not to be had as a Go module. So its basic server, /echo, runs once for each port of HTTP and of gRPC. Ports for
-TCP and TLS, which no test asks, stay closed.
+TCP and TLS, which no test asks, stay closed. Without flags the ports are those of the image.
 """
 import os
 import signal
@@ -25,6 +25,6 @@ def environments(words):
 
 # As process 1 of its container it would not end otherwise.
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-servers = [subprocess.Popen(["/echo"], env=environment) for environment in environments(sys.argv[1:])]
+servers = [subprocess.Popen(["/echo"], env=environment) for environment in environments(sys.argv[1:] or ["--port=8080", "--grpc=7070"])]
 os.wait()
 sys.exit("a server has ended")
