@@ -109,6 +109,11 @@ class Chart(unittest.TestCase):
         self.assertTrue(pod["securityContext"]["runAsNonRoot"] and security["readOnlyRootFilesystem"])
         self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
 
+    def test_istioctl_finds_what_it_reads(self):
+        """`istioctl analyze` ends with a panic where this value is no boolean."""
+        values = json.loads(find(chart.render(), "ConfigMap", "istio-sidecar-injector")["data"]["values"])
+        self.assertIs(values["sidecarInjectorWebhook"]["enableNamespacesByDefault"], False)
+
     def test_sidecars(self):
         for proxy, command in (("stock", ["/usr/local/bin/fairlead", "agent"]), ("istio", None)):
             for native in (False, True):
