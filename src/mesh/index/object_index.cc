@@ -42,6 +42,8 @@ const std::vector<Kind>& ObjectIndexBuilder::Kinds() {
         case Kind::kEndpointSlice:
         case Kind::kPod:
         case Kind::kNode:
+        case Kind::kServiceExport:
+        case Kind::kServiceImport:
           break;
         default:
           all->push_back(info.kind);

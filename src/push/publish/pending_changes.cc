@@ -89,16 +89,18 @@ bool PendingChanges::MayOvertake(const ObjectChange& change) const {
 }
 
 // Whether nothing that waits can be part of what the slice's endpoints are made from: the settings
-// (networks), Nodes (localities), Namespaces (discovery selectors), the Service, its other slices, from which
-// endpoints may have moved, and the Pods. The slice may be gone, and its service is known to the registries
-// alone: so services and slices of its namespace stand for its own.
+// (networks), Nodes (localities), Namespaces (discovery selectors), the Service with its exports and imports,
+// its other slices, from which endpoints may have moved, and the Pods. The slice may be gone, and its service
+// is known to the registries alone: so services and slices of its namespace stand for its own.
 bool PendingChanges::SliceMayOvertake(const ObjectChange& slice) const {
   if (waiting_.empty()) return true;
   const Interned& ns = slice.key.ns;
   if (waiting_.facts.Get<model::Settings>() != nullptr || IsWaiting(Kind::kNode) ||
       IsWaiting(Kind::kNamespace))
     return false;
-  if (IsWaiting(Kind::kService, ns) || IsWaiting(Kind::kEndpointSlice, ns)) return false;
+  for (const Kind kind : {Kind::kService, Kind::kEndpointSlice, Kind::kServiceExport, Kind::kServiceImport}) {
+    if (IsWaiting(kind, ns)) return false;
+  }
   return slice.object == nullptr || !IsWaiting(Kind::kPod) || !IsWaitingPodOf(*slice.object);
 }
 

@@ -16,8 +16,10 @@ Reason ReasonOf(config::Kind kind) {
     case Kind::kEndpointSlice:
     case Kind::kPod:
     case Kind::kNode:
+    case Kind::kServiceExport:
       return Reason::kEndpoint;
     case Kind::kService:
+    case Kind::kServiceImport:
     case Kind::kServiceEntry:
     case Kind::kWorkloadEntry:
       return Reason::kService;
