@@ -58,7 +58,9 @@ Payload ReadTreePayload(const KindInfo& kind, Node document, Report& report) {
 }
 
 // Kubernetes' own kinds are checked against its schema. Custom resources have none there.
-bool IsCustomResource(const KindInfo& kind) { return kind.group == "multicluster.x-k8s.io"; }
+bool IsCustomResource(const KindInfo& kind) {
+  return kind.kind == Kind::kServiceExport || kind.kind == Kind::kServiceImport;
+}
 
 bool CheckStruct(const KindInfo& kind, std::string_view api_version, Node document, Report& report) {
   return IsCustomResource(kind) ||

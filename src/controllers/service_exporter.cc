@@ -46,13 +46,10 @@ void ServiceExporter::Look() {
   const auto& services = objects.All(Kind::kService);
   std::erase_if(exported_, [&](const auto& known) { return services.Find(known.first) == nullptr; });
   for (const auto& [name, service] : services) {
-    std::string& uid = exported_[name];
-    if (!uid.empty() && uid == service->meta().uid) continue;
-    if (options_.cluster_local(*service)) {
-      exported_.erase(name);
-      continue;
-    }
-    uid = service->meta().uid;
+    const auto known = exported_.find(name);
+    if (known != exported_.end() && known->second == service->meta().uid) continue;
+    if (options_.cluster_local(*service)) continue;
+    exported_.insert_or_assign(name, service->meta().uid);
     if (objects.Find(Kind::kServiceExport, name.first, name.second) == nullptr) Create(*service);
   }
 }
