@@ -304,6 +304,24 @@ TEST(KubernetesConfigMapTest, ReadsTextsAndBytes) {
   EXPECT_EQ(map.binary_data.at("b"), "b");
 }
 
+TEST(ClusterSetKindsTest, ImportsHaveAddressesAndNoUnknownFields) {
+  const auto text = [](std::string_view rest) {
+    return StrCat("{apiVersion: multicluster.x-k8s.io/v1alpha1, kind: ServiceImport, metadata: {name: a}, ",
+                  rest, "}");
+  };
+  const ParseResult read = ParseManifests(
+      text("spec: {type: ClusterSetIP, ips: ['10.0.0.1', 'fd00::1'], ports: [{port: 80}]}"), "f");
+  ASSERT_EQ(read.objects.size(), 1u);
+  EXPECT_THAT(read.objects[0]->Spec<ServiceImportSpec>().ips, ElementsAre("10.0.0.1", "fd00::1"));
+  EXPECT_THAT(Mistakes(text("spec: {ips: 10.0.0.1}")),
+              ::testing::Contains(HasSubstr("spec.ips: expected a list of addresses")));
+  EXPECT_THAT(Mistakes(text("specs: {}")), ::testing::Contains(HasSubstr("specs: unknown field")));
+  EXPECT_EQ(ParseManifests(
+                "{apiVersion: multicluster.x-k8s.io/v1beta1, kind: ServiceExport, metadata: {name: a}}", "f")
+                .objects.size(),
+            1u);
+}
+
 TEST(KubernetesHashTest, DependsOnWhatIsRead) {
   const auto hash = [](std::string_view text) {
     const ParseResult result = ParseManifests(text, "f");
