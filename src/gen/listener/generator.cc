@@ -48,6 +48,7 @@ class ListenerGenerator final : public Generator {
 
   void Sweep(Clock::time_point now) override {
     sets_.Sweep(now);
+    of_all_apps_.Sweep(now);
     outbound_.Sweep(now);
     inbound_.Sweep(now);
     virtual_outbound_.Sweep(now);
@@ -59,6 +60,28 @@ class ListenerGenerator final : public Generator {
  private:
   enum Part : size_t { kOutbound, kOwn };
   using ResourcesPtr = std::shared_ptr<const Resources>;
+
+  // The profiles that a proxy's listeners are made with.
+  struct Profiles {
+    ProfilePtr full;
+    ProfilePtr l4;  // without what only HTTP depends on: for listeners without a connection manager
+  };
+
+  // The outbound listeners of a scope, as far as the names of the apps in it do not matter.
+  struct OfAllApps {
+    std::vector<OutboundInputs> inputs;
+    Resources encoded;  // each null where its inputs have no profile; empty where all are to be patched
+  };
+  struct OfAllAppsKey {
+    ScopeKey scope;
+    ProfilePtr l4;
+    bool encoded;
+    friend bool operator==(const OfAllAppsKey&, const OfAllAppsKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const OfAllAppsKey& key) {
+      return H::combine(std::move(h), key.scope, key.l4, key.encoded);
+    }
+  };
 
   static bool HasListeners(mesh::View& view) {
     return view.proxy_class().type == model::ProxyType::kSidecar &&
@@ -87,13 +110,36 @@ class ListenerGenerator final : public Generator {
     const auto make = [this](mesh::View& of_set) {
       auto set = std::make_shared<Resources>();
       const PatchSetPtr patches = patches_.Collect(of_set, patch::Side::kOutbound);
+      const Profiles profiles = ProfilesOf(of_set);
+      const auto shared = Shared(of_set, profiles.l4, patches == nullptr);
       patch::PatchOutcome outcome;
-      for (const OutboundInputs& inputs : CollectOutbound(of_set, ProfilesOf(of_set)))
+      for (size_t i = 0; i < shared->inputs.size(); ++i) {
+        if (!shared->encoded.empty() && shared->encoded[i] != nullptr) {
+          set->push_back(shared->encoded[i]);
+          continue;
+        }
+        OutboundInputs inputs = shared->inputs[i];
+        if (inputs.profile == nullptr) inputs.profile = profiles.full;
         Append(Encoded(inputs, patches, &outcome), set.get());
+      }
       added_.Append(patches, &outcome, set.get());
       return set;
     };
     return view.Use(sets_, ScopeKey::Of(view), make, SameResources);
+  }
+
+  // Collected once for all apps of a namespace: a new service does not cost each of them all the others.
+  std::shared_ptr<const OfAllApps> Shared(mesh::View& view, const ProfilePtr& l4, bool encoded) {
+    const auto make = [&](mesh::View& of_scope) {
+      auto all = std::make_shared<OfAllApps>();
+      all->inputs = CollectOutbound(of_scope, l4);
+      for (const OutboundInputs& inputs : all->inputs) {
+        if (encoded) all->encoded.push_back(inputs.profile ? Encoded(inputs, nullptr, nullptr) : nullptr);
+      }
+      return all;
+    };
+    return view.Use(of_all_apps_, OfAllAppsKey{ScopeKey::Of(view), l4, encoded}, make,
+                    [](const OfAllApps& a, const OfAllApps& b) { return a.inputs == b.inputs; });
   }
 
   void AddOwn(mesh::View& view, Resources* out);
@@ -124,6 +170,7 @@ class ListenerGenerator final : public Generator {
 
   ProfilePool profiles_;
   cache::RecordedCache<ScopeKey, Resources, mesh::Reads> sets_;
+  cache::RecordedCache<OfAllAppsKey, OfAllApps, mesh::Reads> of_all_apps_;
   ListenerCache<OutboundInputs> outbound_{Audience::kMany};
   ListenerCache<InboundInputs> inbound_{Audience::kOne};
   ListenerCache<ProfilePtr> virtual_outbound_{Audience::kMany};

@@ -31,7 +31,7 @@ class ListenerCache {
     }
     const auto made = patched_.GetOrBuild({inputs, patches}, [&](const patch::Patched<Inputs>& in) {
       patch::PatchOutcome of_listener;
-      auto listener = std::make_shared<Made>();
+      auto listener = std::make_shared<PatchedListener>();
       listener->resource = Make(in.inputs, in.patches.get(), &of_listener, build);
       listener->failed = of_listener.failed();
       of_listener.Report();
@@ -48,7 +48,7 @@ class ListenerCache {
   }
 
  private:
-  struct Made {
+  struct PatchedListener {
     cache::ResourcePtr resource;
     std::vector<config::ConfigPtr> failed;
   };
@@ -69,7 +69,7 @@ class ListenerCache {
 
   const Audience audience_;
   cache::ByteCache<Inputs> plain_;
-  cache::ByteCache<patch::Patched<Inputs>, Made> patched_;
+  cache::ByteCache<patch::Patched<Inputs>, PatchedListener> patched_;
 };
 
 }  // namespace fairlead::gen::listener

@@ -19,7 +19,7 @@ namespace fairlead::gen::listener {
 // One listener for traffic that leaves the workload: a port of all or of one address, or of the sidecar's
 // HTTP proxy.
 struct OutboundInputs {
-  ProfilePtr profile;
+  ProfilePtr profile;              // null: see CollectOutbound
   std::vector<std::string> binds;  // the first names the listener; a "unix://" path where the port is 0
   uint32_t port = 0;
   bool bind_to_port = false;  // false: only reached by the virtual listener's hand-over

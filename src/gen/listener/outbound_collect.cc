@@ -33,10 +33,10 @@ struct Candidate {
 
 class Collector {
  public:
-  Collector(mesh::View& view, const Profiles& profiles)
+  Collector(mesh::View& view, const ProfilePtr& l4)
       : view_(view),
-        profiles_(profiles),
-        traits_(profiles.full->traits()),
+        l4_(l4),
+        traits_(l4->traits()),
         addresses_(model::AddressViewOf(view.proxy_class(), *traits_.settings)),
         reserved_(view.proxy_class(), *traits_.settings),
         wildcards_(WildcardAddresses(traits_)) {}
@@ -53,7 +53,7 @@ class Collector {
       const auto& chains = listener->made.chains;
       const bool http =
           std::any_of(chains.begin(), chains.end(), [](const OutboundChain& c) { return c.http(); });
-      listener->made.profile = http ? profiles_.full : profiles_.l4;
+      listener->made.profile = http ? nullptr : l4_;
       listeners.push_back(std::move(listener->made));
     }
     return listeners;
@@ -277,7 +277,7 @@ class Collector {
   }
 
   mesh::View& view_;
-  const Profiles& profiles_;
+  const ProfilePtr& l4_;
   const ProxyTraits& traits_;
   const model::AddressView addresses_;
   const ReservedPorts reserved_;
@@ -304,8 +304,8 @@ std::optional<OutboundInputs> CollectHttpProxyPort(mesh::View& view, const Profi
   return OutboundInputs{profile, LocalhostAddresses(profile->traits()), port, true, {std::move(chain)}};
 }
 
-std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const Profiles& profiles) {
-  return Collector(view, profiles).Collect();
+std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const ProfilePtr& l4) {
+  return Collector(view, l4).Collect();
 }
 
 }  // namespace fairlead::gen::listener

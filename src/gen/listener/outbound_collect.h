@@ -16,20 +16,13 @@
 
 namespace fairlead::gen::listener {
 
-// The profiles that a proxy's listeners are made with.
-struct Profiles {
-  ProfilePtr full;
-  ProfilePtr l4;  // without what only HTTP depends on: for listeners without a connection manager, shared
-                  // more widely
-
-  friend bool operator==(const Profiles&, const Profiles&) = default;
-};
-
 // The outbound listeners of a sidecar: one for each port and address of its services, sorted by name. The
 // virtual listener and the HTTP proxy port's are not included. Merges what meets on a port. An endpoint of a
 // service without an address gets no listener for itself: its traffic to itself does not go through it.
+// What only HTTP depends on is not read, so that many workloads share them: a listener has the profile `l4`
+// (see L4Traits), or null where it has a connection manager, for the profile of its workload.
 // Source: Istio's buildSidecarOutboundListeners.
-std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const Profiles& profiles);
+std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const ProfilePtr& l4);
 
 // The listener of MeshConfig.proxyHttpPort, or of the proxy's own metadata, for clients that ask an HTTP
 // proxy.

@@ -10,6 +10,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 using OutboundTest = ListenerFixture;
 
@@ -132,6 +134,31 @@ TEST_F(OutboundTest, WorkloadsOfANamespaceShareBytes) {
   const auto one = Generate(snapshot, Client("default", "10.1.0.1"));
   const auto two = Generate(snapshot, Client("default", "10.1.0.2"));
   EXPECT_EQ(one, two) << "the same pointers";
+}
+
+TEST_F(OutboundTest, AppsOfANamespaceShareAllButConnectionManagers) {
+  NewMeshConfig().set_enable_tracing(true);
+  SetSettings();
+  AddVip("default", "db", "10.96.0.1", 5432, Protocol::kTcp);
+  AddVip("default", "other", "10.96.0.2", 9000, Protocol::kUnsupported);
+  AddVip("default", "web", "10.96.0.3", 80, Protocol::kHttp);
+  const mesh::SnapshotPtr snapshot = Build();
+  const auto of_app = [&](const std::string& app) {
+    auto proxy = Client();
+    proxy->metadata.labels = {{"service.istio.io/canonical-name", app}};
+    return Generate(snapshot, proxy);
+  };
+  const auto one = of_app("one"), two = of_app("two");
+  ASSERT_EQ(one.size(), two.size());
+  std::map<std::string, bool> shared;
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i]->name, two[i]->name);
+    shared[one[i]->name.str()] = one[i] == two[i];
+  }
+  EXPECT_THAT(shared, UnorderedElementsAre(Pair("0.0.0.0_80", false), Pair("10.96.0.1_5432", true),
+                                           Pair("10.96.0.2_9000", false), Pair("virtualInbound", false),
+                                           Pair("virtualOutbound", true)));
+  EXPECT_EQ(one, of_app("one"));
 }
 
 TEST_F(OutboundTest, ReservedPortsAreLeftAlone) {
