@@ -44,6 +44,8 @@ class ApiServerFake {
   void Hang(bool hang);
   // Whether discovery is aggregated.
   void SetAggregated(bool aggregated);
+  // Whether lists may be streamed; else who asks for one is refused.
+  void SetStreaming(bool streaming);
   // The next requests that write are answered so, one each, with a message; with 429 comes a Retry-After of a
   // second.
   void RefuseWrites(int status, int count, std::string message = "");
@@ -70,6 +72,7 @@ class ApiServerFake {
               const httplib::Request& request, httplib::Response& response);
   void List(const std::string& path, const httplib::Request& request, httplib::Response& response);
   void Watch(const std::string& path, const httplib::Request& request, httplib::Response& response);
+  std::string InitialEvents(const std::string& path) const;
   bool WriteEvents(const std::string& path, uint64_t* version, uint64_t cut, httplib::DataSink& sink);
   std::string Discovery(bool core) const;
   std::string Groups() const;
@@ -85,7 +88,7 @@ class ApiServerFake {
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t version_ = 1, compacted_ = 0, cuts_ = 0;
-  bool stopping_ = false, hang_ = false, aggregated_ = true;
+  bool stopping_ = false, hang_ = false, aggregated_ = true, streaming_ = false;
   std::map<std::string, std::map<std::string, std::string>> collections_;
   std::vector<Event> events_;
   std::map<std::string, int> refusals_;

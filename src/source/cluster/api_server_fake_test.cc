@@ -258,22 +258,46 @@ void ApiServerFake::List(const std::string& path, const httplib::Request& reques
                        kJson);
 }
 
+void ApiServerFake::SetStreaming(bool streaming) {
+  std::lock_guard lock(mutex_);
+  streaming_ = streaming;
+}
+
+// All objects, then the bookmark that says so.
+std::string ApiServerFake::InitialEvents(const std::string& path) const {
+  std::string text;
+  for (const auto& [place, object] : collections_.at(path))
+    StrAppend(&text, R"({"type":"ADDED","object":)", object, "}\n");
+  return StrCat(text, R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")", version_,
+                R"(","annotations":{"k8s.io/initial-events-end":"true"}}}})", "\n");
+}
+
 void ApiServerFake::Watch(const std::string& path, const httplib::Request& request,
                           httplib::Response& response) {
   uint64_t version = Number(request.get_param_value("resourceVersion"));
   uint64_t cut = 0;
+  std::string first;
   {
     std::lock_guard lock(mutex_);
     cut = cuts_;
+    if (request.get_param_value("sendInitialEvents") == "true") {
+      if (!streaming_) {
+        response.status = 422;
+        return response.set_content(StatusText(422, "sendInitialEvents is forbidden"), kJson);
+      }
+      first = InitialEvents(path);
+      version = version_;
+    }
     if (version < compacted_) {
       response.status = 410;
       return response.set_content(StatusText(410, "too old resource version"), kJson);
     }
   }
-  response.set_chunked_content_provider(kJson,
-                                        [this, path, version, cut](size_t, httplib::DataSink& sink) mutable {
-                                          return WriteEvents(path, &version, cut, sink);
-                                        });
+  response.set_chunked_content_provider(kJson, [=, this](size_t, httplib::DataSink& sink) mutable {
+    const std::string begin = std::exchange(first, "");
+    if (!begin.empty()) return sink.write(begin.data(), begin.size());
+    return WriteEvents(path, &version, cut, sink);
+  });
 }
 
 bool ApiServerFake::WriteEvents(const std::string& path, uint64_t* version, uint64_t cut,

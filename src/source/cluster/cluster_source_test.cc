@@ -92,6 +92,32 @@ TEST_F(ClusterSourceTest, ManyObjectsComeInChunks) {
   EXPECT_EQ(server_.CountRequests("namespaces?limit=7&continue="), 7u);
 }
 
+TEST_F(ClusterSourceTest, KindsComeAsStreamingListsWhereTheServerHasThem) {
+  options_.loop.watches.streaming = true;
+  server_.SetStreaming(true);
+  PutNamespace("a", "1");
+  PutNamespace("b", "1");
+  StartAndSync();
+  EXPECT_TRUE(sink_.WaitForObjects("a=1 b=1"));
+  PutNamespace("a", "2");
+  EXPECT_TRUE(sink_.WaitForObjects("a=2 b=1"));
+  EXPECT_EQ(server_.CountRequests("namespaces?limit"), 0u);
+  server_.Hang(true);
+  server_.Delete(kNamespaces, "", "b");
+  server_.Compact();
+  server_.Hang(false);
+  server_.CutWatches();
+  EXPECT_TRUE(sink_.WaitForObjects("a=2")) << sink_.Objects();
+}
+
+TEST_F(ClusterSourceTest, AServerWithoutStreamingListsIsListed) {
+  options_.loop.watches.streaming = true;
+  PutNamespace("a", "1");
+  StartAndSync();
+  EXPECT_TRUE(sink_.WaitForObjects("a=1"));
+  EXPECT_EQ(server_.CountRequests("namespaces?sendInitialEvents"), 1u);
+}
+
 TEST_F(ClusterSourceTest, ObjectsKnowTheirCluster) {
   options_.cluster = "west";
   PutNamespace("a", "1");
