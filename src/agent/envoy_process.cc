@@ -43,7 +43,6 @@ absl::Status ErrnoStatus(std::string_view what) {
   return absl::UnavailableError(StrCat(what, ": ", ErrnoText(errno)));
 }
 
-// A list for exec, which ends with null.
 // The body that chunks make together; none where their end is missing. Source: RFC 9112, section 7.1
 std::optional<std::string> JoinChunks(std::string_view chunks) {
   std::string body;
@@ -80,13 +79,9 @@ void BecomeChild(pid_t parent, int out, int error) {
 
 absl::StatusOr<pid_t> StartProcess(const ChildCommand& command, int out, int error) {
   // Made before the fork, behind which no memory can be had.
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : command.variables) settings.push_back(StrCat(name, "=", value));
-  std::vector<std::string> texts = command.words;
-  std::vector<char*> words = PointersTo(texts), variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) variables.push_back(*entry);
-  for (std::string& one : settings) variables.push_back(one.data());
-  variables.push_back(nullptr);
+  std::vector<std::string> texts = command.words,
+                           settings = VariablesWith({command.variables.begin(), command.variables.end()});
+  const std::vector<char*> words = PointersTo(texts), variables = PointersTo(settings);
   // The child tells through this pipe why it could not become the command; a successful exec closes it.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus("pipe");
