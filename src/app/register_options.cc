@@ -273,7 +273,7 @@ absl::StatusOr<DeregisterOptions> ReadDeregisterOptions(const std::vector<std::s
 nlohmann::json RegisterNode(const RegisterOptions& options) {
   // The control plane looks at health where the proxy says that it has a probe.
   json probe = options.probe;
-  if (probe.is_null()) probe = {{"exec", {{"command", {"true"}}}}};
+  if (probe.is_null()) probe = {{"exec", {{"command", json::array({"true"})}}}};
   json metadata = {{"NAMESPACE", options.ns},
                    {"AUTO_REGISTER_GROUP", options.group},
                    {"WORKLOAD_NAME", options.group},

@@ -38,6 +38,7 @@ class SrvFake : public PlatformPeerFake {
   void Remove(const std::string& name);
   void SetTtl(uint32_t seconds) { ttl_ = seconds; }
   void SetError(int rcode) { error_ = rcode; }
+  void RefuseIpv6() { refuses_ipv6_ = true; }
   void SetCut(bool cut) { cut_ = cut; }          // answers over UDP are cut
   void SetAlong(bool along) { along_ = along; }  // addresses come with the records
   int asked() const { return resolver_.asked; }
@@ -48,7 +49,7 @@ class SrvFake : public PlatformPeerFake {
   std::mutex mutex_;
   std::map<std::string, std::vector<Record>> services_;
   std::map<std::string, std::vector<std::string>> addresses_;
-  std::atomic<bool> away_{false}, cut_{false}, along_{false};
+  std::atomic<bool> away_{false}, cut_{false}, along_{false}, refuses_ipv6_{false};
   std::atomic<int> error_{0};
   std::atomic<uint32_t> ttl_{0};
   dns::FakeResolver resolver_;

@@ -77,7 +77,8 @@ std::string SrvFake::Reply(const std::string& query, bool tcp) {
     add_addresses(name, type == dns::kTypeA, type == dns::kTypeAaaa, &answers, &answer_count);
   }
   const bool cut = cut_ && !tcp;
-  const int rcode = error_ != 0 ? error_.load() : answer_count == 0 && srv ? 3 : 0;
+  const bool refused = refuses_ipv6_ && type == dns::kTypeAaaa;
+  const int rcode = refused ? 5 : error_ != 0 ? error_.load() : answer_count == 0 && srv ? 3 : 0;
   if (cut || error_ != 0) {
     answers.clear();
     more.clear();

@@ -121,6 +121,12 @@ TEST_F(SrvFollowerTest, AnErrorLeavesTheLastGoodAnswer) {
   EXPECT_TRUE(sink_.WaitForDiagnostic(""));
 }
 
+TEST_F(SrvFollowerTest, AResolverThatRefusesIpv6HasAddressesOfIpv4) {
+  dns_.RefuseIpv6();
+  StartAndSync();
+  EXPECT_EQ(Endpoints(), "10.0.0.1:8080");
+}
+
 TEST_F(SrvFollowerTest, OneTargetWithoutAnAnswerIsNoReasonToBelieveTheOthers) {
   StartAndSync();
   dns_.SetServices(kWeb, {{0, 0, 8080, "w1.example.com"}, {0, 0, 8080, "w2.example.com"}});

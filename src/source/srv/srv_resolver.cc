@@ -9,7 +9,7 @@ namespace fairlead::source {
 namespace {
 
 constexpr size_t kMostTargets = 512;
-constexpr int kNoError = 0, kNoName = 3;
+constexpr int kNoError = 0, kNoName = 3, kRefused = 5;
 
 dns::Forwarder::Options ForwarderOptions(const SrvResolver::Options& options) {
   dns::Forwarder::Options forwarder;
@@ -72,7 +72,9 @@ void SrvResolver::OnAnswer(uint64_t number, const std::string& message) {
 }
 
 absl::Status SrvResolver::Take(const Question& question, const dns::LookupAnswer& answer) {
-  if (answer.rcode != kNoError && answer.rcode != kNoName)
+  // A resolver of small networks may know nothing of IPv6, and refuses to be asked for it.
+  const bool refused = question.type == dns::kTypeAaaa && answer.rcode == kRefused;
+  if (answer.rcode != kNoError && answer.rcode != kNoName && !refused)
     return absl::UnavailableError(ToAbsl(answer.rcode == dns::kRcodeServerFailure
                                              ? std::string("no resolver has an answer")
                                              : StrCat("the resolver says error ", answer.rcode)));
