@@ -11,7 +11,6 @@ namespace {
 
 using istio::security::v1beta1::AuthorizationPolicy;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // "web: db=allow, *=deny".
 ConsulIntentions Read(const std::string& json) {

@@ -24,7 +24,6 @@ using namespace std::chrono_literals;
 using kube::ApiAnswer;
 using kube::ApiRequest;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using Json = nlohmann::json;
