@@ -113,7 +113,7 @@ class Etcd:
         while ask(f"{client}/health")[0] != 200:
             time.sleep(0.05)
         for first in range(0, services, 100):
-            self.put({number: "10.0.0.1" for number in range(first, min(first + 100, services))})
+            self.put({number: f"10.1.{number // 250}.{number % 250 + 1}" for number in range(first, min(first + 100, services))})
 
     def put(self, addresses):
         def coded(text):
@@ -121,7 +121,7 @@ class Etcd:
         puts = [{"requestPut": {"key": coded(f"/mesh/ServiceEntry/shop/service-{number}"), "value": coded(json.dumps({
             "apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": f"service-{number}", "namespace": "shop"},
             "spec": {"hosts": [f"service-{number}.service.consul"], "ports": [{"number": 8080, "name": "http", "protocol": "HTTP"}], "resolution": "STATIC",
-                     "endpoints": [{"address": address}, {"address": "10.0.0.9"}]}}))}} for number, address in addresses.items()]
+                     "endpoints": [{"address": address}]}}))}} for number, address in addresses.items()]
         assert ask(f"http://127.0.0.1:{self.port}/v3/kv/txn", json.dumps({"success": puts}).encode())[0] == 200
 
 
@@ -195,7 +195,7 @@ def main():
             else:
                 etcd = Etcd(folder, services)
                 source = f"etcd://127.0.0.1:{etcd.port}/mesh"
-                change = lambda number, service: etcd.put({number: "10.0.0.2"})  # noqa: E731
+                change = lambda number, service: etcd.put({number: f"10.2.{number // 250}.{number % 250 + 1}"})  # noqa: E731
             fairlead = Fairlead(program, folder, source)
             ready = fairlead.wait_ready()
             print(f"{options.platform}: {services} services: ready after {ready:.2f} s, {fairlead.cpu():.2f} s of CPU, {fairlead.memory()} MB")

@@ -175,7 +175,8 @@ std::string Store::StatusOf(const std::string& key, int64_t revision) {
   if (!status) return "";
   const bool old = status->revision != revision;
   std::string text = StrCat("# status", old ? StrCat(" of revision ", status->revision) : "", ":\n");
-  for (const std::string_view line : Split(Trim(injection::YamlText(status->status)), '\n'))
+  const std::string yaml = injection::YamlText(status->status);
+  for (const std::string_view line : Split(Trim(yaml), '\n'))
     StrAppend(&text, "#   ", line, "\n");
   return text;
 }

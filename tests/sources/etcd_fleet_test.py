@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Several replicas on one etcd of three members, with Debian's program: who leads, what is written, what a partition does."""
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -195,7 +196,7 @@ class FleetTest(unittest.TestCase):
         printed = edit("sed -i s/rules/rulez/", check=False)
         self.assertIn("rulez", printed)
         self.assertIn("nothing is written; the text with its mistakes is in", printed)
-        self.assertIn("#! There are mistakes", open(printed.split("is in ")[1].strip()).read())
+        self.assertIn("#! There are mistakes", pathlib.Path(printed.split("is in ")[1].strip()).read_text())
         mended = edit(f"sh -c 'if grep -q rulez \"$1\"; then sed -i s/rulez/rules/ \"$1\"; sed -i s/81/82/ \"$1\"; else sed -i s/rules/rulez/ \"$1\"; fi' sh")
         self.assertIn("edited", mended)
         # Somebody else was faster.
@@ -205,7 +206,7 @@ class FleetTest(unittest.TestCase):
         script.chmod(0o755)
         printed = edit(str(script), check=False)
         self.assertIn("has changed: its revision is", printed)
-        self.assertIn("port: 83", open(printed.split("your text is in ")[1].strip()).read())
+        self.assertIn("port: 83", pathlib.Path(printed.split("your text is in ")[1].strip()).read_text())
         self.assertIn("port: 82", self.fairlead("get", "HTTPRoute", "web", "-n", "shop"))
 
 
