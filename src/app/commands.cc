@@ -19,6 +19,7 @@
 #include "app/environment.h"
 #include "app/istiod_variables.h"
 #include "app/mesh_folder.h"
+#include "app/platform_sources.h"
 #include "app/register_command.h"
 #include "app/status_command.h"
 #include "app/store_command.h"
@@ -154,7 +155,8 @@ int RunDiscovery(const Arguments& arguments) {
   }
   const auto idle = CheckExtras(command);
   if (!idle.ok()) return WrongCall(idle.status());
-  if (options.config_dir.empty() && options.config_sources.empty() && !ReadsCluster(options))
+  if (absl::Status status = TakeRegistries(&options); !status.ok()) return WrongCall(status);
+  if (options.config_dir.empty() && PlatformUrlsOf(options).empty() && !ReadsCluster(options))
     return WrongCall(absl::InvalidArgumentError(
         "there is no source: --configDir, --configSource or --kubeconfig is required"));
   if (const auto names = ListFolder(options.config_dir); !options.config_dir.empty() && !names.ok())
@@ -235,6 +237,7 @@ constexpr Command kCommands[] = {
     {"delete", RunDelete, "delete objects of etcd"},
     {"deregister", RunDeregister, "end the registration of a workload of this machine"},
     {"discovery", RunDiscovery, "serve the mesh's configuration to its proxies"},
+    {"edit", RunEdit, "change an object of etcd in an editor"},
     {"environment", RunEnvironment, "list the environment variables that discovery reads"},
     {"get", RunGet, "print objects of etcd"},
     {"inject", injection::RunInject, "add sidecars to the workloads of a file"},

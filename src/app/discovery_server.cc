@@ -170,8 +170,8 @@ absl::Status DiscoveryServer::Start() {
   MakeStatuses();
   if (absl::Status status = StartStatusFiles(); !status.ok()) return status;
   if (absl::Status status = MakeClusterWrites(); !status.ok()) return status;
-  const auto objects = [this] { return loop_->Objects().written(); };
-  if (absl::Status status = registration_.Start(objects, api_client_.get()); !status.ok()) return status;
+  if (absl::Status status = MakeStoreWrites(); !status.ok()) return status;
+  if (absl::Status status = StartRegistration(); !status.ok()) return status;
   StartWatches();
   MakeKeyFetcher();
   MakeTrustBundle();
@@ -286,6 +286,8 @@ absl::Status DiscoveryServer::StartCertificates() {
   };
   if (cluster_writes_ != nullptr)
     sources.ask = [this](kube::ApiRequest request) { return cluster_writes_->Ask(std::move(request)); };
+  if (store_ != nullptr && store_->keeps_authority())
+    sources.ask = [this](const kube::ApiRequest& request) { return store_->AskAndWait(request); };
   if (identity_ != nullptr) {
     sources.review = [this](const std::string& cluster, kube::ApiRequest request) {
       return identity_->Review(cluster, std::move(request));
@@ -294,7 +296,9 @@ absl::Status DiscoveryServer::StartCertificates() {
       sources.webhook_roots = [this](const std::string& roots) { identity_->SetWebhookRoots(roots); };
   }
   certificates_ = std::make_unique<ServingCertificates>(options_, std::move(sources));
-  return certificates_->Start();
+  if (absl::Status status = certificates_->Start(); !status.ok()) return status;
+  if (store_ != nullptr) store_->WatchSecrets([this] { certificates_->OnSecretChanged(); });
+  return absl::OkStatus();
 }
 
 void DiscoveryServer::OpenWebhooks() {
@@ -386,6 +390,7 @@ void DiscoveryServer::Stop() {
   opened_.notify_all();
   if (tags_ != nullptr) tags_->Stop();
   if (cluster_writes_ != nullptr) cluster_writes_->Stop();
+  if (store_writes_ != nullptr) store_writes_->Stop();
   if (identity_ != nullptr) identity_->Stop();
   if (grpc_ != nullptr) grpc_->Drain();
   if (settings_ != nullptr) settings_->Stop();
@@ -400,6 +405,7 @@ void DiscoveryServer::Stop() {
   if (pusher_ != nullptr) pusher_->Stop();
   if (grpc_ != nullptr) grpc_->Stop(Duration(options_.shutdown_duration));
   registration_.Stop();
+  if (store_ != nullptr) store_->Stop();
   if (webhooks_ != nullptr) {
     webhooks_->Linger(begun + Duration(options_.shutdown_duration) / 2);
     webhooks_->Stop();

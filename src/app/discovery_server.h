@@ -19,6 +19,7 @@
 #include "app/rejection_watch.h"
 #include "app/settings_files.h"
 #include "app/start_check.h"
+#include "app/store_writes.h"
 #include "app/webhooks.h"
 #include "base/executor.h"
 #include "ca/trust_bundle.h"
@@ -80,9 +81,11 @@ class DiscoveryServer {
   void StartWatches();
   absl::Status MakeSources();
   absl::Status AddPlatformSources();
-  void MakeFileSource();
+  std::unique_ptr<source::Source> FilesOf(const std::string& folder) const;
   absl::Status MakeClusterSource();
   absl::Status MakeClusterWrites();
+  absl::Status MakeStoreWrites();
+  absl::Status StartRegistration();
   void MakeClusterIdentity(kube::ServerAccess access);
   void MakeTagWatch(kube::ServerAccess access);
   void OnStatuses();
@@ -131,6 +134,9 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
+  std::unique_ptr<source::EtcdStore> store_;       // null where nothing is written into etcd
+  std::unique_ptr<StoreWrites> store_writes_;      // likewise
+  std::string store_origin_;                       // of its objects; "" likewise
   std::unique_ptr<ClusterIdentity> identity_;      // null without a cluster
   std::unique_ptr<controllers::TagWatch> tags_;    // likewise
   std::vector<std::unique_ptr<source::Source>> sources_;

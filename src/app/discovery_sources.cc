@@ -58,29 +58,33 @@ void SetKinds(const Environment& environment, source::ClusterSource::Options* op
 
 // Files first, then the cluster: of an object that both have the files' counts.
 absl::Status DiscoveryServer::MakeSources() {
-  if (!options_.config_dir.empty()) MakeFileSource();
+  if (!options_.config_dir.empty()) sources_.push_back(FilesOf(options_.config_dir));
   if (!ReadsCluster(options_)) return absl::OkStatus();
   if (absl::Status status = MakeClusterSource(); !status.ok()) return status;
   return MakeRemoteClusters();
 }
 
-// After the files, before the cluster.
+// After --configDir, before the cluster, unless the list says where that comes.
 absl::Status DiscoveryServer::AddPlatformSources() {
-  auto platforms = MakePlatformSources(options_);
-  if (!platforms.ok()) return platforms.status();
-  auto at = sources_.begin() + (options_.config_dir.empty() ? 0 : 1);
-  for (auto& platform : *platforms) at = std::next(sources_.insert(at, std::move(platform)));
+  auto made = MakePlatformSources(options_, [this](const std::string& folder) { return FilesOf(folder); });
+  if (!made.ok()) return made.status();
+  const auto own = static_cast<ptrdiff_t>(options_.config_dir.empty() ? 0 : 1);
+  const auto before = static_cast<ptrdiff_t>(made->before_cluster.value_or(made->sources.size()));
+  const auto first = std::make_move_iterator(made->sources.begin()),
+             last = std::make_move_iterator(made->sources.end());
+  sources_.insert(sources_.end(), first + before, last);
+  sources_.insert(sources_.begin() + own, first, first + before);
   return absl::OkStatus();
 }
 
-void DiscoveryServer::MakeFileSource() {
+std::unique_ptr<source::Source> DiscoveryServer::FilesOf(const std::string& folder) const {
   source::FileSource::Options files;
   files.acted_on = ActedOn(options_.environment.features);
-  files.folder = options_.config_dir;
+  files.folder = folder;
   files.kept = kept_.get();
   if (options_.on_emptied == "keep") files.on_emptied = source::FileSource::Options::OnEmptied::kKeep;
   if (options_.on_invalid_policy == "deny") files.lost_policies = source::FileCatalog::LostPolicies::kDenied;
-  sources_.push_back(std::make_unique<source::FileSource>(std::move(files)));
+  return std::make_unique<source::FileSource>(std::move(files));
 }
 
 absl::Status DiscoveryServer::MakeClusterSource() {

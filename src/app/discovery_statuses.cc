@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <utility>
@@ -94,6 +95,41 @@ void DiscoveryServer::MakeTagWatch(kube::ServerAccess access) {
   tags_ = std::make_unique<controllers::TagWatch>(std::move(options), std::move(access), api_client_.get());
 }
 
+// What is read from etcd is written to it, where its URL says so.
+absl::Status DiscoveryServer::MakeStoreWrites() {
+  auto etcd = WrittenStoreOf(options_);
+  if (!etcd.ok()) return etcd.status();
+  if (!etcd->has_value()) return absl::OkStatus();
+  store_origin_ = OriginOf(**etcd);
+  source::EtcdStore::Options options;
+  options.entry_seconds =
+      std::max(options.entry_seconds,
+               3 * std::chrono::ceil<std::chrono::seconds>(options_.environment.entry_grace).count());
+  options.etcd = *std::move(*etcd);
+  auto store = source::EtcdStore::Open(std::move(options));
+  if (!store.ok()) return store.status();
+  store_ = *std::move(store);
+  StoreWrites::Sources sources;
+  sources.statuses = [this] { return status_board_->Current(); };
+  sources.verdicts = Conditions();
+  sources.objects = [this] { return loop_->Objects().written(); };
+  store_writes_ = std::make_unique<StoreWrites>(options_, store_.get(), store_origin_, std::move(sources));
+  return absl::OkStatus();
+}
+
+absl::Status DiscoveryServer::StartRegistration() {
+  const auto objects = [this] { return loop_->Objects().written(); };
+  WorkloadRegistration::Place place;
+  place.client = api_client_.get();
+  if (store_ != nullptr) {
+    place.origin = store_origin_;
+    place.transport = [this](kube::ApiRequest request, std::function<void(fetch::WholeAnswer)> done) {
+      store_->Ask(std::move(request), std::move(done));
+    };
+  }
+  return registration_.Start(objects, std::move(place));
+}
+
 void DiscoveryServer::MakeClusterIdentity(kube::ServerAccess access) {
   ClusterIdentity::Sources sources;
   sources.find = [this](const std::string& cluster) -> std::optional<kube::ReviewServers::Remote> {
@@ -123,6 +159,7 @@ void DiscoveryServer::TellSecrets(std::span<const config::ObjectChange> changes)
 void DiscoveryServer::OnStatuses() {
   if (status_files_ != nullptr) status_files_->OnPublished();
   if (cluster_writes_ != nullptr) cluster_writes_->OnPublished();
+  if (store_writes_ != nullptr) store_writes_->OnPublished();
 }
 
 // They tell diagnostics alone.

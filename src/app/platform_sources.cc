@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "app/cluster_access.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "config/config_source.h"
@@ -90,7 +91,8 @@ absl::StatusOr<Followed> Make(const std::string& url, bool deny_lost) {
   if (scheme == "marathon") return MakeMarathon(url);
   if (scheme == "xds") return MakeMcp(url, deny_lost);
   return absl::InvalidArgumentError(
-      ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "), "://")));
+      ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "),
+                    ":// fs:///FOLDER k8s://")));
 }
 
 // A file that cannot be read is the settings' business.
@@ -102,7 +104,7 @@ std::vector<std::string> OfMeshConfig(const std::string& path) {
   const model::MeshConfigResult result = model::ParseMeshConfig(*text, path);
   if (result.mesh == nullptr) return urls;
   for (const auto& source : result.mesh->config_sources()) {
-    if (config::IsPlatformSource(source.address())) urls.push_back(source.address());
+    if (config::IsKnownSource(source.address())) urls.push_back(source.address());
   }
   return urls;
 }
@@ -111,35 +113,70 @@ std::vector<std::string> OfMeshConfig(const std::string& path) {
 
 std::string WhyNoPlatformSource(const std::string& url) {
   for (const std::string& one : source::SplitSourceUrls(url)) {
+    if (!config::FolderOfSource(one).empty() || config::IsClusterSource(one)) continue;
     if (const auto made = Make(one, false); !made.ok()) return std::string(FromAbsl(made.status().message()));
   }
   return "";
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<source::Source>>> MakePlatformSources(
-    const DiscoveryOptions& options) {
+std::vector<std::string> PlatformUrlsOf(const DiscoveryOptions& options) {
   std::vector<std::string> urls;
   for (const std::string& text : options.config_sources) {
     for (std::string& url : source::SplitSourceUrls(text)) urls.push_back(std::move(url));
   }
   for (std::string& url : OfMeshConfig(options.mesh_config)) urls.push_back(std::move(url));
-  std::vector<std::unique_ptr<source::Source>> sources;
+  return urls;
+}
+
+absl::StatusOr<ConfigSources> MakePlatformSources(const DiscoveryOptions& options,
+                                                  const FolderSource& make_folder) {
+  ConfigSources made;
   std::set<std::string> seen, names;
-  for (const std::string& url : urls) {
+  for (const std::string& url : PlatformUrlsOf(options)) {
     if (!seen.insert(url).second) continue;
-    absl::StatusOr<Followed> made = Make(url, options.on_invalid_policy == "deny");
-    if (!made.ok()) return made.status();
+    if (config::IsClusterSource(url)) {
+      if (!ReadsCluster(options))
+        return absl::InvalidArgumentError(
+            ToAbsl(StrCat(url, ": no API server is read; --kubeconfig says which")));
+      made.before_cluster = made.sources.size();
+      continue;
+    }
+    if (const std::string folder(config::FolderOfSource(url)); !folder.empty()) {
+      made.sources.push_back(make_folder(folder));
+      continue;
+    }
+    absl::StatusOr<Followed> followed = Make(url, options.on_invalid_policy == "deny");
+    if (!followed.ok()) return followed.status();
     // Two of one platform with other options have a name each, and a state each.
     source::PlatformSource::Options source;
-    source.name = made->name;
+    source.name = followed->name;
     for (int number = 2; !names.insert(source.name).second; ++number)
-      source.name = StrCat(made->name, " (", number, ")");
+      source.name = StrCat(followed->name, " (", number, ")");
     if (!options.state_dir.empty())
       source.kept_file =
           StrCat(AbsolutePath(options.state_dir), "/sources/", source::KeptViewName(source.name));
-    sources.push_back(std::make_unique<source::PlatformSource>(std::move(source), std::move(made->follower)));
+    made.sources.push_back(
+        std::make_unique<source::PlatformSource>(std::move(source), std::move(followed->follower)));
   }
-  return sources;
+  return made;
+}
+
+absl::Status TakeRegistries(DiscoveryOptions* options) {
+  std::string urls;
+  for (const std::string& text : options->registries) {
+    const bool is_url = !source::SchemeOf(text).empty();
+    if (text == "Kubernetes" || text == "Mock" || text.empty()) continue;
+    if (!is_url && urls.empty())
+      return absl::InvalidArgumentError(
+          ToAbsl(StrCat("--registries: \"", text,
+                        "\" is neither Kubernetes nor the URL of a platform, as in consul://HOST:8500")));
+    StrAppend(&urls, urls.empty() ? "" : ",", text);  // a comma may be one of the URL before
+  }
+  if (urls.empty()) return absl::OkStatus();
+  if (const std::string why = WhyNoPlatformSource(urls); !why.empty())
+    return absl::InvalidArgumentError(ToAbsl(StrCat("--registries: ", why)));
+  options->config_sources.push_back(std::move(urls));
+  return absl::OkStatus();
 }
 
 }  // namespace fairlead::app

@@ -90,18 +90,22 @@ WorkloadRegistration::WorkloadRegistration(const DiscoveryOptions& options) : op
 
 WorkloadRegistration::~WorkloadRegistration() { Stop(); }
 
-absl::Status WorkloadRegistration::Start(Objects objects, fetch::Client* client) {
+absl::Status WorkloadRegistration::Start(Objects objects, Place place) {
   const Environment& environment = options_.environment;
   if (!environment.auto_registration && !environment.entry_health) return absl::OkStatus();
+  registration::ClusterStore::Options cluster;
+  cluster.writer.per_second = options_.api_rate;
+  cluster.writer.burst = options_.api_burst;
+  cluster.writer.seed = std::random_device()();
+  cluster.objects = objects;
+  cluster.origin = place.origin;
   if (ReadsCluster(options_) && environment.cluster_writes) {
     absl::StatusOr<kube::ServerAccess> access = ClusterAccessOf(options_);
     if (!access.ok()) return access.status();
-    registration::ClusterStore::Options cluster;
-    cluster.writer.per_second = options_.api_rate;
-    cluster.writer.burst = options_.api_burst;
-    cluster.writer.seed = std::random_device()();
-    cluster.objects = objects;
-    store_ = std::make_unique<registration::ClusterStore>(std::move(cluster), *std::move(access), client);
+    store_ =
+        std::make_unique<registration::ClusterStore>(std::move(cluster), *std::move(access), place.client);
+  } else if (place.transport) {
+    store_ = std::make_unique<registration::ClusterStore>(std::move(cluster), std::move(place.transport));
   } else {
     auto memory = std::make_unique<registration::MemoryStore>();
     memory_ = memory.get();

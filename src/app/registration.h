@@ -9,6 +9,7 @@
 #include "app/discovery_options.h"
 #include "config/store.h"
 #include "fetch/client.h"
+#include "kube/api_writer.h"
 #include "push/publish/publication.h"
 #include "push/stream/connection_observer.h"
 #include "registration/entry_store.h"
@@ -21,17 +22,23 @@ class MemoryStore;
 
 namespace fairlead::app {
 
-// The WorkloadEntries of connected proxies, wired: kept by the API server that objects are read from, or in
-// this process where there is none or nothing is to be written.
+// The WorkloadEntries of connected proxies, wired: kept by the API server or the etcd that objects are read
+// from, or in this process where there is none or nothing is to be written.
 class WorkloadRegistration : public push::ConnectionObserver {
  public:
   using Objects = std::function<config::ObjectStore()>;  // of the mesh; on any thread
   explicit WorkloadRegistration(const DiscoveryOptions& options);
   ~WorkloadRegistration() override;
 
-  // Begins; before any client comes. `client`: of the API server. REQUIRES: it outlives Stop.
-  absl::Status Start(Objects objects, fetch::Client* client);
-  // The source of what proxies register; null where the API server is that.
+  // Where entries are written besides this process.
+  struct Place {
+    fetch::Client* client = nullptr;                 // of the API server
+    kube::ApiWriter::Transport transport = nullptr;  // of etcd; null: nothing is written there
+    std::string origin = {};                         // how the files of its objects begin
+  };
+  // Begins; before any client comes. REQUIRES: the place outlives Stop.
+  absl::Status Start(Objects objects, Place place);
+  // The source of what proxies register; null where another source has it.
   std::unique_ptr<source::Source> MakeSource();
   // What stands between a source and the mesh; null: nothing.
   std::unique_ptr<source::Sink> Tap(source::Sink* next);

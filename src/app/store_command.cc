@@ -7,9 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "app/store_edit.h"
 #include "base/closest_name.h"
+#include "base/files.h"
 #include "base/strings.h"
 #include "config/read/manifests.h"
+#include "injection/yaml_text.h"
+#include "source/etcd/etcd_api.h"
 #include "source/etcd/etcd_client.h"
 #include "source/etcd/etcd_objects.h"
 #include "source/file/read_file.h"
@@ -37,11 +41,15 @@ struct Wanted {
 class Store {
  public:
   Store(const char* command, source::EtcdOptions options)
-      : command_(command), prefix_(options.Prefix()), client_(std::move(options)) {}
+      : command_(command),
+        prefix_(options.Prefix()),
+        control_(options.ControlPrefix()),
+        client_(std::move(options)) {}
 
   int Apply(const Call& call);
   int Get(const Call& call);
   int Delete(const Call& call);
+  int Edit(const Call& call);
   int Fail(std::string_view why, int code = kFailed) const {
     std::cerr << "fairlead " << command_ << ": " << why << std::endl;
     return code;
@@ -50,12 +58,15 @@ class Store {
  private:
   std::optional<std::vector<Wanted>> ReadFiles(const Call& call) const;
   bool ReadOne(const std::string& path, std::vector<Wanted>* wanted) const;
+  static std::string MistakesIn(const std::string& text, const std::string& path,
+                                const config::ObjectKey& key);
+  std::string StatusOf(const std::string& key, int64_t revision);
   std::optional<config::ObjectKey> Named(const Call& call) const;
   int Write(const std::vector<Wanted>& wanted, const std::vector<source::EtcdWrite>& writes,
             const std::vector<std::string>& deeds);
 
   const char* const command_;
-  const std::string prefix_;
+  const std::string prefix_, control_;
   source::EtcdClient client_;
 };
 
@@ -153,6 +164,62 @@ int Store::Apply(const Call& call) {
   return Write(*wanted, writes, deeds);
 }
 
+// The status that control planes keep for an object, as a comment: the output can be applied as it is. Nobody
+// who may only read objects is refused for that.
+std::string Store::StatusOf(const std::string& key, int64_t revision) {
+  const auto object = source::ObjectOfEtcdKey(key, prefix_);
+  if (!object) return "";
+  const auto found = client_.Read({source::EtcdStatusKeyOf(*object, control_)});
+  if (!found.ok() || found->keys.empty()) return "";
+  const auto status = source::ReadEtcdStatus(found->keys.front().value);
+  if (!status) return "";
+  const bool old = status->revision != revision;
+  std::string text = StrCat("# status", old ? StrCat(" of revision ", status->revision) : "", ":\n");
+  const std::string yaml = injection::YamlText(status->status);
+  for (const std::string_view line : Split(Trim(yaml), '\n'))
+    StrAppend(&text, "#   ", line, "\n");
+  return text;
+}
+
+std::string Store::MistakesIn(const std::string& text, const std::string& path,
+                              const config::ObjectKey& key) {
+  const config::ParseResult result = config::ParseManifests(text, path);
+  std::string mistakes;
+  for (const config::Diagnostic& diagnostic : result.diagnostics) {
+    if (diagnostic.severity == config::Severity::kError)
+      StrAppend(&mistakes, config::ToText(diagnostic), "\n");
+  }
+  if (mistakes.empty() && (result.objects.size() != 1 || config::KeyOf(*result.objects.front()) != key))
+    mistakes = StrCat("the text is not one ", config::Describe(key), "\n");
+  return mistakes;
+}
+
+// Comments stay, as the text is written as it is.
+int Store::Edit(const Call& call) {
+  const auto named = Named(call);
+  if (!named) return kFailed;
+  const std::string key = source::EtcdKeyOf(*named, prefix_);
+  const auto found = client_.Read({key});
+  if (!found.ok()) return Fail(FromAbsl(found.status().message()));
+  if (found->keys.empty()) return Fail(StrCat(key, " is not there"));
+  const source::EtcdKey& known = found->keys.front();
+  const std::string title = ReplaceAll(key.substr(prefix_.size()), "/", "-");
+  const auto edited = EditText({title, EditableText(known.value), [&named](const std::string& text) {
+                                  return MistakesIn(text, "the text", *named);
+                                }});
+  if (!edited.ok()) return Fail(FromAbsl(edited.status().message()));
+  if (!*edited) {
+    std::cout << config::Describe(*named) << " unchanged\n";
+    return std::cout.flush().good() ? 0 : kFailed;
+  }
+  source::EtcdWrite write{key, (*edited)->text, known.mod_revision};
+  write.lease = known.lease;
+  const int status = Write({Wanted{*named}}, {write}, {"edited"});
+  if (status != 0) return Fail(StrCat("your text is in ", (*edited)->file), status);
+  (void)RemoveFile((*edited)->file);
+  return 0;
+}
+
 int Store::Get(const Call& call) {
   const auto named = Named(call);
   if (!named) return kFailed;
@@ -166,7 +233,9 @@ int Store::Get(const Call& call) {
   if (!found.ok()) return Fail(FromAbsl(found.status().message()));
   if (found->keys.empty() && !call.name.empty()) return Fail(StrCat(key, " is not there"));
   for (const source::EtcdKey& one : found->keys)
-    std::cout << "---\n# " << one.key << ", revision " << one.mod_revision << "\n" << Trim(one.value) << "\n";
+    std::cout << "---\n# " << one.key << ", revision " << one.mod_revision << "\n"
+              << Trim(one.value) << "\n"
+              << StatusOf(one.key, one.mod_revision);
   return std::cout.flush().good() ? 0 : kFailed;
 }
 
@@ -179,15 +248,19 @@ int Store::Delete(const Call& call) {
     wanted = ReadFiles(call);
   }
   if (!wanted) return kFailed;
-  std::vector<source::EtcdWrite> writes;
+  std::vector<source::EtcdWrite> writes, statuses;
   for (const Wanted& one : *wanted) {
     const std::string key = source::EtcdKeyOf(one.object, prefix_);
     const auto now = client_.Read({key});
     if (!now.ok()) return Fail(FromAbsl(now.status().message()));
     if (now->keys.empty()) return Fail(StrCat(key, " is not there"));
     writes.push_back({key, std::nullopt, call.expect < 0 ? now->keys.front().mod_revision : call.expect});
+    statuses.push_back({source::EtcdStatusKeyOf(one.object, control_)});
   }
-  return Write(*wanted, writes, std::vector<std::string>(wanted->size(), "deleted"));
+  const int status = Write(*wanted, writes, std::vector<std::string>(wanted->size(), "deleted"));
+  // Whoever may not do that leaves it to the control plane.
+  if (status == 0) (void)client_.Write(statuses);
+  return status;
 }
 
 void AddStore(Call* call, CLI::App* command) {
@@ -246,6 +319,19 @@ int RunGet(const std::vector<std::string>& arguments) {
   ns->each([&call](const std::string&) { call.any_namespace = false; });
   AddStore(&call, &command);
   return Run("get", &command, &call, arguments, &Store::Get);
+}
+
+int RunEdit(const std::vector<std::string>& arguments) {
+  Call call;
+  CLI::App command(
+      "Opens an object of etcd in VISUAL, EDITOR or vi, checks what is saved, and writes it unless somebody "
+      "else has changed the object meanwhile",
+      "fairlead edit");
+  command.add_option("KIND", call.kind, "VirtualService, Gateway.gateway.networking.k8s.io, …")->required();
+  command.add_option("NAME", call.name, "The object's name")->required();
+  command.add_option("-n,--namespace", call.ns, "The namespace")->capture_default_str();
+  AddStore(&call, &command);
+  return Run("edit", &command, &call, arguments, &Store::Edit);
 }
 
 int RunDelete(const std::vector<std::string>& arguments) {

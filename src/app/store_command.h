@@ -14,6 +14,8 @@ namespace fairlead::app {
 int RunApply(const std::vector<std::string>& arguments);
 // `fairlead get KIND [NAME]`: prints objects as they are written, with their revisions.
 int RunGet(const std::vector<std::string>& arguments);
+// `fairlead edit KIND NAME`: opens an object in an editor, and writes what is saved where it has no mistakes.
+int RunEdit(const std::vector<std::string>& arguments);
 // `fairlead delete KIND NAME`, or of all objects of files.
 int RunDelete(const std::vector<std::string>& arguments);
 

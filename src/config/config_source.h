@@ -21,6 +21,19 @@ inline bool IsPlatformSource(std::string_view address) {
   return scheme.size() < address.size() && std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
 }
 
+// The folder of fs:///PATH; "" for any other address. Source: Istio's initConfigSources.
+inline std::string_view FolderOfSource(std::string_view address) {
+  constexpr std::string_view kScheme = "fs://";
+  return address.starts_with("fs:///") ? address.substr(kScheme.size()) : "";
+}
+// Whether it stands for the API server that is read anyway.
+inline bool IsClusterSource(std::string_view address) { return address == "k8s://" || address == "k8s:///"; }
+
+// Whether an address has an effect.
+inline bool IsKnownSource(std::string_view address) {
+  return IsPlatformSource(address) || !FolderOfSource(address).empty() || IsClusterSource(address);
+}
+
 }  // namespace fairlead::config
 
 #endif  // FAIRLEAD_CONFIG_CONFIG_SOURCE_H_

@@ -109,10 +109,12 @@ bool StatusWriter::Begin(const Key& key) {
     return false;
   }
   const StatusOf status = found != nullptr ? **found : emptied->second;
-  if (!IsOfServer(*status.object) || !options_.leads(status.object->kind())) return false;
+  const bool has_place = options_.has_place ? options_.has_place(*status.object) : IsOfServer(*status.object);
+  if (!has_place || !options_.leads(status.object->kind())) return false;
   const bool swept = emptied != emptied_.end();
   if (!swept && IsDone(key, status)) return false;
-  if (!HasWholeStatus(*status.object) && (swept || status.status.contains("conditions"))) {
+  if (options_.kept_apart ||
+      (!HasWholeStatus(*status.object) && (swept || status.status.contains("conditions")))) {
     ReadFirst(key, status);
     return true;
   }
@@ -172,11 +174,22 @@ void StatusWriter::OnRead(const Key& key, const StatusOf& status, const Answer& 
     }
     return Send(key, status, version, document);
   }
+  if (options_.kept_apart) return OnReadApart(key, status, version, before);
   // Where it says something else, the object's next version comes, and its status is made of that.
   const int64_t generation = live->value("/metadata/generation"_json_pointer, int64_t{0});
   const OrderedJson known = StatusOnServer(*status.object);
   if (generation != status.object->meta().generation || !SameJson(before, known)) return Again(key, answer);
   Send(key, status, version, WithTimes(status.status, known, Now()));
+}
+
+void StatusWriter::OnReadApart(const Key& key, const StatusOf& status, const std::string& version,
+                               const OrderedJson& before) {
+  const std::string& known = status.object->meta().resource_version;
+  if (version != known) return Again(key, Answer());
+  const OrderedJson document = WithTimes(status.status, before, Now());
+  if (!SameJson(document, before)) return Send(key, status, version, document);
+  sent_.insert_or_assign(key, Sent{status.status, known, version});
+  End(key);
 }
 
 void StatusWriter::Send(const Key& key, const StatusOf& status, const std::string& version,

@@ -31,7 +31,10 @@ class StatusWriter {
   struct Options {
     std::function<Statuses()> statuses;       // as they are to be, on the writer's thread
     std::function<bool(config::Kind)> leads;  // whether this replica writes statuses of the kind; any thread
-    std::vector<gateway_api::VerdictCondition> verdicts;     // see StatusBoard
+    std::vector<gateway_api::VerdictCondition> verdicts;  // see StatusBoard
+    // Whether an object has a place to write to; null: it is the API server's.
+    std::function<bool(const config::ConfigObject&)> has_place = nullptr;
+    bool kept_apart = false;  // statuses are no part of the objects that were read: each is asked for first
     std::function<std::string()> now;                        // RFC 3339; null: the machine's clock
     Clock::duration quiet = std::chrono::milliseconds(100);  // between a change and what is written of it
     size_t most_at_once = 8;
@@ -68,6 +71,8 @@ class StatusWriter {
   bool Begin(const Key& key);
   void ReadFirst(const Key& key, const gateway_api::StatusOf& status);
   void OnRead(const Key& key, const gateway_api::StatusOf& status, const Answer& answer);
+  void OnReadApart(const Key& key, const gateway_api::StatusOf& status, const std::string& version,
+                   const OrderedJson& before);
   void Send(const Key& key, const gateway_api::StatusOf& status, const std::string& version,
             const OrderedJson& document);
   void OnSent(const Key& key, const gateway_api::StatusOf& status, const std::string& version,

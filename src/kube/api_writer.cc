@@ -111,6 +111,16 @@ ApiWriter::ApiWriter(Options options, ServerAccess access, fetch::Client* client
       tokens_(options.burst),
       thread_(RequireThread([this] { Loop(); })) {}
 
+ApiWriter::ApiWriter(Options options, Transport transport)
+    : options_(options),
+      client_(nullptr),
+      transport_(std::move(transport)),
+      mailbox_(std::make_shared<Mailbox>(options.most_waiting)),
+      credentials_(ServerAccess()),
+      random_(options.seed),
+      tokens_(options.burst),
+      thread_(RequireThread([this] { Loop(); })) {}
+
 ApiWriter::~ApiWriter() { Stop(); }
 
 void ApiWriter::Send(ApiRequest request, Done done) {
@@ -230,6 +240,7 @@ void ApiWriter::Start(Errand errand) {
   if (errand.request.valid && !errand.request.valid())
     return Finish(std::move(errand), Failed(absl::CancelledError("not valid any more")));
   ++errand.tried;
+  if (client_ == nullptr) return Pass(std::move(errand));
   absl::StatusOr<fetch::Request> http = credentials_.Get(TargetOf(errand.request), mailbox_->stopped());
   const uint64_t number = ++last_number_;
   const bool urgent = errand.request.urgent;
@@ -247,6 +258,16 @@ void ApiWriter::Start(Errand errand) {
   running.handle = fetch::Ask(
       *client_, *std::move(http),
       [mailbox = mailbox_, number](fetch::WholeAnswer answer) { mailbox->Put(number, std::move(answer)); });
+}
+
+void ApiWriter::Pass(Errand errand) {
+  const uint64_t number = ++last_number_;
+  const ApiRequest request = errand.request;
+  if (!request.urgent) ++patient_running_;
+  running_.emplace(number, Running{std::move(errand)});
+  transport_(request, [mailbox = mailbox_, number](fetch::WholeAnswer answer) {
+    mailbox->Put(number, std::move(answer));
+  });
 }
 
 void ApiWriter::TakeAnswer(uint64_t number, fetch::WholeAnswer answer) {
@@ -293,7 +314,7 @@ void ApiWriter::CancelAll() {
   const ApiAnswer cancelled = Failed(absl::CancelledError("stopped"));
   std::vector<Errand> all;
   for (auto& [number, running] : running_) {
-    client_->Cancel(running.handle);
+    if (client_ != nullptr) client_->Cancel(running.handle);
     all.push_back(std::move(running.errand));
   }
   for (auto& [at, errand] : later_) all.push_back(std::move(errand));

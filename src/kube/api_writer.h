@@ -44,8 +44,14 @@ class ApiWriter {
     uint64_t seed = 0;                                   // of the jitter
   };
 
+  // Something else that answers as an API server does. `done` is called once, on any thread, not before this
+  // returns; or never, where whoever answers was stopped.
+  using Transport = std::function<void(ApiRequest request, std::function<void(fetch::WholeAnswer)> done)>;
+
   // Starts the thread. The client must outlive this.
   ApiWriter(Options options, ServerAccess access, fetch::Client* client);
+  // The same for something else. What `transport` uses must be stopped before this goes, or outlive it.
+  ApiWriter(Options options, Transport transport);
   ~ApiWriter();  // as Stop()
   ApiWriter(const ApiWriter&) = delete;
   ApiWriter& operator=(const ApiWriter&) = delete;
@@ -74,6 +80,7 @@ class ApiWriter {
   void TakeNew();
   void SendDue();
   void Start(Errand errand);
+  void Pass(Errand errand);
   void TakeAnswer(uint64_t number, fetch::WholeAnswer answer);
   bool Again(Errand* errand, const ApiAnswer& answer, const fetch::Outcome& outcome);
   void Finish(Errand errand, const ApiAnswer& answer);
@@ -84,7 +91,8 @@ class ApiWriter {
   void CancelAll();
 
   const Options options_;
-  fetch::Client* const client_;
+  fetch::Client* const client_;  // null: transport_ is there
+  const Transport transport_;
   const std::shared_ptr<Mailbox> mailbox_;
   // From here on of the thread alone.
   struct Running {

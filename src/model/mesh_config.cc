@@ -127,7 +127,7 @@ void NoteNotActedOn(Node root, Report& report) {
   }
   for (const Node source : root.Find("configSources").elements()) {
     const Node address = source.Find("address");
-    if (config::IsPlatformSource(address.String())) continue;
+    if (config::IsKnownSource(address.String())) continue;
     report.Warning(config::kNoEffectCode, source.line(), "configSources",
                    "this has no effect: objects are read from --configDir, clusters and platforms");
   }

@@ -139,10 +139,18 @@ ApiRequest RequestOf(const EntryName& name, const Step& step, const std::string&
 }  // namespace
 
 ClusterStore::ClusterStore(Options options, kube::ServerAccess access, fetch::Client* client)
-    : objects_(std::move(options.objects)), writer_(options.writer, std::move(access), client) {}
+    : objects_(std::move(options.objects)),
+      origin_(std::move(options.origin)),
+      writer_(options.writer, std::move(access), client) {}
+
+ClusterStore::ClusterStore(Options options, kube::ApiWriter::Transport transport)
+    : objects_(std::move(options.objects)),
+      origin_(std::move(options.origin)),
+      writer_(options.writer, std::move(transport)) {}
 
 bool ClusterStore::Keeps(const config::ConfigObject& entry) const {
-  return entry.origin().file.str().empty();
+  const std::string_view file(entry.origin().file);
+  return origin_.empty() ? file.empty() : file.starts_with(origin_);
 }
 
 // In a version that the server has.

@@ -19,9 +19,13 @@ class ClusterStore : public EntryStore {
   struct Options {
     kube::ApiWriter::Options writer;
     std::function<config::ObjectStore()> objects;  // as last read; on any thread
+    // How the files begin whose entries can be written; "": those of an API server can, which have none.
+    std::string origin = {};
   };
   // The client must outlive it.
   ClusterStore(Options options, kube::ServerAccess access, fetch::Client* client);
+  // The same where something else answers as an API server does.
+  ClusterStore(Options options, kube::ApiWriter::Transport transport);
   ~ClusterStore() override { Stop(); }
 
   void Run(Work work, Clock::time_point at) override { writer_.Run(std::move(work), at); }
@@ -34,6 +38,7 @@ class ClusterStore : public EntryStore {
   std::string Collection(const EntryName& name, const config::ConfigPtr& group) const;
 
   const std::function<config::ObjectStore()> objects_;
+  const std::string origin_;
   kube::ApiWriter writer_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "config/read/manifests.h"
 #include "source/consul/consul_entries.h"
+#include "source/consul/consul_intentions.h"
 #include "source/platform/kept_view.h"
 
 namespace {
@@ -26,6 +27,21 @@ void MakeAndAdmit(const source::ConsulOptions& options, const source::ConsulServ
     Require(config::ParseManifests(one.text, "f").objects.size() == part.objects.size());
 }
 
+void MakeAndAdmitPolicies(config::JsonReader& reader, std::string_view text) {
+  static const source::ConsulOptions options = *source::ParseConsulOptions("consul://h?intentions=true");
+  const auto intentions = source::ReadConsulIntentions(reader, text);
+  if (!intentions.ok()) return;
+  for (const auto& [service, sources] : *intentions) {
+    const source::PlatformPart part = source::MakeIntentionPolicy(options, *intentions, service);
+    const std::map<std::string, source::PlatformPartPtr> parts = {
+        {"p", std::make_shared<const source::PlatformPart>(part)}};
+    const auto kept = source::ParseKeptView("s", source::KeptViewText("s", 0, parts));
+    Require(kept.ok());
+    for (const auto& [name, one] : kept->parts)
+      Require(config::ParseManifests(one.text, "f").objects.size() == part.objects.size());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -36,6 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)source::ReadConsulServices(reader, text);
   (void)source::ReadServiceProtocols(reader, text);
   (void)source::ReadDefaultProtocol(reader, text);
+  MakeAndAdmitPolicies(reader, text);
   const auto instances = source::ReadConsulInstances(reader, text);
   if (!instances.ok()) return 0;
   const auto again = source::ReadConsulInstances(reader, text);

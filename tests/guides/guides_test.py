@@ -175,6 +175,11 @@ class GuidesTest(unittest.TestCase):
     def test_two_replicas(self):
         self.follow("two-replicas.md", one="10.90.0.1", two="10.90.0.2", client="10.90.0.3")
 
+    def test_a_fleet_on_etcd(self):
+        if not shutil.which("etcd"):
+            self.skipTest("no etcd: scripts/setup.sh cluster installs Debian's")
+        self.follow("etcd-fleet.md", one="10.90.0.1", two="10.90.0.2", three="10.90.0.3", edge="10.90.0.9")
+
     def test_a_virtual_machine(self):
         self.follow("virtual-machine.md", hub="10.90.0.1", vm="10.90.0.2")
 

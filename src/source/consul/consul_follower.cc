@@ -53,6 +53,7 @@ void ConsulFollower::Begin(TaskLoop* loop, PlatformView* view) {
         datacenter, "");
   Add("service-defaults", About::kServiceDefaults, "", "");
   Add("proxy-defaults", About::kProxyDefaults, "", "");
+  if (options_.intentions) Add("service-intentions", About::kIntentions, "", "");
   Fill();
 }
 
@@ -80,8 +81,9 @@ std::string ConsulFollower::PathOf(About about, const std::string& datacenter,
                                    const std::string& service) const {
   std::string path = about == About::kServices          ? "/v1/catalog/services?"
                      : about == About::kServiceDefaults ? "/v1/config/service-defaults?"
-                     : about == About::kProxyDefaults
-                         ? "/v1/config/proxy-defaults?"
+                     : about == About::kProxyDefaults   ? "/v1/config/proxy-defaults?"
+                     : about == About::kIntentions
+                         ? "/v1/config/service-intentions?"
                          : StrCat("/v1/health/service/", PercentEncoded(service), "?");
   std::vector<std::string> parameters;
   const auto add = [&parameters](std::string_view name, const std::string& value) {
@@ -298,8 +300,34 @@ absl::Status ConsulFollower::Read(Asked& asked, const std::string& body) {
       }
       return protocol.status();
     }
+    case About::kIntentions: {
+      auto intentions = ReadConsulIntentions(reader_, body);
+      if (intentions.ok()) SetIntentions(*std::move(intentions));
+      return intentions.status();
+    }
   }
   return absl::OkStatus();
+}
+
+// Policies of all services, for what no intention is about is decided, too.
+void ConsulFollower::SetIntentions(ConsulIntentions intentions) {
+  const ConsulIntentions before = std::exchange(intentions_, std::move(intentions));
+  if (std::exchange(intentions_known_, true) && before == intentions_) return;
+  std::set<std::string> concerned;
+  for (const ConsulIntentions* all : {&before, &std::as_const(intentions_)}) {
+    for (const auto& [destination, sources] : *all) concerned.insert(destination);
+  }
+  for (const auto& [name, service] : services_) concerned.insert(name);
+  for (const std::string& name : concerned) MakePolicy(name);
+}
+
+void ConsulFollower::MakePolicy(const std::string& service) {
+  if (!intentions_known_ || service == "*") return;
+  const std::string part = StrCat("intentions of ", service);
+  if (!services_.contains(service) && !intentions_.contains(service)) return view_->Remove(part);
+  PlatformPart policy = MakeIntentionPolicy(options_, intentions_, service);
+  if (policy.objects.empty() && policy.diagnostics.empty()) return view_->Remove(part);
+  view_->Put(part, std::move(policy));
 }
 
 // The list of a datacenter is whole: what it has no more is gone.
@@ -316,13 +344,16 @@ void ConsulFollower::SetServices(const std::string& datacenter, const std::vecto
     if (it == services_.end()) continue;
     it->second.instances.erase(datacenter);
     Make(service);
-    if (it->second.instances.empty()) services_.erase(it);
+    if (!it->second.instances.empty()) continue;
+    services_.erase(it);
+    MakePolicy(service);
   }
   for (const std::string& name : names) {
     if (name == "consul") continue;  // the servers themselves
     const Id id = StrCat("service ", name, datacenter.empty() ? "" : " of ", datacenter);
     if (asked_.contains(id)) continue;
     services_[name].name = name;
+    MakePolicy(name);
     Add(id, About::kService, datacenter, name);
   }
 }

@@ -14,6 +14,7 @@
 #include "fetch/client.h"
 #include "fetch/whole_answer.h"
 #include "source/consul/consul_entries.h"
+#include "source/consul/consul_intentions.h"
 #include "source/consul/consul_options.h"
 #include "source/platform/platform_source.h"
 
@@ -33,7 +34,7 @@ class ConsulFollower : public PlatformFollower {
   std::vector<std::string> Awaited() const override;
 
  private:
-  enum class About : uint8_t { kServices, kService, kServiceDefaults, kProxyDefaults };
+  enum class About : uint8_t { kServices, kService, kServiceDefaults, kProxyDefaults, kIntentions };
   struct Asked;
   using Id = std::string;
 
@@ -56,6 +57,8 @@ class ConsulFollower : public PlatformFollower {
   void Recover();
   void Make(const std::string& service);
   void MakeAll();
+  void MakePolicy(const std::string& service);
+  void SetIntentions(ConsulIntentions intentions);
   void NoteComplete();
   bool IsCrowded() const { return services_asked_ > options_.watches; }
 
@@ -75,6 +78,8 @@ class ConsulFollower : public PlatformFollower {
   std::map<std::string, ConsulService> services_;
   std::map<std::string, std::string> protocols_;
   std::string default_protocol_;
+  ConsulIntentions intentions_;
+  bool intentions_known_ = false;
 };
 
 }  // namespace fairlead::source

@@ -8,6 +8,7 @@
 #include "base/eventually_fixture.h"
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
+#include "istio/security/v1beta1/authorization_policy.pb.h"
 #include "source/consul/consul_fake.h"
 #include "source/file/source_fake.h"
 
@@ -157,6 +158,40 @@ TEST_F(ConsulFollowerTest, TooManyServicesTakeTurns) {
     return true;
   }));
   EXPECT_LE(consul_.most_at_once(), 4u + 4u);  // a question that gave way may still be with the server
+}
+
+TEST_F(ConsulFollowerTest, IntentionsFollowServicesAndEntries) {
+  Put("web");
+  consul_.SetConfig("service-intentions", R"([{"Name":"web","Sources":[{"Name":"api","Action":"allow"}]},)"
+                                          R"({"Name":"later","Sources":[{"Name":"api","Action":"allow"}]}])");
+  StartAndSync("intentions=true");
+  const auto rules = [this](const std::string& name) {
+    const config::ConfigPtr object = sink_.Find(StrCat("intentions-", name));
+    return object == nullptr ? -1
+                             : object->Spec<istio::security::v1beta1::AuthorizationPolicy>().rules_size();
+  };
+  EXPECT_EQ(rules("web"), 1);
+  EXPECT_EQ(rules("later"), 1);  // before the service is
+  Put("db");
+  EXPECT_TRUE(Eventually([&] { return rules("db") == 0; }));
+  consul_.SetConfig("service-intentions", "[]");
+  EXPECT_TRUE(Eventually([&] { return rules("web") == 0 && rules("later") == -1; }));
+  // What may not be read any more stays in force.
+  consul_.SetConfig("service-intentions", R"([{"Name":"web","Sources":[{"Name":"api","Action":"allow"}]}])");
+  EXPECT_TRUE(Eventually([&] { return rules("web") == 1; }));
+  consul_.Refuse("service-intentions", 403);
+  EXPECT_TRUE(sink_.WaitForDiagnostic("service-intentions: status 403"));
+  EXPECT_EQ(rules("web"), 1);
+}
+
+TEST_F(ConsulFollowerTest, WithoutItsIntentionsNothingIsComplete) {
+  Put("web");
+  consul_.Refuse("service-intentions", 403);
+  Start("intentions=true");
+  EXPECT_TRUE(sink_.WaitForDiagnostic("service-intentions: status 403"));
+  EXPECT_EQ(sink_.batches(), 0u);
+  consul_.Refuse("service-intentions", 0);
+  EXPECT_TRUE(sink_.WaitForSync());
 }
 
 TEST_F(ConsulFollowerTest, MistakesInTheUrlAreNamed) {

@@ -44,6 +44,15 @@ absl::StatusOr<ConsulOptions> ParseConsulOptions(std::string_view url) {
   options.watches = static_cast<size_t>(
       reader.Number("watches", options.platform.tls ? kTlsWatches : kPlainWatches, 4, 100'000));
   options.plain_tags = reader.Flag("plainTags", true);
+  options.intentions = reader.Flag("intentions", false);
+  options.allowed_by_default = reader.OneOf("intentionDefault", {"deny", "allow"}) == "allow";
+  options.intention_label = reader.Text("intentionLabel", "app");
+  options.principal = reader.Text("principal", "*/ns/{namespace}/sa/{name}");
+  if (options.principal.find("{name}") == std::string::npos)
+    reader.Fail("principal", StrCat("is \"", options.principal, "\" without {name}"));
+  if (ExpandTemplate(options.principal, {{"name", "x"}, {"namespace", "x"}}).find_first_of("{}") !=
+      std::string::npos)
+    reader.Fail("principal", StrCat("is \"", options.principal, "\"; known are {name}, {namespace}"));
   if (absl::Status status = reader.Finish(); !status.ok()) return status;
   return options;
 }

@@ -31,7 +31,11 @@ struct ConsulOptions {
   std::string network = {};  // of the instances, as a template with {dc}
   uint32_t port = 0;         // of services whose instances have different ports; 0: the lowest of these
   size_t watches = 0;        // questions at once
-  bool plain_tags = true;    // a tag without a value is a label with the value "true"
+  bool intentions = false;   // whether they become AuthorizationPolicies
+  bool allowed_by_default = false;   // what no intention is about
+  std::string intention_label = {};  // of workloads: the name of their service
+  std::string principal = {};        // of a source, as a template with {name} and {namespace}
+  bool plain_tags = true;            // a tag without a value is a label with the value "true"
 
   std::chrono::milliseconds wait{300'000};       // of a blocking query; up to a sixteenth more
   std::chrono::milliseconds slack{15'000};       // an answer that much later than it should be is given up

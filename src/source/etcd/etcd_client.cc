@@ -1,5 +1,6 @@
 #include "source/etcd/etcd_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -44,7 +45,7 @@ absl::StatusOr<std::string> EtcdClient::CallOnce(const std::string& path, std::s
   GrpcLink::Call& stream = **opened;
   stream.call->Send(request);
   stream.call->Finish();
-  const Clock::time_point until = Clock::now() + options_.call;
+  const Clock::time_point until = std::min<Clock::time_point>(Clock::now() + options_.call, deadline_);
   while (!stream.call->ended()) {
     if (absl::Status status = link_.Turn(stream, until); !status.ok()) return status;
   }
@@ -71,6 +72,8 @@ absl::StatusOr<std::string> EtcdClient::Call(const std::string& path, std::strin
   bool logged_in = false;
   for (size_t attempt = 0; attempt < options_.url.addresses.size() + 1; ++attempt) {
     absl::Status status;
+    if (Clock::now() >= deadline_)
+      return attempt == 0 ? absl::DeadlineExceededError("no time is left") : answer;
     if (!options_.user.empty() && token_.empty()) {
       logged_in = true;
       status = LogIn();
@@ -138,6 +141,7 @@ bool EtcdClient::TakeMessage(const std::string& message, EtcdNews* pending, absl
   } else {
     for (EtcdNews::Event& event : news->events) pending->events.push_back(std::move(event));
     pending->revision = news->revision;
+    pending->created = news->created;
     if (pending->events.size() > options_.most_keys) {
       *status = absl::ResourceExhaustedError("etcd's news are too many at once");
     } else if (!news->fragment && !take(std::exchange(*pending, {}))) {

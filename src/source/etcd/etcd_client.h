@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "source/etcd/etcd_messages.h"
 #include "source/etcd/etcd_options.h"
 #include "source/platform/grpc_link.h"
@@ -28,6 +29,9 @@ class EtcdClient {
   // A call with one answer: "/etcdserverpb.KV/Compact".
   absl::StatusOr<std::string> Call(const std::string& path, std::string_view request);
 
+  // Calls that follow end by then, up to one connection later. Never by default.
+  void SetDeadline(Clock::time_point deadline) { deadline_ = deadline; }
+
   // Watch.Watch until it fails or `take` says no. OutOfRange where the revision is compacted.
   absl::Status Watch(const EtcdWatchRequest& request, const std::function<bool(EtcdNews news)>& take);
 
@@ -45,6 +49,7 @@ class EtcdClient {
   const EtcdOptions options_;
   GrpcLink link_;
   std::string token_;  // "": not logged in
+  Clock::time_point deadline_ = Clock::time_point::max();
 };
 
 }  // namespace fairlead::source

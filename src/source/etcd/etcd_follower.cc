@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "config/content_hash.h"
 #include "config/lost_policy.h"
 #include "source/etcd/etcd_objects.h"
 
@@ -18,6 +19,19 @@ std::string OriginOf(const SourceUrl& url) {
   SourceUrl origin = url;
   origin.path.clear();
   return origin.Name();
+}
+
+// With the numbers that an API server would give it: what is written of it counts for this version alone.
+config::ConfigPtr WithRevision(const config::ConfigObject& object, const EtcdKey& key) {
+  config::ObjectMeta meta = object.meta();
+  meta.resource_version = StrCat(key.mod_revision);
+  meta.generation = key.version;
+  config::ContentHash hash;
+  hash.Add(object.content_hash()).Add(meta);
+  const auto status =
+      object.status() == nullptr ? nullptr : std::make_shared<const config::ObjectStatus>(*object.status());
+  return std::make_shared<const config::ConfigObject>(object.kind(), std::move(meta), object.origin(),
+                                                      object.SharedSpec<void>(), hash.value(), status);
 }
 
 }  // namespace
@@ -117,6 +131,9 @@ void EtcdFollower::Put(const EtcdKey& key) {
     return !options_.platform.selector.Matches(object->meta().labels) &&
            !config::IsDenialOfLost(config::KeyOf(*object));
   });
+  if (options_.writes && part.text == key.value) {
+    for (config::ConfigPtr& object : part.objects) object = WithRevision(*object, key);
+  }
   view_->Put(key.key, std::move(part));
 }
 

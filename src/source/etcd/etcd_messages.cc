@@ -104,7 +104,9 @@ std::string EncodeWrites(const std::vector<EtcdWrite>& writes) {
   for (const EtcdWrite& write : writes) {
     if (write.expected) proto::AppendField(1, EncodeCompare(write), &out);
   }
-  for (const EtcdWrite& write : writes) proto::AppendField(2, EncodeWrite(write), &out);
+  for (const EtcdWrite& write : writes) {
+    if (!write.only_checked) proto::AppendField(2, EncodeWrite(write), &out);
+  }
   for (const EtcdWrite& write : writes) {
     if (!write.expected) continue;
     std::string operation;
@@ -196,6 +198,24 @@ std::string EncodeLease(int64_t seconds, int64_t id) {
   AppendNumber(1, seconds, &out);
   AppendNumber(2, id, &out);
   return out;
+}
+
+std::string EncodeLeaseId(int64_t id) {
+  std::string out;
+  AppendNumber(1, id, &out);
+  return out;
+}
+
+std::optional<EtcdLeaseAnswer> DecodeLease(std::string_view bytes) {
+  EtcdLeaseAnswer answer;
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.number() == 2) answer.id = Signed(reader);
+    if (reader.number() == 3) answer.seconds = Signed(reader);
+    if (reader.number() == 4) answer.error = reader.bytes();
+  }
+  if (!reader.ok()) return std::nullopt;
+  return answer;
 }
 
 std::string EndOfPrefix(std::string prefix) {

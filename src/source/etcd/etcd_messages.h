@@ -38,6 +38,7 @@ struct EtcdWrite {
   std::optional<std::string> value = {};  // nothing: the key is deleted
   std::optional<int64_t> expected = {};   // its mod_revision; 0: it is not there; nothing: whatever it is
   int64_t lease = 0;
+  bool only_checked = false;  // nothing is written: the others are, if the key is as expected
 };
 std::string EncodeWrites(const std::vector<EtcdWrite>& writes);
 
@@ -74,9 +75,17 @@ std::optional<EtcdNews> DecodeNews(std::string_view bytes);
 std::string EncodeLogin(std::string_view user, std::string_view password);
 std::optional<std::string> DecodeToken(std::string_view bytes);
 
-// Maintenance of tests: KV.Compact, Lease.LeaseGrant.
-std::string EncodeCompaction(int64_t revision);
+// Lease.LeaseGrant, with an id of one's own or 0; Lease.LeaseKeepAlive, and LeaseRevoke, which is the same.
 std::string EncodeLease(int64_t seconds, int64_t id);
+std::string EncodeLeaseId(int64_t id);
+struct EtcdLeaseAnswer {
+  int64_t id = 0, seconds = 0;  // that are left; 0: there is no such lease any more
+  std::string error = {};
+};
+std::optional<EtcdLeaseAnswer> DecodeLease(std::string_view bytes);
+
+// Maintenance of tests: KV.Compact.
+std::string EncodeCompaction(int64_t revision);
 
 // The end of the range of all keys that begin with this: "a0" of "a/".
 std::string EndOfPrefix(std::string prefix);

@@ -24,6 +24,9 @@ absl::StatusOr<EtcdOptions> ParseEtcdOptions(std::string_view url) {
   if (options.user.empty() != options.password_file.empty())
     reader.Fail(options.user.empty() ? "passwordFile" : "user",
                 "needs the other one of user and passwordFile");
+  options.writes = reader.Flag("writes", false);
+  options.ca_key_file = reader.Text("caKeyFile");
+  if (!options.ca_key_file.empty() && !options.writes) reader.Fail("caKeyFile", "needs writes=true");
   if (absl::Status status = reader.Finish(); !status.ok()) return status;
   return options;
 }

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Figures of sources: from the start to ready, a change at a proxy, CPU at rest.
+
+  sources.py --fairlead PROGRAM consul [--services 5000 --instances 10]
+  sources.py --fairlead PROGRAM etcd [--services 10000]
+
+Consul is played by a peer in this process, which answers the questions of the source as an agent does, with blocking queries;
+what is measured is Fairlead, not Consul. etcd is Debian's program, with one member. Ports are free ones of the loopback device.
+"""
+import argparse
+import asyncio
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+PATIENCE = 120  # seconds
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def ask(url, body=None):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data=body), timeout=PATIENCE) as answer:
+            return answer.status, answer.read()
+    except OSError:
+        return 0, b""
+
+
+class ConsulPeer:
+    """/v1/catalog/services, /v1/health/service/NAME and /v1/config/KIND, each with an index of its own."""
+
+    def __init__(self, services, instances):
+        self.port = free_port()
+        self.instances = instances
+        self.index = {}
+        self.critical = {}
+        self.changed = {}
+        self.names = [f"service-{number}" for number in range(services)]
+        self.catalog = json.dumps({name: ["version=v1"] for name in self.names}).encode()
+        self.loop = asyncio.new_event_loop()
+        started = threading.Event()
+        threading.Thread(target=self.run, args=(started,), daemon=True).start()
+        started.wait()
+
+    def run(self, started):
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", self.port, backlog=10000))
+        started.set()
+        self.loop.run_forever()
+
+    def set_critical(self, name, instance):
+        def change():
+            self.critical[name] = instance
+            self.index[name] = self.index.get(name, 10) + 1
+            if name in self.changed:
+                self.changed.pop(name).set()
+        self.loop.call_soon_threadsafe(change)
+
+    def service(self, name):
+        number = self.names.index(name)
+        found = []
+        for instance in range(self.instances):
+            status = "critical" if self.critical.get(name) == instance else "passing"
+            found.append({
+                "Node": {"Node": f"node-{instance}", "Address": f"10.200.0.{instance}", "Datacenter": "dc1", "Meta": {}},
+                "Service": {"ID": f"{name}-{instance}", "Service": name, "Tags": ["version=v1", "protocol=http"], "Port": 8080, "Meta": {},
+                            "Address": f"10.{instance}.{number // 250}.{number % 250 + 1}", "Weights": {"Passing": 1, "Warning": 1}},
+                "Checks": [{"CheckID": "serfHealth", "Status": "passing", "Output": "Agent alive and reachable"},
+                           {"CheckID": f"service:{name}", "Status": status, "Output": "HTTP GET: 200 OK"}]})
+        return json.dumps(found).encode()
+
+    async def serve(self, reader, writer):
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                path, _, query = head.split(b" ", 2)[1].decode().partition("?")
+                parameters = dict(urllib.parse.parse_qsl(query))
+                name = path.rpartition("/")[2] if path.startswith("/v1/health/") else path
+                if int(parameters.get("index", 0)) == self.index.setdefault(name, 10):
+                    try:
+                        await asyncio.wait_for(self.changed.setdefault(name, asyncio.Event()).wait(), 300)
+                    except asyncio.TimeoutError:
+                        pass
+                body = self.catalog if "catalog" in path else self.service(name) if "health" in path else b"[]"
+                writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Consul-Index: {self.index[name]}\r\nX-Consul-KnownLeader: true\r\n"
+                             f"X-Consul-LastContact: 0\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+class Etcd:
+    def __init__(self, folder, services):
+        self.port, peer = free_port(), free_port()
+        client, own = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{peer}"
+        self.process = subprocess.Popen(
+            [shutil.which("etcd"), f"--data-dir={folder}/etcd", "--name=one", f"--listen-client-urls={client}", f"--advertise-client-urls={client}",
+             f"--listen-peer-urls={own}", f"--initial-advertise-peer-urls={own}", f"--initial-cluster=one={own}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while ask(f"{client}/health")[0] != 200:
+            time.sleep(0.05)
+        for first in range(0, services, 100):
+            self.put({number: f"10.1.{number // 250}.{number % 250 + 1}" for number in range(first, min(first + 100, services))})
+
+    def put(self, addresses):
+        def coded(text):
+            return base64.b64encode(text.encode()).decode()
+        puts = [{"requestPut": {"key": coded(f"/mesh/ServiceEntry/shop/service-{number}"), "value": coded(json.dumps({
+            "apiVersion": "networking.istio.io/v1", "kind": "ServiceEntry", "metadata": {"name": f"service-{number}", "namespace": "shop"},
+            "spec": {"hosts": [f"service-{number}.service.consul"], "ports": [{"number": 8080, "name": "http", "protocol": "HTTP"}], "resolution": "STATIC",
+                     "endpoints": [{"address": address}]}}))}} for number, address in addresses.items()]
+        assert ask(f"http://127.0.0.1:{self.port}/v3/kv/txn", json.dumps({"success": puts}).encode())[0] == 200
+
+
+class Fairlead:
+    def __init__(self, program, folder, source):
+        self.grpc, self.http, self.monitoring = free_port(), free_port(), free_port()
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            [program, "discovery", f"--configSource={source}", f"--grpcAddr=127.0.0.1:{self.grpc}", f"--httpAddr=127.0.0.1:{self.http}",
+             f"--monitoringAddr=127.0.0.1:{self.monitoring}", "--secureGRPCAddr=", "--httpsAddr=", "--stateDir="], cwd=folder,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def wait_ready(self):
+        while ask(f"http://127.0.0.1:{self.http}/ready")[0] != 200:
+            assert self.process.poll() is None and time.monotonic() - self.started < PATIENCE, "not ready"
+            time.sleep(0.01)
+        return time.monotonic() - self.started
+
+    def cpu(self):
+        fields = open(f"/proc/{self.process.pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self):
+        for line in open(f"/proc/{self.process.pid}/status", encoding="utf-8"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) // 1024
+        return 0
+
+    def endpoints(self, service):
+        request = {"node": {"id": "sidecar~10.9.9.9~me.default~default.svc.cluster.local"},
+                   "resource_names": [f"outbound|8080||{service}.service.consul"]}
+        answer = ask(f"http://127.0.0.1:{self.http}/v3/discovery:endpoints", json.dumps(request).encode())[1]
+        return json.loads(answer or "{}").get("resources")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def time_of_changes(fairlead, change, count=20):
+    """Milliseconds from each change to the answer of another EDS request."""
+    times = []
+    for number in range(count):
+        service = f"service-{number * 7}"
+        before = fairlead.endpoints(service)
+        begun = time.monotonic()
+        change(number * 7, service)
+        while fairlead.endpoints(service) == before:
+            assert time.monotonic() - begun < PATIENCE, f"{service} does not change"
+            time.sleep(0.001)
+        times.append((time.monotonic() - begun) * 1000)
+    return sorted(times)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fairlead", required=True)
+    parser.add_argument("platform", choices=["consul", "etcd"])
+    parser.add_argument("--services", type=int)
+    parser.add_argument("--instances", type=int, default=10)
+    options = parser.parse_args()
+    services = options.services or {"consul": 5000, "etcd": 10000}[options.platform]
+    program = os.path.abspath(options.fairlead)
+    with tempfile.TemporaryDirectory() as folder:
+        etcd = fairlead = None
+        try:
+            if options.platform == "consul":
+                peer = ConsulPeer(services, options.instances)
+                source = f"consul://127.0.0.1:{peer.port}?watches={services + 100}"
+                change = lambda number, service: peer.set_critical(service, 0)  # noqa: E731
+            else:
+                etcd = Etcd(folder, services)
+                source = f"etcd://127.0.0.1:{etcd.port}/mesh"
+                change = lambda number, service: etcd.put({number: f"10.2.{number // 250}.{number % 250 + 1}"})  # noqa: E731
+            fairlead = Fairlead(program, folder, source)
+            ready = fairlead.wait_ready()
+            print(f"{options.platform}: {services} services: ready after {ready:.2f} s, {fairlead.cpu():.2f} s of CPU, {fairlead.memory()} MB")
+            time.sleep(2)
+            times = time_of_changes(fairlead, change)
+            print(f"a change at a proxy: median {times[len(times) // 2]:.0f} ms, slowest {times[-1]:.0f} ms")
+            time.sleep(2)
+            before = fairlead.cpu()
+            time.sleep(10)
+            print(f"at rest: {(fairlead.cpu() - before) * 10:.1f}% of one CPU in 10 s")
+        finally:
+            if fairlead:
+                fairlead.stop()
+            if etcd:
+                etcd.process.kill()
+                etcd.process.wait()
+
+
+if __name__ == "__main__":
+    main()
