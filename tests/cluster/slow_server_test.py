@@ -25,6 +25,7 @@ TOKEN = "/api/v1/namespaces/market/serviceaccounts/web/token"
 
 class Box(Webhooks):
     secure, http = "127.0.0.1:15012", "127.0.0.1:18080"
+    env = {"FAIRLEAD_CERTIFICATE_RATE": "0"}  # all agents have one address here
 
     def way(self):
         self.storm = Storm(self.server).__enter__()

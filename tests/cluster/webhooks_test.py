@@ -44,6 +44,7 @@ def hook(name, path, root, rules, **more):
 class Webhooks:
     """An API server with Fairlead beside it, in this process's network. Secure and http: where it listens, too."""
     secure = http = ""
+    env = {}
 
     def way(self):
         """The kubeconfig by which Fairlead reaches the API server."""
@@ -62,7 +63,7 @@ class Webhooks:
         self.process = subprocess.Popen(
             [FAIRLEAD, "discovery", f"--kubeconfig={self.way()}", "--grpcAddr=127.0.0.1:15010", f"--secureGRPCAddr={self.secure}",
              f"--httpAddr={self.http}", "--monitoringAddr=", "--ctrlz_port=0", "--httpsAddr=127.0.0.1:15017", f"--stateDir={state}/state"],
-            env={**os.environ, "ISTIOD_CUSTOM_HOST": "localhost", "REVISION": "dock", "FAIRLEAD_PLAINTEXT_IDENTITY": "node"}, stdout=self.log,
+            env={**os.environ, "ISTIOD_CUSTOM_HOST": "localhost", "REVISION": "dock", "FAIRLEAD_PLAINTEXT_IDENTITY": "node", **self.env}, stdout=self.log,
             stderr=self.log, preexec_fn=kubebox.end_with_parent)
         root = pathlib.Path(state, "state", "root-cert.pem")
         kubebox.wait_until("the templates", lambda: "templates sidecar" in self.said(), 60)
