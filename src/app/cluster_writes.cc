@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/strings.h"
@@ -17,6 +18,15 @@ namespace {
 
 using config::Kind;
 using controllers::Election;
+
+// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
+controllers::LockObject ObjectOf(std::string_view lock) {
+  for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
+                          controllers::kTrustBundleLock, controllers::kExportLock}) {
+    if (lock == map) return controllers::LockObject::kConfigMap;
+  }
+  return controllers::LockObject::kLease;
+}
 
 // Two replicas of one name would both lead. Source: Istio's newLeaderElection.
 std::string IdentityOf(const Environment& environment) {
@@ -59,7 +69,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     statuses_->OnLeading();
     sweep_->OnLeading();
   });
-  roots_lock_ = MakeElection(controllers::kNamespaceLock, [this] {
+  const bool bundles = environment_.trust_bundles;
+  roots_lock_ = MakeElection(bundles ? controllers::kTrustBundleLock : controllers::kNamespaceLock, [this] {
     if (roots_ != nullptr) roots_->OnLeading();
     if (bundles_ != nullptr) bundles_->OnLeading();
   });
@@ -177,6 +188,7 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   controllers::ElectionOptions options;
   options.ns = ns_;
   options.lock = lock;
+  options.object = ObjectOf(lock);
   options.identity = identity_;
   options.revision = environment_.features.revision;
   options.per_revision = per_revision;

@@ -63,7 +63,7 @@ bool Election::Leads() const {
 }
 
 ApiRequest Election::Request(Verb verb) const {
-  const std::string collection = StrCat("/apis/coordination.k8s.io/v1/namespaces/", options_.ns, "/leases");
+  const std::string collection = LocksPath(options_.object, options_.ns);
   ApiRequest request;
   request.verb = verb;
   request.path = verb == Verb::kCreate ? collection : kube::ObjectPath(collection, lock_);
@@ -108,7 +108,7 @@ void Election::OnRead(const Answer& answer) {
   }
   std::optional<Json> lease = answer.status.ok() ? ParseJson(answer.body) : std::nullopt;
   if (!lease || !lease->is_object()) {
-    Note(answer.status.ok() ? std::string("what the API server has is no Lease")
+    Note(answer.status.ok() ? std::string("what the API server has is no lock")
                             : std::string(FromAbsl(answer.status.message())));
     return Later();
   }
@@ -119,7 +119,7 @@ void Election::OnRead(const Answer& answer) {
 
 // What does not change is not renewed, whatever its times say.
 void Election::Observe(Json lease) {
-  LeaseRecord record = RecordOf(lease);
+  LeaseRecord record = RecordOf(options_.object, lease);
   if (!lease_ || record != seen_) {
     seen_ = std::move(record);
     seen_at_ = Clock::now();
@@ -171,8 +171,8 @@ void Election::Take() {
 }
 
 void Election::Put(LeaseRecord record, bool create) {
-  Json lease = create ? NewLease(options_.ns, lock_) : *lease_;
-  SetRecord(record, &lease);
+  Json lease = create ? NewLock(options_.object, options_.ns, lock_) : *lease_;
+  SetRecord(options_.object, record, &lease);
   ApiRequest request = Request(create ? Verb::kCreate : Verb::kUpdate);
   request.body = JsonText(lease);
   writer_->Send(std::move(request), [this, record = std::move(record), sent = Clock::now()](
@@ -193,7 +193,7 @@ void Election::OnPut(const LeaseRecord& record, Clock::time_point sent, const An
   std::optional<Json> lease = ParseJson(answer.body);
   if (lease && lease->is_object()) {
     lease_ = std::move(lease);
-    seen_ = RecordOf(*lease_);
+    seen_ = RecordOf(options_.object, *lease_);
   } else {
     lease_.reset();
     seen_ = record;
@@ -235,11 +235,11 @@ void Election::Release(std::function<void()> done) {
 void Election::GiveBack(const Answer& read, const std::function<void()>& done) {
   std::optional<Json> lease = read.status.ok() ? ParseJson(read.body) : std::nullopt;
   if (!lease || !lease->is_object()) return done();
-  LeaseRecord record = RecordOf(*lease);
+  LeaseRecord record = RecordOf(options_.object, *lease);
   if (record.holder != options_.identity) return done();
   const std::string now = MicroTimeText(std::chrono::system_clock::now());
   record = {"", "", now, now, 1, record.transitions};
-  SetRecord(record, &*lease);
+  SetRecord(options_.object, record, &*lease);
   ApiRequest write = Request(Verb::kUpdate);
   write.limit = Milliseconds(1000);
   write.body = JsonText(*lease);

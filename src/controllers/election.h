@@ -24,14 +24,16 @@ inline constexpr char kDeploymentLock[] = "istio-gateway-deployment";
 inline constexpr char kStatusLock[] = "istio-status-leader";
 inline constexpr char kNamespaceLock[] = "istio-namespace-controller-election";
 inline constexpr char kExportLock[] = "istio-serviceexport-controller-election";
+inline constexpr char kTrustBundleLock[] = "istio-clustertrustbundle-controller-election";
 inline constexpr char kAddressLock[] = "istio-ip-autoallocate";
 
 struct ElectionOptions {
-  std::string ns;        // of the Lease: the control plane's own
+  std::string ns;        // of the lock: the control plane's own
   std::string lock;      // its name
   std::string identity;  // of this replica, that no other has
   std::string revision = "default";
-  // One leader for each revision (the Lease's name ends with it); else one in all, and a replica of the
+  LockObject object = LockObject::kLease;  // what the lock is, for all who share it
+  // One leader for each revision (the lock's name ends with it); else one in all, and a replica of the
   // default revision takes the lock from one of another.
   bool per_revision = false;
   bool enabled = true;  // false: there is one replica, and it leads (ENABLE_LEADER_ELECTION)
@@ -42,7 +44,7 @@ struct ElectionOptions {
   uint64_t seed = 0;
 };
 
-// Holds a Lease, or waits for it: of all replicas one leads at a time. As client-go does it: a lease of
+// Holds a lock, or waits for it: of all replicas one leads at a time. As client-go does it: a lease of
 // another is over when it was not seen to change for as long as it holds, by this machine's own clock, which
 // may be set to any time. A leader that cannot renew stops before that, by itself, even if its thread hangs.
 //
@@ -97,7 +99,7 @@ class Election {
   metrics::Gauge& gauge_;
   std::mt19937_64 random_;
 
-  std::optional<Json> lease_;  // as last seen; nothing: there is none, or it has to be read
+  std::optional<Json> lease_;  // the lock as last seen; nothing: there is none, or it has to be read
   LeaseRecord seen_;           // of it
   Clock::time_point seen_at_{};
   bool leading_ = false;

@@ -19,6 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kLeases[] = "/apis/coordination.k8s.io/v1/leases";
+constexpr char kConfigMaps[] = "/api/v1/configmaps";
 constexpr char kWebhooks[] = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 class ElectionTest : public ::testing::Test {
@@ -185,14 +186,55 @@ TEST_F(ElectionTest, WithoutElectionsTheOneReplicaLeads) {
   EXPECT_EQ(Lease(), "");
 }
 
-TEST(LeaseTest, ARecordGoesIntoALeaseAndTheRestStays) {
-  nlohmann::json lease = {{"metadata", {{"name", "l"}, {"labels", {{"a", "b"}}}}}, {"spec", {{"more", 1}}}};
-  const LeaseRecord record{"me", "rev", "t1", "t2", 30, 7};
-  SetRecord(record, &lease);
-  EXPECT_EQ(RecordOf(lease), record);
-  EXPECT_EQ(lease["metadata"]["labels"]["a"], "b");
-  EXPECT_EQ(lease["spec"]["more"], 1);
-  EXPECT_EQ(RecordOf({{"spec", {{"holderIdentity", 7}, {"leaseDurationSeconds", "x"}}}}), LeaseRecord());
+// istiod has some of its locks there. It and Fairlead take turns by the same record.
+TEST_F(ElectionTest, ALockInAConfigMapIsSharedWithIstiod) {
+  server_.Serve(kConfigMaps);
+  const auto put = [&](const std::string& renewed) {
+    server_.Put(
+        kConfigMaps, "istio-system", "istio-leader", R"("data":{"more":"stays"})",
+        StrCat(R"("annotations":{"control-plane.alpha.kubernetes.io/leader":)",
+               R"("{\"holderIdentity\":\"istiod-1\",\"holderKey\":\"default\",\"leaseDurationSeconds\":1,)",
+               R"(\"acquireTime\":\"2026-01-01T00:00:00Z\",\"renewTime\":\")", renewed,
+               R"(\",\"leaderTransitions\":3}"})"));
+  };
+  put("2026-01-01T00:00:00Z");
+  ElectionOptions options = Options("one");
+  options.object = LockObject::kConfigMap;
+  auto one = Start(options);
+  std::this_thread::sleep_for(600ms);
+  put("2026-01-01T00:00:01Z");
+  std::this_thread::sleep_for(600ms);
+  EXPECT_FALSE(one->election.Leads()) << "istiod renewed it";
+  ASSERT_TRUE(Eventually([&] { return one->election.Leads(); }));
+  const std::string map = server_.Get(kConfigMaps, "istio-system", "istio-leader");
+  EXPECT_THAT(map, HasSubstr(R"(\"holderIdentity\":\"one\")"));
+  EXPECT_THAT(map, HasSubstr(R"(\"holderKey\":\"default\")"));
+  EXPECT_THAT(map, HasSubstr(R"(\"leaderTransitions\":4)"));
+  EXPECT_THAT(map, HasSubstr("stays"));
+  EXPECT_EQ(Lease(), "") << "no Lease beside it";
+  std::atomic<bool> released{false};
+  one->election.Release([&] { released = true; });
+  ASSERT_TRUE(Eventually([&] { return released.load(); }));
+  EXPECT_THAT(server_.Get(kConfigMaps, "istio-system", "istio-leader"),
+              HasSubstr(R"(\"holderIdentity\":\"\")"));
+}
+
+TEST(LeaseTest, ARecordGoesIntoALockAndTheRestStays) {
+  for (const LockObject kind : {LockObject::kLease, LockObject::kConfigMap}) {
+    nlohmann::json lock = {{"metadata", {{"name", "l"}, {"labels", {{"a", "b"}}}}}, {"spec", {{"more", 1}}}};
+    const LeaseRecord record{"me", "rev", "t1", "t2", 30, 7};
+    SetRecord(kind, record, &lock);
+    EXPECT_EQ(RecordOf(kind, lock), record);
+    EXPECT_EQ(lock["metadata"]["labels"]["a"], "b");
+    EXPECT_EQ(lock["spec"]["more"], 1);
+  }
+  EXPECT_EQ(RecordOf(LockObject::kLease, {{"spec", {{"holderIdentity", 7}, {"leaseDurationSeconds", "x"}}}}),
+            LeaseRecord());
+  for (const char* text : {"", "{", "[]", R"({"holderIdentity": 7})"}) {
+    nlohmann::json map;
+    map["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"] = text;
+    EXPECT_EQ(RecordOf(LockObject::kConfigMap, map), LeaseRecord()) << text;
+  }
   EXPECT_EQ(MicroTimeText(std::chrono::system_clock::time_point(std::chrono::microseconds(1'500'000))),
             "1970-01-01T00:00:01.500000Z");
 }

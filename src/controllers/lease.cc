@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "base/json.h"
+#include "base/strings.h"
 
 namespace fairlead::controllers {
 namespace {
@@ -12,6 +13,8 @@ using Json = nlohmann::json;
 
 // Under this the holder's revision is noted. Source: Istio's LeaseHolderKey.
 constexpr char kHolderKey[] = "leader.istio.io/holder-key";
+// A ConfigMap has its record here, as JSON. Source: client-go's LeaderElectionRecordAnnotationKey.
+constexpr char kRecord[] = "control-plane.alpha.kubernetes.io/leader";
 
 const Json& Member(const Json& object, const char* key) {
   static const Json none;
@@ -24,26 +27,36 @@ int64_t Number(const Json& object, const char* key) {
   return value.is_number_integer() ? value.get<int64_t>() : 0;
 }
 
-}  // namespace
-
-LeaseRecord RecordOf(const Json& lease) {
-  const Json& spec = Member(lease, "spec");
+// What both kinds have by the same names.
+LeaseRecord ReadFields(const Json& fields) {
   LeaseRecord record;
-  record.holder = JsonString(spec, "holderIdentity");
-  record.key = JsonString(Member(Member(lease, "metadata"), "annotations"), kHolderKey);
-  record.acquired = JsonString(spec, "acquireTime");
-  record.renewed = JsonString(spec, "renewTime");
-  record.seconds = Number(spec, "leaseDurationSeconds");
-  record.transitions = Number(spec, "leaseTransitions");
+  record.holder = JsonString(fields, "holderIdentity");
+  record.acquired = JsonString(fields, "acquireTime");
+  record.renewed = JsonString(fields, "renewTime");
+  record.seconds = Number(fields, "leaseDurationSeconds");
   return record;
 }
 
-void SetRecord(const LeaseRecord& record, Json* lease) {
+void SetFields(const LeaseRecord& record, Json* fields) {
+  (*fields)["holderIdentity"] = record.holder;
+  (*fields)["acquireTime"] = record.acquired;
+  (*fields)["renewTime"] = record.renewed;
+  (*fields)["leaseDurationSeconds"] = record.seconds;
+}
+
+LeaseRecord RecordOfConfigMap(const Json& map) {
+  const Json& annotations = Member(Member(map, "metadata"), "annotations");
+  const std::optional<Json> fields = ParseJson(JsonString(annotations, kRecord));
+  if (!fields) return {};
+  LeaseRecord record = ReadFields(*fields);
+  record.key = JsonString(*fields, "holderKey");
+  record.transitions = Number(*fields, "leaderTransitions");
+  return record;
+}
+
+void SetRecordOfLease(const LeaseRecord& record, Json* lease) {
   Json& spec = (*lease)["spec"];
-  spec["holderIdentity"] = record.holder;
-  spec["acquireTime"] = record.acquired;
-  spec["renewTime"] = record.renewed;
-  spec["leaseDurationSeconds"] = record.seconds;
+  SetFields(record, &spec);
   spec["leaseTransitions"] = record.transitions;
   Json& metadata = (*lease)["metadata"];
   if (!record.key.empty()) {
@@ -53,11 +66,36 @@ void SetRecord(const LeaseRecord& record, Json* lease) {
   }
 }
 
-Json NewLease(const std::string& ns, const std::string& name) {
-  return {{"apiVersion", "coordination.k8s.io/v1"},
-          {"kind", "Lease"},
-          {"metadata", {{"namespace", ns}, {"name", name}}},
-          {"spec", Json::object()}};
+}  // namespace
+
+LeaseRecord RecordOf(LockObject kind, const Json& lock) {
+  if (kind == LockObject::kConfigMap) return RecordOfConfigMap(lock);
+  const Json& spec = Member(lock, "spec");
+  LeaseRecord record = ReadFields(spec);
+  record.key = JsonString(Member(Member(lock, "metadata"), "annotations"), kHolderKey);
+  record.transitions = Number(spec, "leaseTransitions");
+  return record;
+}
+
+void SetRecord(LockObject kind, const LeaseRecord& record, Json* lock) {
+  if (kind == LockObject::kLease) return SetRecordOfLease(record, lock);
+  Json fields = {{"holderKey", record.key}, {"leaderTransitions", record.transitions}};
+  SetFields(record, &fields);
+  (*lock)["metadata"]["annotations"][kRecord] = JsonText(fields);
+}
+
+Json NewLock(LockObject kind, const std::string& ns, const std::string& name) {
+  Json lock = {{"metadata", {{"namespace", ns}, {"name", name}}}};
+  const bool lease = kind == LockObject::kLease;
+  lock["apiVersion"] = lease ? "coordination.k8s.io/v1" : "v1";
+  lock["kind"] = lease ? "Lease" : "ConfigMap";
+  if (lease) lock["spec"] = Json::object();
+  return lock;
+}
+
+std::string LocksPath(LockObject kind, const std::string& ns) {
+  if (kind == LockObject::kConfigMap) return StrCat("/api/v1/namespaces/", ns, "/configmaps");
+  return StrCat("/apis/coordination.k8s.io/v1/namespaces/", ns, "/leases");
 }
 
 std::string MicroTimeText(std::chrono::system_clock::time_point time) {

@@ -18,11 +18,11 @@ from kubebox import end_with_parent, wait_until
 
 
 class FairleadProcess:
-    def __init__(self, kubeconfig, *flags, env=None, grpc=None):
+    def __init__(self, kubeconfig, *flags, env=None, grpc=None, secure=None):
         self.port, self.monitoring = free_port(), free_port()
         self.log_file = tempfile.NamedTemporaryFile(prefix="fairlead-log-")
         self.command = [program(), "discovery", "--kubeconfig", kubeconfig, "--httpAddr", f"127.0.0.1:{self.port}", "--grpcAddr",
-                        f"127.0.0.1:{grpc}" if grpc else "", "--secureGRPCAddr", "", "--httpsAddr", "", "--monitoringAddr", f"127.0.0.1:{self.monitoring}", "--stateDir", "",
+                        f"127.0.0.1:{grpc}" if grpc else "", "--secureGRPCAddr", f"127.0.0.1:{secure}" if secure else "", "--httpsAddr", "", "--monitoringAddr", f"127.0.0.1:{self.monitoring}", "--stateDir", "",
                         "--ctrlz_port", "0", "--meshConfig", "", "--networksConfig", "", *flags]
         self.env = {**os.environ, "FAIRLEAD_PLAINTEXT_IDENTITY": "node", **(env or {})}
 

@@ -21,10 +21,12 @@ from fairlead_box import program
 from kubebox import end_with_parent, wait_until
 
 ROUTES, MORE, LEASES = 30, 60, "/apis/coordination.k8s.io/v1/namespaces/istio-system/leases"
+MAPS, LEADER = "/api/v1/namespaces/istio-system/configmaps", "control-plane.alpha.kubernetes.io/leader"
 ROUTE_PATH = "/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes"
 LEASE_SECONDS, RETRY_SECONDS = 30, 16.5
-LOCKS = {"istio-gateway-status-leader-default", "istio-leader", "istio-ip-autoallocate", "istio-status-leader",
-         "istio-namespace-controller-election", "istio-gateway-deployment-default"}
+IN_LEASES = {"istio-gateway-status-leader-default", "istio-status-leader", "istio-gateway-deployment-default"}
+IN_MAPS = {"istio-leader", "istio-ip-autoallocate", "istio-namespace-controller-election"}  # as istiod has them
+LOCKS = IN_LEASES | IN_MAPS
 NODE = {"id": "sidecar~10.0.0.1~web.shop~shop.svc.cluster.local", "metadata": {"NAMESPACE": "shop", "CLUSTER_ID": "Kubernetes"}}
 
 server = None
@@ -119,7 +121,10 @@ def versions(written=False):
 
 
 def holders():
-    return {lease["metadata"]["name"]: lease["spec"].get("holderIdentity", "") for lease in server.api.get(LEASES)["items"]}
+    """Who holds each lock."""
+    maps = {map["metadata"]["name"]: map["metadata"].get("annotations", {}).get(LEADER) for map in server.api.get(MAPS)["items"]}
+    found = {name: json.loads(record)["holderIdentity"] for name, record in maps.items() if record}
+    return found | {lease["metadata"]["name"]: lease["spec"].get("holderIdentity", "") for lease in server.api.get(LEASES)["items"]}
 
 
 class Server(unittest.TestCase):

@@ -31,7 +31,8 @@ ISTIOS_GATEWAYS = (["networking.istio.io"], "gateways/status")  # likewise; the 
 # What needs files of the pod, a proxy that registers, or an object that only other flags bring.
 NOT_HERE = {"clustertrustbundles", "inferencepools/status", "cacerts", "workloadentries"}
 # What a run of seconds does not come to: repairs, renewals, and a lock that another revision holds.
-NOT_YET = {("patch", "configmaps"), ("patch", "ingresses/status"), ("update", "leases"), ("get", "mutatingwebhookconfigurations")}
+NOT_YET = {("patch", "configmaps"), ("update", "configmaps"), ("patch", "ingresses/status"), ("update", "leases"),
+           ("get", "mutatingwebhookconfigurations")}
 # The deployments of Gateways need templates; cluster_install has them, with the chart's rights.
 NOT_YET |= {(verb, resource) for verb in ("get", "create", "patch") for resource in
             ("deployments", "horizontalpodautoscalers", "poddisruptionbudgets", "services", "serviceaccounts")}
@@ -108,11 +109,16 @@ class Rights:
         for role in given:
             self.api.create(role, replace=True)
 
+    def remove_locks(self):
+        self.api.call("DELETE", "/apis/coordination.k8s.io/v1/namespaces/istio-system/leases")
+        for name in "istio-ip-autoallocate", "istio-leader", "istio-namespace-controller-election":
+            self.api.call("DELETE", f"/api/v1/namespaces/istio-system/configmaps/{name}", also=(404,))
+
     def renew_objects(self):
         """Objects that are new in each try, so that there is something to write of them."""
         n = self.tries
         self.api.call("DELETE", "/api/v1/namespaces/istio-system/secrets/istio-ca-secret", also=(404,))
-        self.api.call("DELETE", "/apis/coordination.k8s.io/v1/namespaces/istio-system/leases")
+        self.remove_locks()
         self.api.call("DELETE", "/apis/gateway.networking.k8s.io/v1/gatewayclasses/istio-remote", also=(404,))
         self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"space-{n}"}})
         gateway = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": f"edge-{n}", "namespace": "shop"},

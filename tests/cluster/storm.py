@@ -1,10 +1,11 @@
-"""A way to an API server on which a test lets storms break out: every request is refused with one status.
+"""A way to an API server on which a test lets storms break out: every request is refused with one status, or answered late.
 
     with Storm(server) as way:
         FairleadProcess(way.kubeconfig)
         way.begin(429, retry_after=1)
         way.end()
         way.refused   # how many requests were
+    way.delay = 1 # seconds before each request goes on
 """
 import http.client
 import http.server
@@ -13,6 +14,7 @@ import pathlib
 import socket
 import ssl
 import threading
+import time
 import urllib.parse
 
 HOP = {"connection", "transfer-encoding", "content-length", "keep-alive"}
@@ -20,7 +22,7 @@ HOP = {"connection", "transfer-encoding", "content-length", "keep-alive"}
 
 class Storm:
     def __init__(self, server):
-        self.server, self.status, self.retry_after, self.refused = server, 0, None, 0
+        self.server, self.status, self.retry_after, self.refused, self.delay = server, 0, None, 0, 0
         config = json.loads(pathlib.Path(server.kubeconfig).read_text())
         self.token = config["users"][0]["user"]["token"]
         self.api = urllib.parse.urlsplit(config["clusters"][0]["cluster"]["server"])
@@ -75,6 +77,7 @@ class Storm:
         if self.status:
             self.refused += 1
             return self.refuse(client)
+        time.sleep(self.delay)
         with self.lock:
             self.open.add(client.connection)
         try:

@@ -42,7 +42,13 @@ def hook(name, path, root, rules, **more):
 
 
 class Webhooks:
-    """An API server with Fairlead beside it, in this process's network."""
+    """An API server with Fairlead beside it, in this process's network. Secure and http: where it listens, too."""
+    secure = http = ""
+    env = {}
+
+    def way(self):
+        """The kubeconfig by which Fairlead reaches the API server."""
+        return self.server.kubeconfig
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -55,10 +61,10 @@ class Webhooks:
         state = self.folder.name
         self.log = open(f"{state}/log", "w+")
         self.process = subprocess.Popen(
-            [FAIRLEAD, "discovery", f"--kubeconfig={self.server.kubeconfig}", "--grpcAddr=127.0.0.1:15010", "--secureGRPCAddr=",
-             "--httpAddr=", "--monitoringAddr=", "--ctrlz_port=0", "--httpsAddr=127.0.0.1:15017", f"--stateDir={state}/state"],
-            env={**os.environ, "ISTIOD_CUSTOM_HOST": "localhost", "REVISION": "dock"}, stdout=self.log, stderr=self.log,
-            preexec_fn=kubebox.end_with_parent)
+            [FAIRLEAD, "discovery", f"--kubeconfig={self.way()}", "--grpcAddr=127.0.0.1:15010", f"--secureGRPCAddr={self.secure}",
+             f"--httpAddr={self.http}", "--monitoringAddr=", "--ctrlz_port=0", "--httpsAddr=127.0.0.1:15017", f"--stateDir={state}/state"],
+            env={**os.environ, "ISTIOD_CUSTOM_HOST": "localhost", "REVISION": "dock", "FAIRLEAD_PLAINTEXT_IDENTITY": "node", **self.env}, stdout=self.log,
+            stderr=self.log, preexec_fn=kubebox.end_with_parent)
         root = pathlib.Path(state, "state", "root-cert.pem")
         kubebox.wait_until("the templates", lambda: "templates sidecar" in self.said(), 60)
         self.root = base64.b64encode(root.read_bytes()).decode()

@@ -333,6 +333,20 @@ TEST_F(ClusterSourceTest, IstiosObjectsOfAnotherRevisionAreNotThere) {
   EXPECT_TRUE(WaitUntilThere("other"));
 }
 
+TEST_F(ClusterSourceTest, LocksOfLeadersAreNoPartOfTheMesh) {
+  constexpr char kConfigMaps[] = "/api/v1/configmaps";
+  server_.Serve(kConfigMaps);
+  const std::string lock = R"("annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"})";
+  server_.Put(kConfigMaps, "n", "lock", R"("data":{})", lock);
+  server_.Put(kConfigMaps, "n", "roots", R"("data":{"root-cert.pem":"x"})");
+  server_.Put(kConfigMaps, "n", "later", R"("data":{"a":"b"})");
+  StartAndSync();
+  EXPECT_TRUE(WaitUntilThere("roots") && WaitUntilThere("later"));
+  EXPECT_EQ(sink_.Find("lock"), nullptr);
+  server_.Put(kConfigMaps, "n", "later", R"("data":{"a":"b"})", lock);
+  EXPECT_TRUE(WaitUntilGone("later"));
+}
+
 TEST_F(ClusterSourceTest, WithoutARevisionAllObjectsAreThere) {
   server_.Define("networking.istio.io", "v1", "virtualservices");
   server_.Put(kVirtualServices, "n", "other", R"("spec":{"hosts":["web"]})",

@@ -29,8 +29,14 @@ bool KindCopy::IsOfOtherRevision(config::Node object) const {
   return label && label.text() != revision_;
 }
 
+// A ConfigMap that is the lock of a leader election changes every few seconds and says nothing of the mesh.
+bool KindCopy::IsLock(config::Node object) const {
+  return kind_.kind == config::Kind::kConfigMap &&
+         object.Find("metadata").Find("annotations").Find("control-plane.alpha.kubernetes.io/leader");
+}
+
 void KindCopy::OnObject(config::Node object) {
-  if (IsOfOtherRevision(object)) return OnGone(object);
+  if (IsOfOtherRevision(object) || IsLock(object)) return OnGone(object);
   config::StoredObject stored = config::ReadStored(kind_, api_version_, object, cluster_);
   if (!stored.key) return;  // no API server has such a one
   Entry& entry = entries_[*stored.key];

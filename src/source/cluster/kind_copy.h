@@ -48,6 +48,7 @@ class KindCopy : public kube::ListWatch::Receiver {
     uint64_t list = 0;         // that had it last
   };
   bool IsOfOtherRevision(config::Node object) const;
+  bool IsLock(config::Node object) const;
   void Put(Entry& entry, config::StoredObject stored);
   void Deny(Entry& entry, config::ConfigPtr denial);
   void Drop(const config::ObjectKey& key, Entry& entry);

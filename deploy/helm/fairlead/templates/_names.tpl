@@ -31,3 +31,9 @@ istio-sidecar-injector{{ include "fairlead.end" . }}{{ if ne .Release.Namespace 
 {{- define "fairlead.validatorHook" -}}
 istio-validator{{ include "fairlead.end" . }}-{{ .Release.Namespace }}
 {{- end -}}
+
+{{/* By this label the Service and the Deployment of an istiod without a revision find their pods. A pod of Fairlead has it, too, so that
+either of the two can take over the other's pods. */}}
+{{- define "fairlead.pilot" -}}
+{{ if include "fairlead.end" . }}istiod{{ else }}pilot{{ end }}
+{{- end -}}
