@@ -61,6 +61,14 @@ bool IsOurs(const ConfigObject& gateway, const World& world) {
                             world.settings.revisions);
 }
 
+// Another controller's class of the name of ours is not ours to deploy, although ours is built in.
+bool IsOfAnother(const gateway_api::GatewayClass& gateway_class, const World& world) {
+  const ConfigPtr object = world.objects.Find(Kind::kGatewayClass, {}, Interned(gateway_class.name));
+  if (object == nullptr) return false;
+  const std::string_view controller = config::SpecOf(*object).Find("controllerName").text();
+  return gateway_api::FindController(controller, world.settings.features) == nullptr;
+}
+
 // Whether the version that the Gateway is marked with lets this one manage it.
 bool MayManage(const ConfigObject& gateway) {
   const auto marked = gateway.meta().annotations.find(kControllerVersion);
@@ -176,7 +184,7 @@ std::optional<GatewayPlan> PlanOne(const ConfigPtr& object, World& world) {
   GatewayPlan plan;
   const gateway_api::ControllerInfo* const info = deployment.gateway_class.info;
   if (info == nullptr || info->remote || gateway.meta().deleting || !gateway_api::IsManaged(gateway) ||
-      !IsOurs(gateway, world) || !MayManage(gateway))
+      IsOfAnother(deployment.gateway_class, world) || !IsOurs(gateway, world) || !MayManage(gateway))
     return std::nullopt;
   deployment.name = GatewayServiceName(gateway, deployment.gateway_class);
   deployment.account = GatewayServiceAccount(gateway, deployment.gateway_class);

@@ -161,5 +161,15 @@ TEST(GatewayPlanTest, ARevisionDeploysItsOwnGateways) {
   EXPECT_THAT(names(canary), ElementsAre("whole", "canary"));
 }
 
+TEST(GatewayPlanTest, AClassOfAnotherControllerIsNotDeployed) {
+  const std::string gateway =
+      std::string(kHead) +
+      "metadata: {name: front, namespace: shop}\nspec: {gatewayClassName: istio, listeners: [{name: http, "
+      "port: 80, protocol: HTTP}]}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\n"
+      "metadata: {name: istio}\nspec: {controllerName: ";
+  EXPECT_THAT(PlanGateways(Objects(gateway + "example.com/other}\n"), {}), IsEmpty());
+  EXPECT_EQ(PlanGateways(Objects(gateway + "istio.io/gateway-controller}\n"), {}).size(), 1);
+}
+
 }  // namespace
 }  // namespace fairlead::controllers

@@ -48,17 +48,15 @@ void AddGatewayLabels(const Deployment& deployment, LabelMap* labels) {
 
 // What the Gateway says for its infrastructure, else its own labels and annotations.
 LabelMap InfrastructureLabels(const Deployment& deployment) {
-  const Node infrastructure = SpecOf(*deployment.gateway).Find("infrastructure");
-  LabelMap labels =
-      infrastructure.IsNull() ? deployment.gateway->meta().labels : MapOf(infrastructure.Find("labels"));
+  const Node said = SpecOf(*deployment.gateway).Find("infrastructure").Find("labels");
+  LabelMap labels = said.IsNull() ? deployment.gateway->meta().labels : MapOf(said);
   AddGatewayLabels(deployment, &labels);
   return labels;
 }
 
 LabelMap InfrastructureAnnotations(const ConfigObject& gateway) {
-  const Node infrastructure = SpecOf(gateway).Find("infrastructure");
-  LabelMap annotations =
-      infrastructure.IsNull() ? gateway.meta().annotations : MapOf(infrastructure.Find("annotations"));
+  const Node said = SpecOf(gateway).Find("infrastructure").Find("annotations");
+  LabelMap annotations = said.IsNull() ? gateway.meta().annotations : MapOf(said);
   annotations.erase(std::string(kLastApplied));
   return annotations;
 }

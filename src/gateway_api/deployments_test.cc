@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "config/read/manifests.h"
+#include "gateway_api/deployment_objects.h"
 #include "gateway_api/derivation.h"
 #include "gateway_api/status/status_board.h"
 #include "mesh/view/proxy_scope.h"
@@ -184,6 +185,27 @@ TEST_F(DeploymentsTest, PortsAreThoseOfListenersEachOnce) {
     ports.push_back(StrCat(port.name, " ", port.port, " ", port.target_port));
   EXPECT_THAT(ports, ElementsAre("status-port 15021 15021", "a-b 80 80", "a-b-81 81 81", "dns 53 53",
                                  "dns-tcp 53 53"));
+}
+
+TEST_F(DeploymentsTest, TheInfrastructuresMetadataReplacesTheGatewaysOneByOne) {
+  const auto service = [](const std::string& infrastructure) {
+    const config::ParseResult parsed = config::ParseManifests(
+        StrCat(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge, namespace: "
+            "shop, labels: {a: b}, annotations: {c: d}}\nspec: {gatewayClassName: istio, listeners: [{name: "
+            "http, port: 80, protocol: HTTP}], infrastructure: {",
+            infrastructure, "}}\n"),
+        "mesh/edge.yaml", config::Admission::kPassed);
+    EXPECT_EQ(parsed.objects.size(), 1u);
+    return MakeGatewayService({parsed.objects.at(0), {"istio", nullptr}, "edge-istio", "edge-istio", {}}, {});
+  };
+  const config::ConfigPtr labelled = service("labels: {e: f}");
+  EXPECT_FALSE(labelled->meta().labels.contains("a"));
+  EXPECT_EQ(LabelOr(labelled->meta().labels, "e"), "f");
+  EXPECT_EQ(LabelOr(labelled->meta().annotations, "c"), "d");
+  const config::ConfigPtr annotated = service("annotations: {g: h}");
+  EXPECT_EQ(LabelOr(annotated->meta().labels, "a"), "b");
+  EXPECT_FALSE(annotated->meta().annotations.contains("c"));
 }
 
 TEST_F(DeploymentsTest, GatewaysOfOthersAreLeftAlone) {
