@@ -128,9 +128,9 @@ std::vector<std::string> PlatformUrlsOf(const DiscoveryOptions& options) {
   return urls;
 }
 
-absl::StatusOr<ConfigSources> MakePlatformSources(const DiscoveryOptions& options,
-                                                  const FolderSource& make_folder) {
-  ConfigSources made;
+absl::StatusOr<OrderedSources> MakePlatformSources(const DiscoveryOptions& options,
+                                                   const FolderSource& make_folder) {
+  OrderedSources made;
   std::set<std::string> seen, names;
   for (const std::string& url : PlatformUrlsOf(options)) {
     if (!seen.insert(url).second) continue;

@@ -16,14 +16,14 @@ namespace fairlead::app {
 // The sources of --configSource and of MeshConfig's configSources, in this order, each once. Of the
 // MeshConfig the file counts as it is at the start; addresses of platforms that are not known are left to its
 // diagnostics. InvalidArgument names the URL and what is wrong with it.
-struct ConfigSources {
+struct OrderedSources {
   std::vector<std::unique_ptr<source::Source>> sources;
   // So many of them come before the API server (k8s://); nothing: all do.
   std::optional<size_t> before_cluster = {};
 };
 using FolderSource = std::function<std::unique_ptr<source::Source>(const std::string& folder)>;
-absl::StatusOr<ConfigSources> MakePlatformSources(const DiscoveryOptions& options,
-                                                  const FolderSource& make_folder);
+absl::StatusOr<OrderedSources> MakePlatformSources(const DiscoveryOptions& options,
+                                                   const FolderSource& make_folder);
 
 // URLs among --registries become sources; the other names are Kubernetes and Istio's Mock. InvalidArgument
 // names what is neither.

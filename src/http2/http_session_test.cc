@@ -73,6 +73,21 @@ class HttpListeners : public testing::Test {
     return all;
   }
 
+  // All that the server says to a request over TLS.
+  std::string Http1OverTls(SSL_CTX* credentials) {
+    BIO* const connection = BIO_new_ssl_connect(credentials);
+    BIO_set_conn_hostname(connection, StrCat("127.0.0.1:", port()).c_str());
+    constexpr std::string_view kGet = "GET /page HTTP/1.1\r\nHost: x\r\n\r\n";
+    EXPECT_EQ(BIO_write(connection, kGet.data(), static_cast<int>(kGet.size())),
+              static_cast<int>(kGet.size()));
+    std::string all;
+    char buffer[4096];
+    for (int got = 0; (got = BIO_read(connection, buffer, sizeof buffer)) > 0;)
+      all.append(buffer, static_cast<size_t>(got));
+    BIO_free_all(connection);
+    return all;
+  }
+
   std::unique_ptr<Server> server_;
 };
 
@@ -106,16 +121,11 @@ TEST_F(HttpListeners, SpeakBothOverTls) {
 
   ClientTls http1(authority);
   SSL_CTX_set_alpn_protos(http1.get(), reinterpret_cast<const unsigned char*>("\x08http/1.1"), 9);
-  BIO* const connection = BIO_new_ssl_connect(http1.get());
-  BIO_set_conn_hostname(connection, StrCat("127.0.0.1:", port()).c_str());
-  constexpr std::string_view kGet = "GET /page HTTP/1.1\r\nHost: x\r\n\r\n";
-  EXPECT_EQ(BIO_write(connection, kGet.data(), static_cast<int>(kGet.size())), static_cast<int>(kGet.size()));
-  std::string all;
-  char buffer[4096];
-  for (int got = 0; (got = BIO_read(connection, buffer, sizeof buffer)) > 0;)
-    all.append(buffer, static_cast<size_t>(got));
-  EXPECT_THAT(all, EndsWith("\r\n\r\nGET /page "));
-  BIO_free_all(connection);
+  EXPECT_THAT(Http1OverTls(http1.get()), EndsWith("\r\n\r\nGET /page "));
+  // Clients of HTTP/1.1 may name no protocol.
+  ClientTls unnamed(authority);
+  SSL_CTX_set_alpn_protos(unnamed.get(), nullptr, 0);
+  EXPECT_THAT(Http1OverTls(unnamed.get()), EndsWith("\r\n\r\nGET /page "));
 }
 
 }  // namespace

@@ -223,6 +223,8 @@ absl::Status TlsCredentials::Replace(const TlsMaterial& material) {
   UseCommonSettings(tls.get());
   SSL_CTX_set_options(tls.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_alpn_select_cb(tls.get(), options_.http1 ? ChooseHttp : ChooseHttp2, nullptr);
+  // TlsConnection::Shake asks for it: a client of HTTP/1.1 may leave ALPN out.
+  if (options_.http1) SSL_CTX_set_app_data(tls.get(), tls.get());
   if (absl::Status status = UseCertificate(material.certificate_chain, material.private_key, tls.get());
       !status.ok())
     return status;

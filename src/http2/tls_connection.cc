@@ -112,11 +112,13 @@ absl::Status TlsConnection::Shake() {
         StrCat("TLS handshake: ", Reason(), Doubt(tls_.get()),
                other_names_.empty() ? "" : StrCat(": the certificate is for ", other_names_)));
   }
-  // An end that names no protocol speaks some other one.
+  // An end that names no protocol speaks some other one. At a listener of pages that is HTTP/1.1 (RFC 9112):
+  // Go's clients with TLS settings of their own, istioctl for one, leave ALPN out.
   const unsigned char* protocol = nullptr;
   unsigned size = 0;
   SSL_get0_alpn_selected(tls_.get(), &protocol, &size);
-  if (size == 0) return absl::UnauthenticatedError("TLS handshake: the other end does not name h2 (ALPN)");
+  const bool named = size > 0 || SSL_CTX_get_app_data(SSL_get_SSL_CTX(tls_.get())) != nullptr;
+  if (!named) return absl::UnauthenticatedError("TLS handshake: the other end does not name h2 (ALPN)");
   auto peer = ReadTlsPeer(tls_.get());
   if (!peer.ok()) return peer.status();
   peer_ = *std::move(peer);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <tuple>
@@ -143,14 +144,26 @@ void Registries::State::SetTargets(const model::ServiceKey& key,
 // Those of the one service; others that are served at the address stay.
 void Registries::State::SetTargetsAt(const Interned& address, const model::ServiceKey& key,
                                      model::ExternalTargets targets) {
+  std::stable_sort(targets.begin(), targets.end(), TargetOrder);
   const auto* before = output.external_targets.Find(address);
   if (before != nullptr) {
+    // They are in order: sorting all of them for each service of a shared address would cost their square.
+    model::ExternalTargets others;
+    others.reserve((*before)->size());
     for (const model::ExternalTarget& target : **before) {
       const model::Service& service = *target.service;
-      if (service.hostname != key.first || service.ns != key.second) targets.push_back(target);
+      if (service.hostname != key.first || service.ns != key.second) others.push_back(target);
+    }
+    if (targets.empty()) {
+      targets = std::move(others);
+    } else if (!others.empty()) {
+      model::ExternalTargets own = std::move(targets);
+      targets.clear();
+      targets.reserve(own.size() + others.size());
+      std::merge(own.begin(), own.end(), others.begin(), others.end(), std::back_inserter(targets),
+                 TargetOrder);
     }
   }
-  std::stable_sort(targets.begin(), targets.end(), TargetOrder);
   if (before == nullptr ? targets.empty() : **before == targets) return;
   output.changes.external_targets = true;
   if (targets.empty()) {

@@ -1,5 +1,6 @@
 #include "server/http_target.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/strings.h"
@@ -28,6 +29,13 @@ std::string Decode(std::string_view text, Plus plus) {
   return out;
 }
 
+// Repeated slashes of a path become one, as Go's ServeMux has it: istioctl asks for "//version".
+std::string WithSingleSlashes(std::string path) {
+  const auto both_slashes = [](char a, char b) { return a == '/' && b == '/'; };
+  path.erase(std::unique(path.begin(), path.end(), both_slashes), path.end());
+  return path;
+}
+
 }  // namespace
 
 HttpTarget ParseTarget(std::string_view target) {
@@ -39,7 +47,7 @@ HttpTarget ParseTarget(std::string_view target) {
   }
   HttpTarget out;
   const size_t question = target.find('?');
-  out.path = Decode(target.substr(0, question), Plus::kIsPlus);
+  out.path = WithSingleSlashes(Decode(target.substr(0, question), Plus::kIsPlus));
   if (question == std::string_view::npos) return out;
   for (const std::string_view pair : Split(target.substr(question + 1), '&')) {
     if (pair.empty()) continue;

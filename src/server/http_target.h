@@ -9,7 +9,7 @@ namespace fairlead::server {
 
 // The parts of a request's target: "/debug/adsz?proxyID=a%20b".
 struct HttpTarget {
-  std::string path;                               // decoded
+  std::string path;                               // decoded, without repeated slashes
   std::multimap<std::string, std::string> query;  // likewise; a name without "=" has the value ""
 };
 

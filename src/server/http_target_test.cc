@@ -23,6 +23,12 @@ TEST(ParseTarget, ProxiesNameTheHost) {
   EXPECT_EQ(ParseTarget("/a?next=http://b/c").path, "/a");
 }
 
+TEST(ParseTarget, RepeatedSlashesAreOne) {
+  EXPECT_EQ(ParseTarget("//version").path, "/version");
+  EXPECT_EQ(ParseTarget("/debug///adsz?a=//b").path, "/debug/adsz");
+  EXPECT_THAT(ParseTarget("/debug///adsz?a=//b").query, ElementsAre(Pair("a", "//b")));
+}
+
 TEST(ParseTarget, WhatIsWrongStays) {
   EXPECT_EQ(ParseTarget("/%zz%4").path, "/%zz%4");
   EXPECT_EQ(ParseTarget("").path, "");

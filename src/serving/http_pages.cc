@@ -50,7 +50,7 @@ void AddMonitoringPages(const std::string& program, const std::string& version,
     metrics::GetGauge("istiod_uptime_seconds", "Seconds since the start.").Set(up.count());
     return server::HttpResponse{200, metrics::ToText(), "text/plain; version=0.0.4; charset=utf-8"};
   });
-  server->Get("/version", [text = StrCat(program, " ", version, "\n")](const server::HttpRequest&) {
+  server->Get("/version", [text = StrCat(version, "-", program, "-Clean")](const server::HttpRequest&) {
     return server::HttpResponse{200, text};
   });
 }

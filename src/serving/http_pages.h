@@ -16,8 +16,8 @@ namespace fairlead::serving {
 void AddReadyPage(std::function<std::optional<std::vector<std::string>>()> unsynced,
                   server::HttpServer* server);
 
-// /metrics, and /version: `program` and `version` on a line. `start`: of the process. `update` brings metrics
-// up to date that are found out when they are asked for.
+// /metrics, and /version: "VERSION-PROGRAM-Clean", istiod's form, which istioctl splits. `start`: of the
+// process. `update` brings metrics up to date that are found out when they are asked for.
 void AddMonitoringPages(const std::string& program, const std::string& version,
                         std::chrono::steady_clock::time_point start, std::function<void()> update,
                         server::HttpServer* server);

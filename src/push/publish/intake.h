@@ -24,7 +24,7 @@ struct IntakeOptions {
   DebounceOptions debounce;
   // Whether endpoint changes wait with the others (PILOT_ENABLE_EDS_DEBOUNCE).
   bool debounce_endpoints = false;
-  PaceOptions pace;  // of those that don't
+  PaceOptions pace = {};  // of those that don't
 };
 
 // Collects what sources and others say, the latest of each, until a burst is over. Nothing is due before
