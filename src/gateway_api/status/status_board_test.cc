@@ -125,6 +125,10 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Boards, testing::Range(1u, 9u));
 TEST(StatusBoardTest, WhenATagMovesStatusesAreAnotherRevisions) {
   TestBoard test;
   test.Apply(R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: plain, namespace: shop}
