@@ -29,22 +29,9 @@ CURLM* NewMulti() {
 }  // namespace
 
 Client::Loop::Loop(const Options& options)
-    : options_(options),
-      multi_(NewMulti()),
-      poll_(epoll_create1(EPOLL_CLOEXEC)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (multi_ == nullptr || poll_ < 0 || wake_ < 0) {  // as without a thread: see base/thread.h
-    std::fprintf(stderr, "fairlead: no memory or descriptor for the HTTP client\n");
-    std::_Exit(EXIT_FAILURE);
-  }
-  const auto set = [this](CURLMoption option, auto value) { curl_multi_setopt(multi_, option, value); };
-  set(CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));  // NOLINT: libcurl's type
-  set(CURLMOPT_MAX_CONCURRENT_STREAMS, static_cast<long>(options.streams_per_connection));  // NOLINT
-  set(CURLMOPT_MAXCONNECTS, static_cast<long>(options.idle_connections));                   // NOLINT
-  set(CURLMOPT_SOCKETFUNCTION, &Loop::SetSocket);
-  set(CURLMOPT_SOCKETDATA, this);
-  set(CURLMOPT_TIMERFUNCTION, &Loop::SetTimer);
-  set(CURLMOPT_TIMERDATA, this);
+    : options_(options), poll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  SetUp(shared_);
+  SetUp(own_);
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = wake_;
@@ -56,6 +43,23 @@ Client::Loop::Loop(const Options& options)
   });
 }
 
+void Client::Loop::SetUp(Pool& pool) {
+  pool.multi = NewMulti();
+  pool.poll = poll_;
+  if (pool.multi == nullptr || poll_ < 0 || wake_ < 0) {  // as without a thread: see base/thread.h
+    std::fprintf(stderr, "fairlead: no memory or descriptor for the HTTP client\n");
+    std::_Exit(EXIT_FAILURE);
+  }
+  const auto set = [&pool](CURLMoption option, auto value) { curl_multi_setopt(pool.multi, option, value); };
+  set(CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));  // NOLINT: libcurl's type
+  set(CURLMOPT_MAX_CONCURRENT_STREAMS, static_cast<long>(options_.streams_per_connection));  // NOLINT
+  set(CURLMOPT_MAXCONNECTS, static_cast<long>(options_.idle_connections));                   // NOLINT
+  set(CURLMOPT_SOCKETFUNCTION, &Loop::SetSocket);
+  set(CURLMOPT_SOCKETDATA, &pool);
+  set(CURLMOPT_TIMERFUNCTION, &Loop::SetTimer);
+  set(CURLMOPT_TIMERDATA, &pool);
+}
+
 Client::Loop::~Loop() {
   {
     const std::lock_guard lock(mutex_);
@@ -65,10 +69,10 @@ Client::Loop::~Loop() {
   thread_.join();
   for (const auto& [handle, transfer] : transfers_) {
     exchanges_.gate.Close(*transfer->pass());
-    if (transfer->curl() != nullptr) curl_multi_remove_handle(multi_, transfer->curl());
+    if (transfer->curl() != nullptr) curl_multi_remove_handle(PoolOf(*transfer).multi, transfer->curl());
   }
   transfers_.clear();
-  curl_multi_cleanup(multi_);
+  for (const Pool* pool : {&shared_, &own_}) curl_multi_cleanup(pool->multi);
   close(wake_);
   close(poll_);
 }
@@ -146,11 +150,11 @@ void Client::Loop::Run() {
 }
 
 int Client::Loop::MillisecondsToWait() const {
-  std::optional<Clock::time_point> next = timer_;
-  if (!deadlines_.empty())
-    next = std::min(next.value_or(Clock::time_point::max()), deadlines_.begin()->first);
-  if (!next) return -1;
-  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
+  Clock::time_point next = Clock::time_point::max();
+  for (const Pool* pool : {&shared_, &own_}) next = std::min(next, pool->timer.value_or(next));
+  if (!deadlines_.empty()) next = std::min(next, deadlines_.begin()->first);
+  if (next == Clock::time_point::max()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<int64_t>(wait, 0, INT_MAX));
 }
 
@@ -169,19 +173,24 @@ void Client::Loop::Wait() {
     if ((event.events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
     if ((event.events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
     if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) what |= CURL_CSELECT_ERR;
-    curl_multi_socket_action(multi_, event.data.fd, what, &running);
+    const Pool& pool = own_.sockets.contains(event.data.fd) ? own_ : shared_;
+    curl_multi_socket_action(pool.multi, event.data.fd, what, &running);
   }
-  if (!timer_ || Clock::now() < *timer_) return;
-  timer_.reset();
-  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  for (Pool* const pool : {&shared_, &own_}) {
+    if (!pool->timer || Clock::now() < *pool->timer) continue;
+    pool->timer.reset();
+    curl_multi_socket_action(pool->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
 }
 
-int Client::Loop::SetSocket(CURL*, curl_socket_t socket, int wanted, void* self, void*) {
-  const int poll = static_cast<Loop*>(self)->poll_;
+int Client::Loop::SetSocket(CURL*, curl_socket_t socket, int wanted, void* pool, void*) {
+  const int poll = static_cast<Pool*>(pool)->poll;
   if (wanted == CURL_POLL_REMOVE) {
+    static_cast<Pool*>(pool)->sockets.erase(socket);
     epoll_ctl(poll, EPOLL_CTL_DEL, socket, nullptr);
     return 0;
   }
+  static_cast<Pool*>(pool)->sockets.insert(socket);
   epoll_event event{};
   event.data.fd = socket;
   if ((wanted & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
@@ -191,8 +200,8 @@ int Client::Loop::SetSocket(CURL*, curl_socket_t socket, int wanted, void* self,
   return 0;
 }
 
-int Client::Loop::SetTimer(CURLM*, long milliseconds, void* self) {
-  auto& timer = static_cast<Loop*>(self)->timer_;
+int Client::Loop::SetTimer(CURLM*, long milliseconds, void* pool) {
+  auto& timer = static_cast<Pool*>(pool)->timer;
   timer.reset();
   if (milliseconds >= 0) timer = Clock::now() + std::chrono::milliseconds(milliseconds);
   return 0;
@@ -224,7 +233,7 @@ void Client::Loop::Begin(std::unique_ptr<Transfer> started) {
 }
 
 void Client::Loop::Connect(Transfer& transfer) {
-  const CURLMcode added = curl_multi_add_handle(multi_, transfer.curl());
+  const CURLMcode added = curl_multi_add_handle(PoolOf(transfer).multi, transfer.curl());
   if (added != CURLM_OK) End(transfer, absl::ResourceExhaustedError(curl_multi_strerror(added)));
 }
 
@@ -249,7 +258,7 @@ void Client::Loop::Remove(Transfer& transfer, bool whole) {
   if (transfer.curl() == nullptr) return;
   const long port = whole ? 0 : transfer.SharedPort();  // NOLINT: libcurl's type
   curl_easy_setopt(transfer.curl(), CURLOPT_FORBID_REUSE, 1L);
-  curl_multi_remove_handle(multi_, transfer.curl());
+  curl_multi_remove_handle(PoolOf(transfer).multi, transfer.curl());
   if (port == 0) return;
   for (const auto& [handle, other] : transfers_) {
     if (other.get() != &transfer && other->SharedPort() == port) other->Flush();
@@ -265,14 +274,16 @@ void Client::Loop::Fulfil(const Wish& wish) {
 }
 
 void Client::Loop::TakeEnded() {
-  int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    const CURLcode result = message->data.result;
-    void* transfer = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-    auto& ended = *static_cast<Transfer*>(transfer);
-    End(ended, ended.StatusOf(result));
+  for (const Pool* pool : {&shared_, &own_}) {
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(pool->multi, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const CURLcode result = message->data.result;
+      void* transfer = nullptr;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+      auto& ended = *static_cast<Transfer*>(transfer);
+      End(ended, ended.StatusOf(result));
+    }
   }
 }
 

@@ -47,8 +47,20 @@ class Client::Loop {
     bool stopping = false;
   };
 
+  // Connections that may be shared with one another, by libcurl. A request waits for a connection of its host
+  // that might become a shared one; libcurl 7.88 lets it wait on where that is another's alone. So requests
+  // with a connection of their own have a pool of their own.
+  struct Pool {
+    CURLM* multi = nullptr;
+    int poll = -1;
+    std::set<curl_socket_t> sockets = {};
+    std::optional<Clock::time_point> timer = {};  // libcurl's
+  };
+
   void Run();
   void Wait();
+  void SetUp(Pool& pool);
+  Pool& PoolOf(const Transfer& transfer) { return transfer.own_connection() ? own_ : shared_; }
   int MillisecondsToWait() const;
   Left TakeLeft();
   void Begin(std::unique_ptr<Transfer> started);
@@ -66,13 +78,13 @@ class Client::Loop {
   void Wake();
   void WakeFor(Wish wish);
   std::shared_ptr<Gate::Pass> PassOf(Handle handle);
-  static int SetSocket(CURL*, curl_socket_t socket, int wanted, void* self, void*);
-  static int SetTimer(CURLM*, long milliseconds, void* self);
+  static int SetSocket(CURL*, curl_socket_t socket, int wanted, void* pool, void*);
+  static int SetTimer(CURLM*, long milliseconds, void* pool);
 
   const Options options_;
   Exchanges exchanges_;
-  CURLM* const multi_;
   const int poll_, wake_;  // descriptors of epoll and of an eventfd
+  Pool shared_, own_;      // the thread's
 
   std::mutex mutex_;
   Handle last_ = 0;                                       // guarded by mutex_
@@ -82,7 +94,6 @@ class Client::Loop {
   // The thread's.
   std::map<Handle, std::unique_ptr<Transfer>> transfers_;
   std::set<std::pair<Clock::time_point, Handle>> deadlines_;  // never later than Transfer::Deadline
-  std::optional<Clock::time_point> timer_;                    // libcurl's
   OneAtATime turns_;
   std::thread thread_;
 };

@@ -42,6 +42,7 @@ class Transfer {
   Client::Handle handle() const { return handle_; }
   const std::shared_ptr<Gate::Pass>& pass() const { return pass_; }
   CURL* curl() const { return curl_; }
+  bool own_connection() const { return own_connection_; }  // which no other may have
 
   // Where it looks for a connection that others may have; nothing where it opens its own.
   std::optional<size_t> Place() const;
