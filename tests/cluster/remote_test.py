@@ -158,7 +158,7 @@ class Remote(unittest.TestCase):
         east.api.create(slice_of("web", {"web-0": "10.30.0.1", "web-1": "10.30.0.2"}), replace=True)
         self.addCleanup(east.api.create, slice_of("web", {"web-0": "10.30.0.1"}), replace=True)
         self.sees(["10.30.0.2:8080", EAST, "192.0.2.1:15443"], seconds=60, cluster="east", network="east-net")
-        self.assertNotIn("has no news", self.fairlead.diagnostics())
+        wait_until("each kind has news", lambda: "has no news" not in self.fairlead.diagnostics(), 60)
 
     def test_credentials_are_rotated_without_a_gap(self):
         self.put_secret(east=east.kubeconfig)

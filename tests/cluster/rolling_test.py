@@ -96,7 +96,7 @@ class Sidecars:
         found = json.loads(self.report_file.read_text())
         if not found.get("soak") or found["soak"]["differ"]:
             raise AssertionError(complaints)
-        return found["soak"], found["errors"] or {}, found["reconnects"]
+        return found["soak"], found.get("stream_errors", {}), found["reconnects"]
 
 
 class Rolling(unittest.TestCase):
