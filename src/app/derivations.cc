@@ -11,7 +11,7 @@ namespace fairlead::app {
 DerivationOptions DerivationOptionsOf(const DiscoveryOptions& options) {
   DerivationOptions made;
   made.ingress_namespace = options.environment.ingress_namespace;
-  made.controllers = !options.config_dir.empty() && !ReadsCluster(options);
+  made.controllers = !ReadsCluster(options);
   made.endpoints_from_pods = options.environment.endpoints_from_pods;
   if (auto addresses = gateway_api::ParseGatewayAddresses(options.gateway_addresses); addresses.ok())
     made.gateway_addresses = *std::move(addresses);
