@@ -13,8 +13,8 @@ namespace fairlead::app {
 
 struct DerivationOptions {
   std::string ingress_namespace = "istio-system";  // where the Gateways of Ingresses live
-  // Whether to make what a cluster's controllers would: EndpointSlices of Pods, Services of Gateways. For
-  // objects of a folder alone, which has none.
+  // Whether to make what a cluster's controllers would: EndpointSlices of Pods, Services of Gateways. Where
+  // no API server is read: folders and platforms have no controllers.
   bool controllers = false;
   bool endpoints_from_pods = true;                  // where there are controllers
   gateway_api::GatewayAddresses gateway_addresses;  // of Gateways whose proxies have no Pod
