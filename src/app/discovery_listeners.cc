@@ -86,8 +86,10 @@ server::HttpServerOptions DiscoveryServer::ControlOptions() const {
 absl::Status DiscoveryServer::StartHttp() {
   serving::AddReadyPage(
       [this]() -> std::optional<std::vector<std::string>> {
-        if (serving_) return std::nullopt;
+        const std::string templates = webhooks_->Awaited();
+        if (serving_ && templates.empty()) return std::nullopt;
         std::vector<std::string> awaited = loop_->Unsynced();
+        if (!templates.empty()) awaited.push_back(templates);
         for (const auto& source : sources_) {
           for (std::string& text : source->Awaited()) awaited.push_back(std::move(text));
         }

@@ -101,6 +101,10 @@ void Webhooks::TakeSurroundings(const push::Publication& now) {
   injector_->SetSurroundings(std::move(made));
 }
 
+std::string Webhooks::Awaited() const {
+  return wanted_ && injector_ != nullptr ? injector_->Awaited() : "";
+}
+
 void Webhooks::Open(std::shared_ptr<http2::TlsCredentials> credentials) {
   if (!wanted_ || server_ != nullptr) return;
   auto server = std::make_unique<webhook::AdmissionServer>(std::move(credentials), injector_.get());

@@ -25,6 +25,8 @@ class Webhooks {
   // Takes what is published: settings, the injector's ConfigMap, ProxyConfigs, nodes and namespaces. To be
   // called on one thread. Must not block.
   void OnPublished(const push::Publication& now);
+  // The templates that pods wait for, as Injector::Awaited().
+  std::string Awaited() const;
   // Listens. A port that cannot be had is logged, and everything else goes on.
   void Open(std::shared_ptr<http2::TlsCredentials> credentials);
   // Goes on answering until then, if it listens at all: an API server may not know yet that others do.

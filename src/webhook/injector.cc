@@ -106,6 +106,12 @@ injection::InjectorConfigurationPtr Injector::configuration() const {
   return current_;
 }
 
+std::string Injector::Awaited() const {
+  std::lock_guard lock(mutex_);
+  if (has_tried_) return "";
+  return files_texts_ ? files_where_ : texts_ ? where_ : "";
+}
+
 SurroundingsPtr Injector::surroundings() const {
   std::lock_guard lock(mutex_);
   return surroundings_;
@@ -139,6 +145,7 @@ void Injector::Run() {
       lock.unlock();
       Load(*wanted);
       lock.lock();
+      has_tried_ = true;
       continue;
     }
     changed_.wait_for(lock, options_.poll);

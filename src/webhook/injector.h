@@ -45,6 +45,9 @@ class Injector {
   bool HasFiles() const;
   // Null before the first one that could be read.
   injection::InjectorConfigurationPtr configuration() const;
+  // The texts that are still to be read for the first time: a server that is ready before would refuse pods.
+  // "": none, or a first reading has ended, whether it succeeded or not.
+  std::string Awaited() const;
   SurroundingsPtr surroundings() const;
   // As long as this lives.
   injection::TemplateEngine* engine() const { return engine_.get(); }
@@ -75,6 +78,7 @@ class Injector {
   SurroundingsPtr surroundings_;
   Wanted tried_;  // last
   injection::InjectorConfigurationPtr current_;
+  bool has_tried_ = false;  // one reading has ended
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -121,6 +121,29 @@ TEST_F(WebhookTest, WithoutAConfigurationTheFailurePolicyDecides) {
   EXPECT_THAT(Post("/inject", ReviewOf(Pod())), HasSubstr("no configuration"));
 }
 
+// A server that says it is ready before it can inject would refuse pods while its predecessor goes.
+TEST_F(WebhookTest, TextsAreAwaitedUntilTheyWereReadOnce) {
+  Injector injector(options_, std::move(engine_));
+  EXPECT_EQ(injector.Awaited(), "");
+  injector.SetTexts("ConfigMap a/b", {"policy: enabled\ntemplates: {sidecar: '{}'}", "{}"});
+  injector.SetMesh(model::DefaultMeshConfig());
+  EXPECT_EQ(injector.Awaited(), "ConfigMap a/b");
+  injector.Start();
+  WaitFor([&] { return injector.Awaited().empty(); });
+  EXPECT_NE(injector.configuration(), nullptr);
+  injector.SetTexts("ConfigMap a/b", {"policy: disabled", "{}"});
+  EXPECT_EQ(injector.Awaited(), "");
+}
+
+TEST_F(WebhookTest, BrokenTextsAreNotAwaitedForEver) {
+  Injector injector(options_, std::move(engine_));
+  injector.SetTexts("ConfigMap a/b", {"policy: [", "{}"});
+  injector.SetMesh(model::DefaultMeshConfig());
+  injector.Start();
+  WaitFor([&] { return injector.Awaited().empty(); });
+  EXPECT_EQ(injector.configuration(), nullptr);
+}
+
 TEST_F(WebhookTest, ABrokenConfigurationLeavesTheLast) {
   StartWith("policy: enabled\ntemplates: {sidecar: 'metadata: {labels: {a: \"1\"}}'}", "{}");
   const auto before = injector_->configuration();
