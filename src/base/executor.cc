@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <utility>
 
@@ -30,6 +31,19 @@ void Executor::Submit(Urgency urgency, std::function<void()> task) {
     queues_[static_cast<size_t>(urgency)].push_back(std::move(task));
   }
   ready_.Post();
+}
+
+std::chrono::nanoseconds Executor::CpuTime() {
+  std::lock_guard lock(mutex_);
+  std::chrono::nanoseconds sum{0};
+  if (stopping_) return sum;
+  for (std::thread& thread : threads_) {
+    clockid_t clock{};
+    timespec time{};
+    if (pthread_getcpuclockid(thread.native_handle(), &clock) == 0 && clock_gettime(clock, &time) == 0)
+      sum += std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+  return sum;
 }
 
 std::function<void()> Executor::Take() {

@@ -2,6 +2,7 @@
 #define FAIRLEAD_BASE_EXECUTOR_H_
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -27,6 +28,8 @@ class Executor {
   Executor(std::string name, size_t threads, int niceness = 0);
   ~Executor();  // as Stop()
   void Submit(Urgency urgency, std::function<void()> task);
+  // The processor time of its threads so far: of all tasks. Zero after Stop.
+  std::chrono::nanoseconds CpuTime();
   // Runs what is running to its end, drops what waits, joins the threads. Tasks submitted later are dropped.
   void Stop();
 

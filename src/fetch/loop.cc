@@ -1,6 +1,7 @@
 #include "fetch/loop.h"
 
 #include <curl/curl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -158,9 +159,23 @@ int Client::Loop::MillisecondsToWait() const {
   return static_cast<int>(std::clamp<int64_t>(wait, 0, INT_MAX));
 }
 
+// In a storm of small pieces some are gathered first. Other threads' wishes do not wait for them.
+void Client::Loop::Gather() {
+  const std::chrono::milliseconds most(MillisecondsToWait());
+  const std::chrono::milliseconds time = most.count() < 0 ? pace_.Pause() : std::min(most, pace_.Pause());
+  pollfd wake{wake_, POLLIN, 0};
+  if (time.count() > 0) poll(&wake, 1, static_cast<int>(time.count()));
+}
+
+int Client::Loop::AwaitEvents(epoll_event* events, int most) {
+  Gather();
+  return epoll_wait(poll_, events, most, MillisecondsToWait());
+}
+
 void Client::Loop::Wait() {
   std::array<epoll_event, kMostEvents> events{};
-  const int count = epoll_wait(poll_, events.data(), static_cast<int>(events.size()), MillisecondsToWait());
+  const int count = AwaitEvents(events.data(), static_cast<int>(events.size()));
+  const uint64_t bytes = exchanges_.bytes;
   int running = 0;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
@@ -176,6 +191,7 @@ void Client::Loop::Wait() {
     const Pool& pool = own_.sockets.contains(event.data.fd) ? own_ : shared_;
     curl_multi_socket_action(pool.multi, event.data.fd, what, &running);
   }
+  if (exchanges_.bytes > bytes) pace_.OnRead(exchanges_.bytes - bytes, Clock::now());
   for (Pool* const pool : {&shared_, &own_}) {
     if (!pool->timer || Clock::now() < *pool->timer) continue;
     pool->timer.reset();

@@ -2,6 +2,7 @@
 #define FAIRLEAD_FETCH_LOOP_H_
 
 #include <curl/curl.h>
+#include <sys/epoll.h>
 
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "fetch/client.h"
 #include "fetch/one_at_a_time.h"
+#include "fetch/reading_pace.h"
 #include "fetch/transfer.h"
 
 namespace fairlead::fetch {
@@ -59,6 +61,8 @@ class Client::Loop {
 
   void Run();
   void Wait();
+  int AwaitEvents(epoll_event* events, int most);
+  void Gather();
   void SetUp(Pool& pool);
   Pool& PoolOf(const Transfer& transfer) { return transfer.own_connection() ? own_ : shared_; }
   int MillisecondsToWait() const;
@@ -95,6 +99,7 @@ class Client::Loop {
   std::map<Handle, std::unique_ptr<Transfer>> transfers_;
   std::set<std::pair<Clock::time_point, Handle>> deadlines_;  // never later than Transfer::Deadline
   OneAtATime turns_;
+  ReadingPace pace_;
   std::thread thread_;
 };
 

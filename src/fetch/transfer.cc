@@ -126,6 +126,7 @@ bool Transfer::LeadsOn() const {
 
 size_t Transfer::Take(std::string_view bytes) {
   heard_ = Clock::now();
+  exchanges_.bytes += bytes.size();
   too_long_ |= bytes.size() > request_.most_bytes - body_bytes_;
   if (too_long_ || !ShowHeaders() || !ShowHeld()) return BreakOff();
   if (bytes.empty()) return 0;

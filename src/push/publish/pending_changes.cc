@@ -24,7 +24,10 @@ void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now)
   if (pending.empty()) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
-  if (!waits) has_slices_ |= std::any_of(batch.begin(), batch.end(), IsSlice);
+  if (!waits) {
+    has_slices_ |= std::any_of(batch.begin(), batch.end(), IsSlice);
+    last_endpoints_ = now;
+  }
   for (ObjectChange& change : batch) {
     const config::ObjectKey key = change.key;
     pending.changes.insert_or_assign(key, std::move(change));
@@ -53,7 +56,8 @@ void PendingChanges::Begin(Clock::time_point now) {
 
 std::optional<Clock::time_point> PendingChanges::EndpointsDue() const {
   if (endpoints_.empty()) return std::nullopt;
-  return has_slices_ ? pace_.Next() : std::max(pace_.Next(), endpoints_.reasons.first + quiet_);
+  const Clock::time_point next = pace_.Next(last_endpoints_);
+  return has_slices_ ? next : std::max(next, endpoints_.reasons.first + quiet_);
 }
 
 std::optional<Clock::time_point> PendingChanges::Due() const {

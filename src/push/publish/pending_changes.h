@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "config/object.h"
@@ -30,7 +31,7 @@ class PendingChanges {
  public:
   // With `debounce_endpoints` every batch waits (PILOT_ENABLE_EDS_DEBOUNCE).
   PendingChanges(DebounceOptions debounce, bool debounce_endpoints, PaceOptions pace = {})
-      : quiet_(debounce.quiet), debounce_(debounce), pace_(pace), debounce_endpoints_(debounce_endpoints) {}
+      : quiet_(debounce.quiet), debounce_(debounce), pace_(std::move(pace)), debounce_endpoints_(debounce_endpoints) {}
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
   void Add(const model::Facts& facts, Clock::time_point now);
@@ -59,7 +60,8 @@ class PendingChanges {
   Pending waiting_;
   // Slices and Pods. INVARIANT: of an object that is in both, `waiting_` has the later version.
   Pending endpoints_;
-  bool has_slices_ = false;  // endpoints_ has
+  bool has_slices_ = false;           // endpoints_ has
+  Clock::time_point last_endpoints_;  // when endpoints_ got its latest
 };
 
 }  // namespace fairlead::push

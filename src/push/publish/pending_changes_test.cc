@@ -146,6 +146,30 @@ TEST_F(PendingChangesTest, AStormOfEndpointsIsPublishedAtAPace) {
   }
 }
 
+// While endpoints change without a pause, the pushes take two hundredths of a processor.
+TEST_F(PendingChangesTest, AStormIsPublishedAsItsPushesCost) {
+  Clock::duration spent{};
+  PendingChanges pending({.quiet = kQuiet, .max = kMax}, false,
+                         {.at_once = 3, .per_second = 4, .cost = [&] { return spent; }, .share = .02, .quiet = kQuiet});
+  const Clock::time_point start = now_;
+  size_t published = 0;
+  for (; now_ < start + 10s; now_ += kQuiet / 4) {
+    pending.Add({Slice("a", "s")}, now_);
+    if (pending.Take(now_, false).empty()) continue;
+    ++published;
+    spent += 40ms;
+  }
+  EXPECT_EQ(published, 5u) << "two seconds for 40 ms of pushes";
+  spent += 1min;
+  pending.Add({Slice("a", "s")}, now_);
+  EXPECT_EQ(*pending.Due(), now_ + kQuiet) << "a pause ends the wait";
+  for (; now_ < start + 60s; now_ += kQuiet / 4) {
+    pending.Add({Slice("a", "s")}, now_);
+    published += pending.Take(now_, false).empty() ? 0 : 1;
+  }
+  EXPECT_GE(published, 9u) << "never later than the longest wait";
+}
+
 TEST_F(PendingChangesTest, EndpointsAtAPaceGoWithWhatIsDue) {
   PendingChanges pending({.quiet = kQuiet, .max = kMax}, false, {.at_once = 1, .per_second = 1});
   pending.Add({Slice("a", "s")}, now_);

@@ -116,6 +116,8 @@ class Pusher {
   ResourceMaker& maker() const { return maker_; }
   // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
   void Excuse(Clock::duration lost);
+  // Processor time that streams have taken so far: what making and sending cost.
+  std::chrono::nanoseconds CpuTime() { return executor_.CpuTime(); }
   // Closes all streams with Unavailable, so that their proxies go elsewhere, and ends the threads.
   void Stop();
 
