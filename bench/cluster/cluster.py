@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / part) for part in ("bench/scale", "tests/cluster", "t
 import meshes  # noqa: E402
 import run  # noqa: E402
 from api_server import ApiServer, crd_files, own_network  # noqa: E402
-from processes import FAIRLEAD, PORT, Server, Sidecars, cpu_seconds, memory, wakes  # noqa: E402
+from processes import FAIRLEAD, PORT, Server, Sidecars, cpu_seconds, wakes  # noqa: E402
 from xds_stream import CLUSTER, ENDPOINT, Stream  # noqa: E402
 
 ALL = ["start-C", "idle-C", "latency-C", "churn-C-50", "churn-C-148", "churn-B-50", "start-E"]
@@ -52,14 +52,14 @@ class Bench:
         for _ in range(3):
             with self.server() as server:
                 time.sleep(REST)
-                rss, peak = memory(server.pid)
+                rss, peak = run.memory(server.pid)
                 runs.append({"ready_s": server.ready_seconds, "cpu_s": server.ready_cpu, "rss_mb": rss, "peak_mb": peak})
         result = {key: round(statistics.median(r[key] for r in runs), 3) for key in runs[0]}
         result["all_ready_s"] = [round(r["ready_s"], 3) for r in runs]
         if self.options.fairlead:
             with run.fairlead(self.options.fairlead, self.folder, self.work / "files.log") as server:
                 time.sleep(REST)
-                result["files_rss_mb"] = round(memory(server.pid)[0], 1)
+                result["files_rss_mb"] = round(run.memory(server.pid)[0], 1)
             result["to_files"] = round(result["rss_mb"] / result["files_rss_mb"], 2)
         return result
 
@@ -115,7 +115,7 @@ class Bench:
             told = subprocess.run([self.options.tools / "podchurn", "-kubeconfig", self.api.kubeconfig, "-rate", rate, "-seconds",
                                    str(CHURN_SECONDS)], capture_output=True, text=True, check=True)
             time.sleep(3)
-            used, (rss, peak) = cpu_seconds(server.pid) - before, memory(server.pid)
+            used, (rss, peak) = cpu_seconds(server.pid) - before, run.memory(server.pid)
             report = sidecars.report()
         soak = report.get("soak") or {}
         return {"cpu_s": round(used, 3), "rss_mb": round(rss), "peak_mb": round(peak), "told": told.stdout.strip(),

@@ -1,14 +1,14 @@
 """A server under test beside an API server, what it costs, and simulated sidecars at it."""
 import json
-import os
 import pathlib
 import re
 import shlex
-import signal
 import subprocess
 import time
 import urllib.error
 import urllib.request
+
+import run
 
 PORT, HTTP = 25110, 28180  # in this program's own network
 FAIRLEAD = ('{binary} discovery --kubeconfig {{kubeconfig}} --meshConfig {{mesh}} --networksConfig "" --grpcAddr 127.0.0.1:{{port}} '
@@ -22,12 +22,6 @@ def cpu_seconds(pid):
     return time.clock_gettime((~pid << 3) | 2)
 
 
-def memory(pid):
-    """Resident MiB and their peak."""
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return [int(re.search(rf"{key}:\s+(\d+)", status)[1]) / 1024 for key in ("VmRSS", "VmHWM")]
-
-
 def wakes(pid):
     """How often a thread of the process gave up its processor to wait, by the thread's name."""
     counts = {}
@@ -38,24 +32,21 @@ def wakes(pid):
     return counts
 
 
-class Server:
+class Server(run.Process):
     """Started; ready_seconds is how long it took until /ready."""
 
     def __init__(self, command, work, log_name="server.log", **values):
         (work / "mesh.yaml").write_text("accessLogFile: /dev/stdout\n")
         words = shlex.split(command.format(mesh=work / "mesh.yaml", port=PORT, http=HTTP, state=work / "state", **values))
-        self.log = work / log_name
-        with open(self.log, "wb") as out:
-            begun = time.monotonic()
-            self.process = subprocess.Popen(words, stdout=out, stderr=out, env={**os.environ, **ENVIRONMENT}, cwd=work)
-        self.pid = self.process.pid
+        begun = time.monotonic()
+        super().__init__(words, work / log_name, ENVIRONMENT, work)
         while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > begun + 120:
                 self.stop()
                 raise RuntimeError(f"the server is not ready: {self.log.read_text(errors='replace')[-2000:]}")
             time.sleep(0.004)
         self.ready_seconds = time.monotonic() - begun
-        self.ready_cpu, self.ready_memory = cpu_seconds(self.pid), memory(self.pid)
+        self.ready_cpu, self.ready_memory = cpu_seconds(self.pid), run.memory(self.pid)
 
     @staticmethod
     def is_ready():
@@ -64,21 +55,6 @@ class Server:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 class Sidecars:

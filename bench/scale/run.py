@@ -71,19 +71,13 @@ def await_open(port, process, seconds):
     raise RuntimeError("the server did not start in time")
 
 
-class Server:
-    """A server process on a port of its own; its output goes to a log."""
+class Process:
+    """A server's process; its output goes to a log."""
 
-    def __init__(self, words, port, log, environment=None):
-        self.port, self.log = port, log
+    def __init__(self, words, log, environment=None, folder=None):
+        self.log = log
         with open(log, "wb") as out:
-            self.process = subprocess.Popen(words, stdout=out, stderr=out, env=os.environ | (environment or {}))
-        try:
-            self.ready_ms = await_open(port, self.process, 120)
-        except Exception:
-            self.stop()
-            raise
-        self.ready_rss = memory(self.pid)[0]
+            self.process = subprocess.Popen(words, stdout=out, stderr=out, env=os.environ | (environment or {}), cwd=folder)
 
     @property
     def pid(self):
@@ -103,6 +97,20 @@ class Server:
 
     def __exit__(self, *_):
         self.stop()
+
+
+class Server(Process):
+    """A server on a port of its own."""
+
+    def __init__(self, words, port, log, environment=None):
+        super().__init__(words, log, environment)
+        self.port = port
+        try:
+            self.ready_ms = await_open(port, self.process, 120)
+        except Exception:
+            self.stop()
+            raise
+        self.ready_rss = memory(self.pid)[0]
 
 
 def fairlead(binary, folder, log, more=(), environment=None):
