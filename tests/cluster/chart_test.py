@@ -51,7 +51,8 @@ class Chart(unittest.TestCase):
 
     def test_wrong_values_are_refused(self):
         for values, said in (({"replicas": 0}, "replicas"), ({"replica": 2}, "replica"), ({"injection": {"proxy": "own"}}, "proxy"),
-                             ({"gateways": {"classDefaults": {"istio": {"secret": {}}}}}, "secret"), ({"revision": "A_b"}, "revision")):
+                             ({"gateways": {"classDefaults": {"istio": {"secret": {}}}}}, "secret"), ({"revision": "A_b"}, "revision"),
+                             ({"defaultRevision": "A_b"}, "defaultRevision")):
             with self.subTest(values=values), self.assertRaisesRegex(ValueError, said):
                 chart.text(values)
 
@@ -80,6 +81,35 @@ class Chart(unittest.TestCase):
         rules = find(objects, "ClusterRole", "fairlead-canary-istio-system")["rules"]
         hooks = next(r["resourceNames"] for r in rules if r["resources"] == ["mutatingwebhookconfigurations"])
         self.assertLessEqual({"istio-revision-tag-prod", "istio-revision-tag-default", "istio-sidecar-injector-canary"}, set(hooks))
+
+    def test_the_default_revision_checks_objects_without_a_label(self):
+        """As Istio's chart `base` has it, whose object another installation may find there."""
+        for revision, default, made in (("", "default", True), ("default", "default", True), ("canary", "canary", True), ("canary", "default", False),
+                                        ("", "canary", False), ("", "", False)):
+            with self.subTest(revision=revision, default=default):
+                self.check_validators(chart.render({"revision": revision, "defaultRevision": default}), revision or "default", made)
+        self.assertEqual(self.validators(chart.render({"validation": {"enabled": False}})), {})
+
+    @staticmethod
+    def validators(objects):
+        return {o["metadata"]["name"]: o for o in objects if o["kind"] == "ValidatingWebhookConfiguration"}
+
+    def check_validators(self, objects, revision, made):
+        end = "" if revision == "default" else f"-{revision}"
+        validators = self.validators(objects)
+        self.assertEqual(set(validators), {f"istio-validator{end}-istio-system"} | ({"istiod-default-validator"} if made else set()))
+        for name, validator in validators.items():
+            # By this label Fairlead finds what it writes the caBundle into, and the default revision.
+            self.assertEqual(validator["metadata"]["labels"]["istio.io/rev"], revision)
+            hook, = validator["webhooks"]
+            self.assertEqual(hook["clientConfig"]["service"], {"name": f"istiod{end}", "namespace": "istio-system", "path": "/validate", "port": 443})
+            self.assertEqual((hook["failurePolicy"], hook["rules"][0]["resources"]), ("Ignore", ["*"]))
+            labelled = {"matchExpressions": [{"key": "istio.io/rev", "operator": "In", "values": [revision]}]}
+            self.assertEqual((hook["name"], hook.get("objectSelector")), ("validation.istio.io", None) if name == "istiod-default-validator" else
+                             ("rev.validation.istio.io", labelled))
+        role = next(o for o in objects if o["kind"] == "ClusterRole" and not o["metadata"]["name"].endswith("-gateways"))
+        patched = next(r["resourceNames"] for r in role["rules"] if r["resources"] == ["validatingwebhookconfigurations"])
+        self.assertLessEqual(set(validators), set(patched))
 
     def test_exports_need_rights(self):
         objects = chart.render({"env": {"ENABLE_MCS_AUTO_EXPORT": "true"}})

@@ -20,6 +20,7 @@ from webhooks_test import FAIRLEAD, TEMPLATE, Webhooks, hook
 API = "admissionregistration.k8s.io/v1"
 PODS = [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]
 OBJECTS = [{"operations": ["CREATE", "UPDATE"], "apiGroups": ["networking.istio.io"], "apiVersions": ["*"], "resources": ["*"]}]
+VALIDATORS = "istio-validator-dock-istio-system", "istiod-default-validator"
 SECRET = "/api/v1/namespaces/istio-system/secrets/istio-ca-secret"
 
 
@@ -43,12 +44,12 @@ class Upkeep:
         market, none = {"matchLabels": {"kubernetes.io/metadata.name": "market"}}, {"matchLabels": {"none": "none"}}
         injector = [without_bundle(hook(name, "/inject", "", PODS, namespaceSelector=selector)) for name, selector in (
             ("rev.namespace.sidecar-injector.istio.io", market), ("rev.object.sidecar-injector.istio.io", none), ("other.fairlead.example", none))]
-        validator = without_bundle(hook("rev.validation.istio.io", "/validate", "", OBJECTS, objectSelector={
-            "matchExpressions": [{"key": "istio.io/rev", "operator": "In", "values": ["dock"]}]}))
+        validators = [{**without_bundle(hook(name, "/validate", "", OBJECTS, **selector)), "failurePolicy": "Ignore"} for name, selector in (
+            ("rev.validation.istio.io", {"objectSelector": {"matchLabels": {"istio.io/rev": "dock"}}}), ("validation.istio.io", {}))]
         for kind, name, revision, webhooks in (
                 ("Mutating", "istio-sidecar-injector-dock", "dock", injector), ("Mutating", "of-another", "other", injector[1:]),
                 ("Mutating", "istio-revision-tag-default", "dock", injector[1:2]),
-                ("Validating", "istio-validator-dock-istio-system", "dock", [{**validator, "failurePolicy": "Ignore"}])):
+                *(("Validating", name, "dock", [validator]) for name, validator in zip(VALIDATORS, validators))):
             self.api.create({"apiVersion": API, "kind": f"{kind}WebhookConfiguration", "metadata": {"name": name, "labels": {"istio.io/rev": revision}},
                              "webhooks": webhooks})
 
@@ -62,7 +63,7 @@ class Upkeep:
     def await_bundles(self, what):
         def same():
             return all(self.root() in bundle for name in ("istio-sidecar-injector-dock", "istio-revision-tag-default")
-                       for bundle in self.bundles("mutating", name)[:2]) and self.root() in self.bundles("validating", "istio-validator-dock-istio-system")[0]
+                       for bundle in self.bundles("mutating", name)[:2]) and all(self.root() in self.bundles("validating", name)[0] for name in VALIDATORS)
         kubebox.wait_until(what, same, 30)
 
     def stamp(self):
@@ -75,20 +76,20 @@ class Upkeep:
         self.test.assertEqual(self.bundles("mutating", "istio-sidecar-injector-dock")[2], "", "that of somebody else")
         self.test.assertEqual(self.bundles("mutating", "of-another"), ["", ""], "those of another revision")
         self.test.assertEqual(self.stamp(), "one")
-        kubebox.wait_until("validation fails closed", lambda: self.policy() == "Fail")
+        kubebox.wait_until("validation fails closed", self.fails_closed)
         kubebox.wait_until("the log", lambda: "an invalid object was refused" in self.box.said())
         # Nothing is left of the object that was tried.
         self.test.assertEqual(self.api.get("/apis/networking.istio.io/v1/gateways")["items"], [])
 
-    def policy(self):
-        return self.api.get(path_of("validating", "istio-validator-dock-istio-system"))["webhooks"][0]["failurePolicy"]
+    def fails_closed(self):
+        return all(self.api.get(path_of("validating", name))["webhooks"][0]["failurePolicy"] == "Fail" for name in VALIDATORS)
 
     def repaired(self):
         """What somebody empties or edits."""
         for bundle in "", base64.b64encode(b"nonsense").decode(), base64.b64encode(subprocess.run(
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=evil",
                  "-keyout", "/dev/null"], capture_output=True, check=True).stdout).decode():
-            for kind, name in ("mutating", "istio-sidecar-injector-dock"), ("validating", "istio-validator-dock-istio-system"):
+            for kind, name in ("mutating", "istio-sidecar-injector-dock"), *(("validating", name) for name in VALIDATORS):
                 change = [{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": bundle}]
                 try:
                     self.api.call("PATCH", path_of(kind, name), change, "application/json-patch+json")
@@ -96,9 +97,10 @@ class Upkeep:
                     self.test.assertIn("caBundle", str(error))
             self.await_bundles("the repair")
         self.test.assertEqual(self.stamp(), "one")
-        self.api.call("PATCH", path_of("validating", "istio-validator-dock-istio-system"),
-                      [{"op": "add", "path": "/webhooks/0/failurePolicy", "value": "Ignore"}], "application/json-patch+json")
-        kubebox.wait_until("validation fails closed again", lambda: self.policy() == "Fail")
+        for name in VALIDATORS:
+            self.api.call("PATCH", path_of("validating", name), [{"op": "add", "path": "/webhooks/0/failurePolicy", "value": "Ignore"}],
+                          "application/json-patch+json")
+        kubebox.wait_until("validation fails closed again", self.fails_closed)
         writes = self.writes()
         time.sleep(1)
         self.test.assertEqual(self.writes(), writes, "what is right is not written")

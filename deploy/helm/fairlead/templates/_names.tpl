@@ -32,6 +32,11 @@ istio-sidecar-injector{{ include "fairlead.end" . }}{{ if ne .Release.Namespace 
 istio-validator{{ include "fairlead.end" . }}-{{ .Release.Namespace }}
 {{- end -}}
 
+{{/* "true" for the cluster's default revision. */}}
+{{- define "fairlead.isDefault" -}}
+{{ if eq .Values.defaultRevision (include "fairlead.revision" .) }}true{{ end }}
+{{- end -}}
+
 {{/* By this label the Service and the Deployment of an istiod without a revision find their pods. A pod of Fairlead has it, too, so that
 either of the two can take over the other's pods. */}}
 {{- define "fairlead.pilot" -}}
