@@ -64,7 +64,7 @@ RelayStream::RelayStream(std::shared_ptr<server::ServerStream> stream, bool delt
       surroundings_(std::move(surroundings)),
       rewriter_(rewriter),
       subscriptions_(delta),
-      retry_(kFirstRetry) {}
+      pause_(kFirstRetry, kLastRetry, std::random_device{}()) {}
 
 void RelayStream::Open() {
   std::lock_guard lock(mutex_);
@@ -80,18 +80,13 @@ void RelayStream::Open() {
   SendOwn();
 }
 
-// The wait grows, and is by chance: the agents of a control plane that ends must not come back together.
 void RelayStream::Retry(const absl::Status& why) {
-  thread_local std::mt19937 random{std::random_device{}()};
-  const auto wait = std::chrono::milliseconds(
-      std::uniform_int_distribution<int64_t>(retry_.count() / 2, retry_.count())(random));
-  retry_ = std::min(2 * retry_, kLastRetry);
   if (std::string text = why.ToString(); !why.ok() && text != last_end_) {
     relay_log.Warn("the control plane's stream ended: {}", WithWayOut(text));
     last_end_ = std::move(text);
   }
   if (!why.ok()) surroundings_.progress(why);
-  surroundings_.open_later(shared_from_this(), wait);
+  surroundings_.open_later(shared_from_this(), pause_.Next());
 }
 
 void RelayStream::OnHealth() {
@@ -279,7 +274,7 @@ void RelayStream::OnEnd(size_t control_plane, const absl::Status& status) {
   ended = std::move(call_);
   to_proxy_.clear();
   to_rewrite_.clear();
-  if (Clock::now() - opened_ >= kStable) retry_ = kFirstRetry;
+  if (Clock::now() - opened_ >= kStable) pause_.Reset();
   Retry(status);
   ReadOn();
 }

@@ -16,6 +16,7 @@
 #include "agent/upstream.h"
 #include "base/clock.h"
 #include "server/grpc_server.h"
+#include "source/platform/retry_pause.h"
 #include "wasm/rewrite.h"
 
 namespace fairlead::agent {
@@ -85,7 +86,7 @@ class RelayStream : public server::StreamHandler, public std::enable_shared_from
   ProxySubscriptions subscriptions_;
   std::unique_ptr<UpstreamCall> call_;  // null: not open
   size_t control_plane_ = 0;            // number of the present one, or of the last
-  std::chrono::milliseconds retry_;     // before the next one, at most
+  source::RetryPause pause_;            // before the next one
   Clock::time_point opened_;            // the present one
   std::string last_end_;                // of a control plane's stream, as it was logged
   std::deque<ToProxy> to_proxy_;
