@@ -35,23 +35,8 @@ GrpcLink::Metadata EtcdClient::MetadataOfCall() const {
 }
 
 absl::StatusOr<std::string> EtcdClient::CallOnce(const std::string& path, std::string_view request) {
-  std::string answer;
-  size_t answers = 0;
-  auto opened = link_.Open(path, MetadataOfCall(), [&](std::string message) {
-    answer = std::move(message);
-    ++answers;
-  });
-  if (!opened.ok()) return opened.status();
-  GrpcLink::Call& stream = **opened;
-  stream.call->Send(request);
-  stream.call->Finish();
-  const Clock::time_point until = std::min<Clock::time_point>(Clock::now() + options_.call, deadline_);
-  while (!stream.call->ended()) {
-    if (absl::Status status = link_.Turn(stream, until); !status.ok()) return status;
-  }
-  if (!stream.call->status().ok()) return stream.call->status();
-  if (answers != 1) return absl::UnavailableError("etcd gave no answer");
-  return answer;
+  return link_.Ask(path, MetadataOfCall(), request,
+                   std::min<Clock::time_point>(Clock::now() + options_.call, deadline_));
 }
 
 absl::Status EtcdClient::LogIn() {

@@ -13,8 +13,6 @@
 namespace fairlead::source {
 namespace {
 
-constexpr char kQuestion[] = "the keys";
-
 std::string OriginOf(const SourceUrl& url) {
   SourceUrl origin = url;
   origin.path.clear();
@@ -37,65 +35,38 @@ config::ConfigPtr WithRevision(const config::ConfigObject& object, const EtcdKey
 }  // namespace
 
 EtcdFollower::EtcdFollower(EtcdOptions options)
-    : options_(std::move(options)),
+    : AskingFollower({options.url.Name(), "etcd", "the keys"},
+                     {options.first_backoff, options.most_backoff, options.seed}),
+      options_(std::move(options)),
       origin_(OriginOf(options_.url)),
-      client_(options_),
-      pause_(options_.first_backoff, options_.most_backoff, options_.seed) {}
+      client_(options_) {}
 
-void EtcdFollower::Begin(TaskLoop* loop, PlatformView* view) {
-  view_ = view;
-  thread_.Start("etcd", loop, [this] { Run(); });
+absl::Status EtcdFollower::Follow() {
+  absl::Status status = revision_ == 0 ? List() : absl::OkStatus();
+  if (status.ok()) status = Watch();
+  if (status.code() != absl::StatusCode::kOutOfRange) return status;
+  revision_ = 0;
+  if (pause_.failures() > 0) return status;
+  pause_.Next();
+  return absl::OkStatus();
 }
 
-void EtcdFollower::End() {
-  client_.Stop();
-  thread_.Stop();
-}
-
-std::vector<std::string> EtcdFollower::Awaited() const {
-  if (view_ != nullptr && view_->complete()) return {};
-  return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
-}
-
-void EtcdFollower::Run() {
-  int64_t revision = 0;  // 0: the keys are not known
-  for (;;) {
-    absl::Status status = revision == 0 ? List(&revision) : absl::OkStatus();
-    if (status.ok()) status = Watch(&revision);
-    if (absl::IsCancelled(status)) return;
-    if (status.code() == absl::StatusCode::kOutOfRange) {
-      revision = 0;
-      if (pause_.failures() == 0) {
-        pause_.Next();
-        continue;
-      }
-    }
-    const auto wait = pause_.Next();
-    const bool handed = thread_.HandOver(
-        [this, text = std::string(FromAbsl(status.message())), failures = pause_.failures()] {
-          trouble_ = text;
-          view_->NoteTrouble(kQuestion, text, failures);
-        });
-    if (!handed || !thread_.Pause(wait)) return;
-  }
-}
-
-absl::Status EtcdFollower::List(int64_t* revision) {
+absl::Status EtcdFollower::List() {
   absl::StatusOr<EtcdRange> range = client_.ReadAll(options_.Prefix());
   if (!range.ok()) return range.status();
-  *revision = range->revision;
+  revision_ = range->revision;
   const bool handed = thread_.HandOver([this, &range] { TakeList(*range); });
   return handed ? absl::OkStatus() : absl::CancelledError("stopped");
 }
 
-absl::Status EtcdFollower::Watch(int64_t* revision) {
+absl::Status EtcdFollower::Watch() {
   const std::string prefix = options_.Prefix();
-  return client_.Watch({prefix, EndOfPrefix(prefix), *revision + 1}, [&](const EtcdNews& news) {
+  return client_.Watch({prefix, EndOfPrefix(prefix), revision_ + 1}, [&](const EtcdNews& news) {
     pause_.Reset();
     if (!thread_.HandOver([this, &news] { TakeNews(news); })) return false;
     // Of a watch that catches up, the header is ahead of the events. A beginning says nothing of either.
-    for (const EtcdNews::Event& event : news.events) *revision = std::max(*revision, event.key.mod_revision);
-    if (news.events.empty() && !news.created) *revision = std::max(*revision, news.revision);
+    for (const EtcdNews::Event& event : news.events) revision_ = std::max(revision_, event.key.mod_revision);
+    if (news.events.empty() && !news.created) revision_ = std::max(revision_, news.revision);
     return true;
   });
 }
@@ -105,13 +76,13 @@ void EtcdFollower::TakeList(const EtcdRange& range) {
   for (const EtcdKey& key : range.keys) names.insert(key.key);
   for (const EtcdKey& key : range.keys) Put(key);
   view_->RetainOnly([&names](const std::string& name) { return names.contains(name); });
-  view_->ForgetTrouble(kQuestion);
+  ForgetTrouble();
   view_->NoteAnswer();
   view_->SetComplete();
 }
 
 void EtcdFollower::TakeNews(const EtcdNews& news) {
-  view_->ForgetTrouble(kQuestion);
+  ForgetTrouble();
   view_->NoteAnswer();
   for (const EtcdNews::Event& event : news.events) {
     if (event.deleted) {

@@ -8,46 +8,26 @@
 namespace fairlead::source {
 namespace {
 
-constexpr char kQuestion[] = "the stream";
 constexpr std::string_view kService = "/envoy.service.discovery.v3.AggregatedDiscoveryService/";
 constexpr std::chrono::hours kQuiet{1};  // a stream may be silent; TCP finds a server that is gone
 
 }  // namespace
 
 McpFollower::McpFollower(McpOptions options)
-    : options_(std::move(options)),
-      link_({options_.url.addresses, options_.platform, options_.connect, options_.most_message}),
-      pause_(options_.first_backoff, options_.most_backoff, options_.seed) {}
+    : AskingFollower({options.url.Name(), "mcp", "the stream"},
+                     {options.first_backoff, options.most_backoff, options.seed}),
+      options_(std::move(options)),
+      link_({options_.url.addresses, options_.platform, options_.connect, options_.most_message}) {}
 
 void McpFollower::Begin(TaskLoop* loop, PlatformView* view) {
-  view_ = view;
   session_.emplace(options_, view);
-  thread_.Start("mcp", loop, [this] { Run(); });
+  AskingFollower::Begin(loop, view);
 }
 
-void McpFollower::End() {
-  link_.Stop();
-  thread_.Stop();
-}
-
-std::vector<std::string> McpFollower::Awaited() const {
-  if (view_ != nullptr && view_->complete()) return {};
-  return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
-}
-
-void McpFollower::Run() {
-  for (;;) {
-    const absl::Status status = Stream();
-    if (absl::IsCancelled(status)) return;
-    link_.NextServer();
-    const auto wait = pause_.Next();
-    const bool handed = thread_.HandOver(
-        [this, text = std::string(FromAbsl(status.message())), failures = pause_.failures()] {
-          trouble_ = text;
-          view_->NoteTrouble(kQuestion, text, failures);
-        });
-    if (!handed || !thread_.Pause(wait)) return;
-  }
+absl::Status McpFollower::Follow() {
+  const absl::Status status = Stream();
+  link_.NextServer();
+  return status;
 }
 
 absl::StatusOr<GrpcLink::Metadata> McpFollower::MetadataOfCall() const {
@@ -98,9 +78,7 @@ absl::Status McpFollower::Answer(GrpcLink::Call& call, const std::vector<std::st
     absl::StatusOr<std::string> answer = absl::CancelledError("stopped");
     thread_.HandOver([&] {
       answer = session_->Take(message);
-      if (!answer.ok()) return;
-      trouble_.clear();
-      view_->ForgetTrouble(kQuestion);
+      if (answer.ok()) ForgetTrouble();
     });
     if (!answer.ok()) return answer.status();
     call.call->Send(*answer);

@@ -7,39 +7,31 @@
 
 #include "source/mcp/mcp_options.h"
 #include "source/mcp/mcp_session.h"
-#include "source/platform/asking_thread.h"
+#include "source/platform/asking_follower.h"
 #include "source/platform/grpc_link.h"
-#include "source/platform/platform_source.h"
-#include "source/platform/retry_pause.h"
 
 namespace fairlead::source {
 
 // Follows the objects that an xDS server has: istiod, another Fairlead, or any server of MCP. A thread of its
 // own holds the stream.
-class McpFollower : public PlatformFollower {
+class McpFollower : public AskingFollower {
  public:
   explicit McpFollower(McpOptions options);
   ~McpFollower() override { End(); }
 
   void Begin(TaskLoop* loop, PlatformView* view) override;
-  void End() override;
-  std::vector<std::string> Awaited() const override;
 
  private:
+  absl::Status Follow() override;
+  void StopClient() override { link_.Stop(); }
   // Of the thread that asks.
-  void Run();
   absl::Status Stream();
   absl::StatusOr<GrpcLink::Metadata> MetadataOfCall() const;
   absl::Status Answer(GrpcLink::Call& call, const std::vector<std::string>& messages);
 
   const McpOptions options_;
   GrpcLink link_;
-  RetryPause pause_;
-  AskingThread thread_;
-  // Of the source's thread.
-  PlatformView* view_ = nullptr;
-  std::optional<McpSession> session_;
-  std::string trouble_;
+  std::optional<McpSession> session_;  // of the source's thread
 };
 
 }  // namespace fairlead::source

@@ -79,6 +79,26 @@ absl::StatusOr<std::unique_ptr<GrpcLink::Call>> GrpcLink::Open(
   return call;
 }
 
+absl::StatusOr<std::string> GrpcLink::Ask(const std::string& path, Metadata metadata,
+                                          std::string_view request, Clock::time_point until) {
+  std::string answer;
+  size_t answers = 0;
+  auto opened = Open(path, std::move(metadata), [&](std::string message) {
+    answer = std::move(message);
+    ++answers;
+  });
+  if (!opened.ok()) return opened.status();
+  Call& stream = **opened;
+  stream.call->Send(request);
+  stream.call->Finish();
+  while (!stream.call->ended()) {
+    if (absl::Status status = Turn(stream, until); !status.ok()) return status;
+  }
+  if (!stream.call->status().ok()) return stream.call->status();
+  if (answers != 1) return absl::UnavailableError("the server gave no answer");
+  return answer;
+}
+
 absl::Status GrpcLink::Turn(Call& call, Clock::time_point until) {
   absl::Status written;
   std::string plain;

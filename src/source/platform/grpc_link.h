@@ -42,6 +42,9 @@ class GrpcLink {
   // Connects to the server whose turn it is. `path`: "/package.Service/Method". `take` is called within Turn.
   absl::StatusOr<std::unique_ptr<Call>> Open(const std::string& path, Metadata metadata,
                                              std::function<void(std::string message)> take);
+  // A call with one request and one answer, until `until`; the server's status where there is none.
+  absl::StatusOr<std::string> Ask(const std::string& path, Metadata metadata, std::string_view request,
+                                  Clock::time_point until);
   // Writes and reads what there is, and waits for more. DeadlineExceeded after `until`, Cancelled after Stop;
   // OK where the call has ended.
   absl::Status Turn(Call& call, Clock::time_point until);
