@@ -22,17 +22,7 @@ constexpr std::chrono::seconds kLimit{5};
 }  // namespace
 
 GatewayClassWriter::GatewayClassWriter(Options options, kube::ApiWriter* writer)
-    : options_(std::move(options)), writer_(writer) {}
-
-void GatewayClassWriter::OnPublished() {
-  if (planned_.exchange(true)) return;
-  writer_->Run(
-      [this] {
-        planned_ = false;
-        Look();
-      },
-      Clock::now() + options_.quiet);
-}
+    : options_(std::move(options)), writer_(writer), soon_(writer, options_.quiet, [this] { Look(); }) {}
 
 void GatewayClassWriter::Look() {
   if (!options_.leads()) return;

@@ -1,7 +1,6 @@
 #ifndef FAIRLEAD_CONTROLLERS_GATEWAY_CLASS_WRITER_H_
 #define FAIRLEAD_CONTROLLERS_GATEWAY_CLASS_WRITER_H_
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "base/clock.h"
 #include "config/store.h"
+#include "controllers/look_soon.h"
 #include "kube/api_writer.h"
 #include "model/features.h"
 
@@ -34,7 +34,7 @@ class GatewayClassWriter {
   GatewayClassWriter(Options options, kube::ApiWriter* writer);
 
   // Classes may have changed, or this replica leads from now on. Thread-safe.
-  void OnPublished();
+  void OnPublished() { soon_.Plan(); }
 
  private:
   void Look();
@@ -43,7 +43,7 @@ class GatewayClassWriter {
 
   const Options options_;
   kube::ApiWriter* const writer_;
-  std::atomic<bool> planned_{false};
+  LookSoon soon_;
   // Of the writer's thread.
   bool again_ = false;                              // a look is planned for later
   std::map<std::string, Clock::time_point> tried_;  // when a class may be made again

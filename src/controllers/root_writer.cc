@@ -50,26 +50,19 @@ std::string PathIn(const Interned& ns) { return StrCat("/api/v1/namespaces/", ns
 }  // namespace
 
 RootWriter::RootWriter(Options options, kube::ApiWriter* writer)
-    : options_(std::move(options)), writer_(writer) {}
+    : options_(std::move(options)), writer_(writer), soon_(writer, options_.quiet, [this] { Look(); }) {}
 
 void RootWriter::SetRoots(std::string roots) {
   {
     std::lock_guard lock(mutex_);
     next_roots_ = std::move(roots);
   }
-  Plan();
+  soon_.Plan();
 }
-
-void RootWriter::OnPublished() { Plan(); }
 
 void RootWriter::OnLeading() {
   whole_ = true;
-  Plan();
-}
-
-void RootWriter::Plan() {
-  if (planned_.exchange(true)) return;
-  writer_->Run([this] { Look(); }, Clock::now() + options_.quiet);
+  soon_.Plan();
 }
 
 bool RootWriter::IsUnchanged(const View& now, const std::string& roots) const {
@@ -79,7 +72,6 @@ bool RootWriter::IsUnchanged(const View& now, const std::string& roots) const {
 }
 
 void RootWriter::Look() {
-  planned_ = false;
   if (!options_.leads()) return;
   std::string roots;
   {

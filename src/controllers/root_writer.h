@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/interned.h"
 #include "config/store.h"
+#include "controllers/look_soon.h"
 #include "kube/api_writer.h"
 #include "model/settings.h"
 
@@ -43,7 +44,7 @@ class RootWriter {
   // The roots, in PEM, from now on. Nothing is written before. Thread-safe.
   void SetRoots(std::string roots);
   // Namespaces, ConfigMaps or settings may have changed. Thread-safe.
-  void OnPublished();
+  void OnPublished() { soon_.Plan(); }
   // This replica leads from now on: all is looked at. Thread-safe.
   void OnLeading();
 
@@ -61,7 +62,6 @@ class RootWriter {
     int failures = 0;  // in a row
   };
 
-  void Plan();
   void Look();
   bool IsUnchanged(const View& now, const std::string& roots) const;
   void Pump();
@@ -76,7 +76,8 @@ class RootWriter {
 
   const Options options_;
   kube::ApiWriter* const writer_;
-  std::atomic<bool> planned_{false}, whole_{true};
+  LookSoon soon_;
+  std::atomic<bool> whole_{true};
   std::atomic<uint64_t> written_{0};
   std::mutex mutex_;
   std::string next_roots_;  // guarded by mutex_

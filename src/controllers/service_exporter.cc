@@ -22,17 +22,7 @@ constexpr std::chrono::seconds kLimit{5};
 }  // namespace
 
 ServiceExporter::ServiceExporter(Options options, kube::ApiWriter* writer)
-    : options_(std::move(options)), writer_(writer) {}
-
-void ServiceExporter::OnPublished() {
-  if (planned_.exchange(true)) return;
-  writer_->Run(
-      [this] {
-        planned_ = false;
-        Look();
-      },
-      Clock::now() + options_.quiet);
-}
+    : options_(std::move(options)), writer_(writer), soon_(writer, options_.quiet, [this] { Look(); }) {}
 
 void ServiceExporter::OnLeading() {
   exported_.clear();

@@ -1,7 +1,6 @@
 #ifndef FAIRLEAD_CONTROLLERS_SERVICE_EXPORTER_H_
 #define FAIRLEAD_CONTROLLERS_SERVICE_EXPORTER_H_
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/interned.h"
 #include "config/store.h"
+#include "controllers/look_soon.h"
 #include "kube/api_writer.h"
 
 namespace fairlead::controllers {
@@ -33,7 +33,7 @@ class ServiceExporter {
   ServiceExporter(Options options, kube::ApiWriter* writer);
 
   // Services may have changed. Thread-safe.
-  void OnPublished();
+  void OnPublished() { soon_.Plan(); }
   // This replica leads from now on. On the writer's thread.
   void OnLeading();
 
@@ -46,7 +46,7 @@ class ServiceExporter {
 
   const Options options_;
   kube::ApiWriter* const writer_;
-  std::atomic<bool> planned_{false};
+  LookSoon soon_;
   // Of the writer's thread.
   std::map<Name, std::string> exported_;  // uid of each Service that was dealt with
   Clock::time_point not_before_{};

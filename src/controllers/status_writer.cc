@@ -34,18 +34,11 @@ std::string Text(const nlohmann::ordered_json& object, const nlohmann::ordered_j
 }  // namespace
 
 StatusWriter::StatusWriter(Options options, kube::ApiWriter* writer)
-    : options_(std::move(options)), writer_(writer) {}
-
-void StatusWriter::OnPublished() { Plan(); }
+    : options_(std::move(options)), writer_(writer), soon_(writer, options_.quiet, [this] { Look(); }) {}
 
 void StatusWriter::OnLeading() {
   whole_ = true;
-  Plan();
-}
-
-void StatusWriter::Plan() {
-  if (planned_.exchange(true)) return;
-  writer_->Run([this] { Look(); }, Clock::now() + options_.quiet);
+  soon_.Plan();
 }
 
 std::string StatusWriter::Now() const {
@@ -73,7 +66,6 @@ void StatusWriter::OnVerdictFound(const config::ConfigPtr& object) {
 }
 
 void StatusWriter::Look() {
-  planned_ = false;
   Statuses now = options_.statuses();
   const bool whole = whole_.exchange(false);
   if (whole) sent_.clear();

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "config/kind.h"
+#include "controllers/look_soon.h"
 #include "controllers/status_patch.h"
 #include "gateway_api/status/status_board.h"
 #include "kube/api_writer.h"
@@ -44,7 +45,7 @@ class StatusWriter {
   StatusWriter(Options options, kube::ApiWriter* writer);
 
   // Statuses, or the objects that have them, may have changed. Thread-safe.
-  void OnPublished();
+  void OnPublished() { soon_.Plan(); }
   // This replica leads in something that it did not: all is looked at. Thread-safe.
   void OnLeading();
 
@@ -65,7 +66,6 @@ class StatusWriter {
     int failures = 0;           // in a row
   };
 
-  void Plan();
   void Look();
   void Pump();
   bool Begin(const Key& key);
@@ -86,7 +86,7 @@ class StatusWriter {
 
   const Options options_;
   kube::ApiWriter* const writer_;
-  std::atomic<bool> planned_{false};
+  LookSoon soon_;
   std::atomic<bool> whole_{true};  // everything is to be looked at
   std::atomic<uint64_t> written_{0};
   // What follows is of the writer's thread.

@@ -1,21 +1,20 @@
 #include "controllers/tag_watch.h"
 
-#include <pthread.h>
-
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "base/log.h"
 #include "base/percent.h"
 #include "base/strings.h"
-#include "base/thread.h"
+#include "config/read/json_fields.h"
+#include "config/tree.h"
 #include "gateway_api/names.h"
 
 namespace fairlead::controllers {
 namespace {
 
 using config::Node;
-using Trouble = kube::ListWatch::Trouble;
 using Tags = std::map<std::string, RevisionTags::Tag>;
 
 LogScope tag_log("tags");
@@ -25,7 +24,6 @@ constexpr char kHasTag[] = "labelSelector=istio.io%2Ftag";
 constexpr char kDefaultValidator[] = "fieldSelector=metadata.name%3Distiod-default-validator";
 constexpr char kDefaultTagHook[] = "istio-revision-tag-default";
 constexpr char kHooks[] = "/apis/admissionregistration.k8s.io/v1/";
-constexpr size_t kFewestFailures = 3;  // before a server counts as unreachable
 
 const config::JsonFields& TagFields() {
   static const auto* fields = [] {
@@ -72,8 +70,7 @@ gateway_api::OwnRevisions OwnRevisionsOf(const std::string& revision, const Revi
 // What of one collection is there.
 class TagWatch::Copy : public kube::ListWatch::Receiver {
  public:
-  Copy(std::string what, std::string path, std::string selector, Tags* tags)
-      : what(std::move(what)), path(std::move(path)), selector(std::move(selector)), tags_(tags) {}
+  explicit Copy(Tags* tags) : tags_(tags) {}
   void OnListBegin() override { listed_.clear(); }
   void OnObject(Node object) override {
     listed_.insert(NameOf(object));
@@ -84,19 +81,20 @@ class TagWatch::Copy : public kube::ListWatch::Receiver {
   }
   void OnGone(Node object) override { tags_->erase(NameOf(object)); }
 
-  const std::string what, path, selector;
-  kube::WatchLoop::Id id = 0;
-  std::string trouble;  // last logged
-
  private:
   Tags* const tags_;
   std::set<std::string> listed_;
 };
 
 TagWatch::TagWatch(Options options, kube::ServerAccess access, fetch::Client* client)
-    : options_(std::move(options)), loop_(options_.loop, std::move(access), client) {
-  const auto add = [this](const char* what, std::string path, const char* selector, Tags* tags) {
-    copies_.push_back(std::make_unique<Copy>(what, std::move(path), selector, tags));
+    : options_(std::move(options)),
+      thread_({"tags", &tag_log, "no tags of theirs count", options_.loop, [this] { Tell(); }},
+              std::move(access), client, Collections()) {}
+
+std::vector<WatchThread::Collection> TagWatch::Collections() {
+  std::vector<WatchThread::Collection> all;
+  const auto add = [&all](const char* name, std::string path, const char* selector, Tags* tags) {
+    all.push_back({name, std::move(path), selector, &TagFields(), std::make_unique<Copy>(tags)});
   };
   add("MutatingWebhookConfigurations", StrCat(kHooks, "mutatingwebhookconfigurations"), kHasTag,
       &tags_.webhooks);
@@ -104,36 +102,12 @@ TagWatch::TagWatch(Options options, kube::ServerAccess access, fetch::Client* cl
       &tags_.validators);
   add("Services", StrCat("/api/v1/namespaces/", PercentEncoded(options_.ns), "/services"), kHasTag,
       &tags_.services);
-}
-
-TagWatch::~TagWatch() { Stop(); }
-
-void TagWatch::Start() {
-  thread_ = RequireThread([this] {
-    pthread_setname_np(pthread_self(), "tags");
-    Run();
-  });
-}
-
-void TagWatch::Stop() {
-  loop_.Stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-void TagWatch::Run() {
-  for (const auto& copy : copies_) copy->id = loop_.Add(copy->path, &TagFields(), copy.get(), copy->selector);
-  while (loop_.Run(kube::ListWatch::Time::max())) {
-    for (const auto& copy : copies_) NoteTrouble(copy.get());
-    Tell();
-  }
+  return all;
 }
 
 // A list that does not come is waited for, unless it is forbidden.
 void TagWatch::Tell() {
-  for (const auto& copy : copies_) {
-    const kube::ListWatch* watch = loop_.Find(copy->id);
-    if (!watch->synced() && watch->trouble() != Trouble::kForbidden) return;
-  }
+  if (!thread_.Listed()) return;
   gateway_api::OwnRevisions now = OwnRevisionsOf(options_.revision, tags_);
   if (now == told_) return;
   told_ = std::move(now);
@@ -141,17 +115,6 @@ void TagWatch::Tell() {
   for (const std::string& label : told_) shown.push_back(label.empty() ? "none" : label);
   tag_log.Info("objects with these labels istio.io/rev are this control plane's: {}", Join(shown, ", "));
   options_.changed(told_);
-}
-
-void TagWatch::NoteTrouble(Copy* copy) const {
-  const kube::ListWatch* watch = loop_.Find(copy->id);
-  const bool bad = watch->trouble() == Trouble::kForbidden ||
-                   (watch->trouble() != Trouble::kNone && watch->failures() >= kFewestFailures);
-  std::string trouble = bad ? watch->trouble_text() : "";
-  if (trouble.empty() == copy->trouble.empty()) return;
-  if (!trouble.empty())
-    tag_log.Warn("{} cannot be read, so no tags of theirs count: {}", copy->what, trouble);
-  copy->trouble = std::move(trouble);
 }
 
 }  // namespace fairlead::controllers

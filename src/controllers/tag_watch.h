@@ -3,13 +3,10 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "config/read/json_fields.h"
-#include "config/tree.h"
+#include "controllers/watch_thread.h"
 #include "fetch/client.h"
 #include "gateway_api/revision.h"
 #include "kube/access.h"
@@ -38,8 +35,7 @@ struct RevisionTags {
 gateway_api::OwnRevisions OwnRevisionsOf(const std::string& revision, const RevisionTags& tags);
 
 // Watches the tags of an API server, on a thread of its own, and tells which revisions are the control
-// plane's own: once when all tags were listed, and whenever they differ. What may not be read says nothing;
-// it is named in the log, and asked again.
+// plane's own: once when all tags were listed, and whenever they differ. What may not be read says nothing.
 class TagWatch {
  public:
   struct Options {
@@ -50,22 +46,19 @@ class TagWatch {
   };
   // The client must outlive it.
   TagWatch(Options options, kube::ServerAccess access, fetch::Client* client);
-  ~TagWatch();  // as Stop()
-  void Start();
-  void Stop();
+  void Start() { thread_.Start(); }
+  void Stop() { thread_.Stop(); }
 
  private:
   class Copy;
-  void Run();
+  std::vector<WatchThread::Collection> Collections();
   void Tell();
-  void NoteTrouble(Copy* copy) const;
 
   const Options options_;
-  kube::WatchLoop loop_;
+  // Of the watch's thread.
   RevisionTags tags_;
   gateway_api::OwnRevisions told_;
-  std::vector<std::unique_ptr<Copy>> copies_;
-  std::thread thread_;
+  WatchThread thread_;  // last: it uses what is above
 };
 
 }  // namespace fairlead::controllers

@@ -1,11 +1,10 @@
 #ifndef FAIRLEAD_CONTROLLERS_WEBHOOK_WATCH_H_
 #define FAIRLEAD_CONTROLLERS_WEBHOOK_WATCH_H_
 
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "controllers/watch_thread.h"
 #include "controllers/webhook_patcher.h"
 #include "fetch/client.h"
 #include "kube/access.h"
@@ -14,7 +13,7 @@
 namespace fairlead::controllers {
 
 // Watches the configurations of webhooks with the label istio.io/rev of one revision, on a thread of its own,
-// and tells a patcher of them. A server that does not let us is named in the log, and asked again.
+// and tells a patcher of them.
 class WebhookWatch {
  public:
   struct Options {
@@ -24,19 +23,14 @@ class WebhookWatch {
   };
   // Client and patcher must outlive it.
   WebhookWatch(Options options, kube::ServerAccess access, fetch::Client* client, WebhookPatcher* patcher);
-  ~WebhookWatch();  // as Stop()
-  void Start();
-  void Stop();
+  void Start() { thread_.Start(); }
+  void Stop() { thread_.Stop(); }
 
  private:
   class Copy;
-  void Run();
-  void NoteTrouble(Copy* copy) const;
+  static std::vector<WatchThread::Collection> Collections(const Options& options, WebhookPatcher* patcher);
 
-  const Options options_;
-  kube::WatchLoop loop_;
-  std::vector<std::unique_ptr<Copy>> copies_;
-  std::thread thread_;
+  WatchThread thread_;
 };
 
 }  // namespace fairlead::controllers
