@@ -169,8 +169,11 @@ TEST(BuildBootstrap, IntervalsAndNumbersHaveGosForms) {
   const Options options = pod.Read({{"PROXY_CONFIG",
                                      "{proxyMetadata: {ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '+7'}, "
                                      "fileFlushMinSizeKb: 4294967295}"},
-                                    {"ISTIO_METAJSON_X", R"({"a": 1e3, "b": [-0.0, 1.5]})"}});
+                                    {"ISTIO_METAJSON_X", R"({"a": 1e3, "b": [-0.0, 1.5],
+                                      "c": [9007199254740993, -9007199254740993, 1e19, 3e19]})"}});
   EXPECT_EQ(options.metadata["a"].dump(), "1000");
+  EXPECT_EQ(options.metadata["c"].dump(), "[9007199254740992,-9007199254740992,10000000000000000000,3e+19]")
+      << "as doubles";
   EXPECT_EQ(options.metadata["b"].dump(), "[0,1.5]");
   const json bootstrap = BuildBootstrap(options);
   EXPECT_EQ(bootstrap["stats_flush_interval"], "2.5s");

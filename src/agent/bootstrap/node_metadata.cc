@@ -21,14 +21,20 @@ std::string Value(const Environment& environment, std::string_view name) {
   return it == environment.end() ? "" : it->second;
 }
 
-// Numbers as JSON of Go has them: 1e3 and 1000.0 are 1000.
+// Numbers as JSON of Go has them: each is a double, and 1e3 and 1000.0 are written as 1000.
 void WriteNumbersAsGo(json* value) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
+  constexpr double kLeast = -0x1p63, kBeyond = 0x1p64;  // what 64 bits hold
   if (value->is_structured()) {
     for (json& part : *value) WriteNumbersAsGo(&part);
-  } else if (value->is_number_float()) {
+  } else if (value->is_number()) {
     const auto number = value->get<double>();
-    if (std::abs(number) < kExact && std::trunc(number) == number) *value = static_cast<int64_t>(number);
+    if (std::trunc(number) != number || number < kLeast || number >= kBeyond) {
+      *value = number;
+    } else if (number < 0) {
+      *value = static_cast<int64_t>(number);
+    } else {
+      *value = static_cast<uint64_t>(number);
+    }
   }
 }
 
