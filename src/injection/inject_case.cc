@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "config/read/manifests.h"
 #include "config/read/yaml.h"
+#include "injection/json_patch.h"
 #include "injection/review.h"
 #include "injection/typed_json.h"
 #include "injection/webhook_choice.h"
@@ -145,8 +146,11 @@ class Case {
     if (pod.patch.is_null()) return;
     (*answer)["injected"] = true;
     (*answer)["patchType"] = "JSONPatch";
+    // What was sent and is not patched stays, whatever the injector made of it.
+    absl::StatusOr<Json> patched = ReadTyped(Patched(question.object, pod.patch), PodType());
+    if (!patched.ok()) return Refuse(FromAbsl(patched.status().message()), answer);
     (*answer)["patch"] = std::move(pod.patch);
-    (*answer)["pod"] = std::move(pod.pod);
+    (*answer)["pod"] = *std::move(patched);
   }
 
   absl::Status AnswerWorkload(const InjectorTexts& texts, const InjectorConfigurationPtr& configuration,

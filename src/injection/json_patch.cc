@@ -68,4 +68,22 @@ Json MakeJsonPatch(const Json& sent, const Json& before, const Json& after) {
   return patch.Take();
 }
 
+// Lists are extended and shortened at their ends alone.
+Json Patched(Json sent, const Json& operations) {
+  for (const Json& one : operations) {
+    const Json::json_pointer path(TextOf(one, "path"));
+    if (TextOf(one, "op") != "remove") {
+      sent[path] = Member(one, "value");
+      continue;
+    }
+    Json& parent = sent[path.parent_pointer()];
+    if (parent.is_array()) {
+      parent.erase(parent.size() - 1);
+    } else {
+      parent.erase(path.back());
+    }
+  }
+  return sent;
+}
+
 }  // namespace fairlead::injection

@@ -11,6 +11,9 @@ namespace fairlead::injection {
 nlohmann::json MakeJsonPatch(const nlohmann::json& sent, const nlohmann::json& before,
                              const nlohmann::json& after);
 
+// What such operations make of the object that was sent. Pure.
+nlohmann::json Patched(nlohmann::json sent, const nlohmann::json& operations);
+
 }  // namespace fairlead::injection
 
 #endif  // FAIRLEAD_INJECTION_JSON_PATCH_H_

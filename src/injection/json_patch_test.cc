@@ -55,7 +55,9 @@ TEST(JsonPatchTest, MakesWhatWasAskedFor) {
   std::mt19937 random(28);
   for (int i = 0; i < 2000; ++i) {
     const Json before = AnyValue(random, 3), after = AnyValue(random, 3);
-    EXPECT_EQ(before.patch(MakeJsonPatch(before, before, after)), after);
+    const Json operations = MakeJsonPatch(before, before, after);
+    EXPECT_EQ(before.patch(operations), after);
+    EXPECT_EQ(Patched(before, operations), after);
   }
 }
 

@@ -27,7 +27,7 @@ struct ReviewAnswer {
 };
 
 struct PodAnswer : ReviewAnswer {
-  nlohmann::json pod;  // what the patch makes; null where the pod is not injected
+  nlohmann::json pod;  // as injected, with its namespace; null where the pod is not injected
 };
 
 // Decides about a pod and injects it. Blocks for the engine. Thread-safe.
