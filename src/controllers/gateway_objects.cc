@@ -1,11 +1,11 @@
 #include "controllers/gateway_objects.h"
 
 #include <algorithm>
-#include <chrono>
+#include <iterator>
+#include <memory>
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "base/thread.h"
 #include "config/content_hash.h"
 #include "config/read/json_fields.h"
 
@@ -70,10 +70,7 @@ DeployedObject ReadDeployed(Node object) {
 // The objects of one kind.
 class DeployedObjects::Copy : public kube::ListWatch::Receiver {
  public:
-  Copy(DeployedObjects* all, const Followed& followed) : all_(*all), followed_(followed) {
-    id_ = all_.loop_.Add(followed.path, &FieldsOfObjects(), this,
-                         StrCat("labelSelector=", "gateway.istio.io%2Fmanaged"));
-  }
+  Copy(DeployedObjects* all, const Followed& followed) : all_(*all), followed_(followed) {}
 
   void OnListBegin() override { listed_.clear(); }
   void OnObject(Node object) override {
@@ -106,16 +103,6 @@ class DeployedObjects::Copy : public kube::ListWatch::Receiver {
     all_.changed_(key);
   }
 
-  // Whether there is nothing to wait for any more.
-  bool Judge() {
-    const kube::ListWatch& machine = *all_.loop_.Find(id_);
-    const bool forbidden = machine.trouble() == kube::ListWatch::Trouble::kForbidden;
-    if (forbidden && !std::exchange(complained_, true))
-      deployment_log.Warn("edited {}s of Gateways are not repaired: {}", followed_.kind,
-                          machine.trouble_text());
-    return machine.synced() || forbidden || machine.trouble() == kube::ListWatch::Trouble::kNotServed;
-  }
-
  private:
   DeployedKey KeyOf(Node object) const {
     const Node metadata = object.Find("metadata");
@@ -125,31 +112,28 @@ class DeployedObjects::Copy : public kube::ListWatch::Receiver {
 
   DeployedObjects& all_;
   const Followed& followed_;
-  kube::WatchLoop::Id id_ = 0;
   std::set<DeployedKey> listed_;
-  bool complained_ = false;
 };
 
 DeployedObjects::DeployedObjects(kube::ServerAccess access, fetch::Client* client,
                                  std::function<void(const DeployedKey&)> changed)
-    : changed_(std::move(changed)), loop_({}, std::move(access), client) {
-  for (const Followed& followed : kFollowed) copies_.push_back(std::make_unique<Copy>(this, followed));
-  thread_ = RequireThread([this] { Run(); });
+    : changed_(std::move(changed)),
+      thread_(
+          {"deployed", &deployment_log, "edited ones of Gateways are not repaired", {}, [this] { Judge(); }},
+          std::move(access), client, Collections()) {
+  thread_.Start();
 }
 
-DeployedObjects::~DeployedObjects() {
-  loop_.Stop();
-  thread_.join();
-}
-
-void DeployedObjects::Run() {
-  while (loop_.Run(kube::ListWatch::Clock::now() + std::chrono::seconds(1))) Judge();
+std::vector<WatchThread::Collection> DeployedObjects::Collections() {
+  std::vector<WatchThread::Collection> all;
+  for (const Followed& followed : kFollowed)
+    all.push_back({StrCat(followed.kind, "s"), followed.path, "labelSelector=gateway.istio.io%2Fmanaged",
+                   &FieldsOfObjects(), std::make_unique<Copy>(this, followed)});
+  return all;
 }
 
 void DeployedObjects::Judge() {
-  const bool settled =
-      static_cast<size_t>(std::count_if(copies_.begin(), copies_.end(),
-                                        [](const auto& copy) { return copy->Judge(); })) == copies_.size();
+  const bool settled = thread_.Listed();
   std::lock_guard lock(mutex_);
   settled_ = settled_ || settled;
 }

@@ -1,23 +1,20 @@
 #ifndef FAIRLEAD_CONTROLLERS_GATEWAY_OBJECTS_H_
 #define FAIRLEAD_CONTROLLERS_GATEWAY_OBJECTS_H_
 
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
 #include "config/tree.h"
+#include "controllers/watch_thread.h"
 #include "fetch/client.h"
 #include "kube/access.h"
-#include "kube/watch_loop.h"
 
 namespace fairlead::controllers {
 
@@ -50,7 +47,6 @@ class DeployedObjects {
   // The client must outlive this.
   DeployedObjects(kube::ServerAccess access, fetch::Client* client,
                   std::function<void(const DeployedKey&)> changed);
-  ~DeployedObjects();
 
   // Whether each kind was read once, or cannot be.
   bool settled() const;
@@ -59,16 +55,14 @@ class DeployedObjects {
 
  private:
   class Copy;
-  void Run();
+  std::vector<WatchThread::Collection> Collections();
   void Judge();
 
   const std::function<void(const DeployedKey&)> changed_;
-  kube::WatchLoop loop_;
   mutable std::mutex mutex_;
   std::map<DeployedKey, DeployedObject> objects_;  // guarded by mutex_, as settled_
   bool settled_ = false;
-  std::vector<std::unique_ptr<Copy>> copies_;
-  std::thread thread_;
+  WatchThread thread_;  // last: it uses what is above
 };
 
 }  // namespace fairlead::controllers

@@ -105,7 +105,7 @@ std::vector<WatchThread::Collection> TagWatch::Collections() {
   return all;
 }
 
-// A list that does not come is waited for, unless it is forbidden.
+// A list that does not come is waited for, unless it cannot come.
 void TagWatch::Tell() {
   if (!thread_.Listed()) return;
   gateway_api::OwnRevisions now = OwnRevisionsOf(options_.revision, tags_);

@@ -49,7 +49,8 @@ void WatchThread::Run() {
 bool WatchThread::Listed() const {
   return std::all_of(watched_.begin(), watched_.end(), [this](const Watched& one) {
     const kube::ListWatch* watch = loop_.Find(one.id);
-    return watch->synced() || watch->trouble() == Trouble::kForbidden;
+    return watch->synced() || watch->trouble() == Trouble::kForbidden ||
+           watch->trouble() == Trouble::kNotServed;
   });
 }
 

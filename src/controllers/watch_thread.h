@@ -39,7 +39,7 @@ class WatchThread {
   void Start();
   // No call of a receiver comes after it.
   void Stop();
-  // Whether each collection was listed, or may not be. On the thread.
+  // Whether each collection was listed, or cannot be: it is forbidden or not served. On the thread.
   bool Listed() const;
 
  private:
