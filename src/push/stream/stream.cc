@@ -216,6 +216,7 @@ Urgency Stream::UrgencyNow() const {
 }
 
 void Stream::Submit(Urgency urgency) {
+  pusher_->rest_.Disturb();
   pusher_->executor_.Submit(urgency, [self = shared_from_this()] { self->Run(); });
 }
 
@@ -438,6 +439,7 @@ void Stream::Transmit(xds::Frame frame, metrics::Counter* errors) {
     sending_.Begin(Clock::now(), xds::SizeOf(frame), errors);
     needs_check_ = true;
   }
+  pusher_->rest_.Disturb();
   connection->Send(std::move(frame));
 }
 
