@@ -78,7 +78,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     if (classes_ != nullptr) classes_->OnPublished();
     if (deployer_ != nullptr) deployer_->OnPublished();
   };
-  deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true);
+  deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true,
+                              [this] { OnTemplates(); });
   MakeGatewayWriters(sources, access, client);
   MakeExporter(sources);
   if (exports_ != nullptr) elections_.push_back(exports_.get());
@@ -148,6 +149,10 @@ void ClusterWrites::SetOwnRevisions(gateway_api::OwnRevisions own) {
     std::lock_guard lock(mutex_);
     own_ = std::move(own);
   }
+  OnTemplates();
+}
+
+void ClusterWrites::OnTemplates() {
   if (!stopping_ && deployer_ != nullptr) deployer_->OnPublished();
 }
 
@@ -198,8 +203,8 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
 }
 
 std::unique_ptr<Election> ClusterWrites::MakeElection(const char* lock, std::function<void()> won,
-                                                      bool per_revision) {
-  Election::Callbacks callbacks{.won = std::move(won), .lost = nullptr};
+                                                      bool per_revision, std::function<void()> lost) {
+  Election::Callbacks callbacks{.won = std::move(won), .lost = std::move(lost)};
   return std::make_unique<Election>(ElectionOf(lock, per_revision), writer_.get(), std::move(callbacks));
 }
 

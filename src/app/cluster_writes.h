@@ -48,6 +48,8 @@ class ClusterWrites {
   void SetRoots(const std::string& roots);
   // Whose Gateways are deployed from now on; at first those of the revision without tags. Thread-safe.
   void SetOwnRevisions(gateway_api::OwnRevisions own);
+  // `templates` of the sources are others now. Thread-safe.
+  void OnTemplates();
   // One request to the API server; blocks. Thread-safe, but not for what runs on the writer's thread.
   kube::ApiAnswer Ask(kube::ApiRequest request) { return writer_->SendAndWait(std::move(request)); }
   // Gives up what it leads in, within two seconds. Nothing is written afterwards.
@@ -56,7 +58,8 @@ class ClusterWrites {
  private:
   controllers::ElectionOptions ElectionOf(const char* lock, bool per_revision) const;
   std::unique_ptr<controllers::Election> MakeElection(const char* lock, std::function<void()> won,
-                                                      bool per_revision = false);
+                                                      bool per_revision = false,
+                                                      std::function<void()> lost = nullptr);
   void MakeRootWriter(const Sources& sources);
   void MakeSweep(const Sources& sources);
   void MakeExporter(const Sources& sources);

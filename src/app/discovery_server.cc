@@ -164,7 +164,9 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   if (absl::Status status = CheckGivenFiles(options_); !status.ok()) return status;
   LogRemarks(options_);
-  webhooks_ = std::make_unique<Webhooks>(options_);
+  webhooks_ = std::make_unique<Webhooks>(options_, [this] {
+    if (cluster_writes_ != nullptr) cluster_writes_->OnTemplates();
+  });
   MakePusher();
   MakeLoop();
   MakeStatuses();
