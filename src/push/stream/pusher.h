@@ -40,6 +40,9 @@ struct PusherOptions {
   // How long a stream is to be idle before its client is sent what it goes on asking for although nothing
   // refers to it any more (see xds::StreamCore::HoldsBack).
   Clock::duration time_to_let_go = std::chrono::seconds(2);
+  // How long a proxy's secrets wait for the API server's word whether it may have them. Then it is answered
+  // without.
+  Clock::duration time_to_review = std::chrono::seconds(5);
   // Whether every publication concerns everybody, and everything is made anew and compared with what was made
   // before and should still hold: for tests.
   bool shadow = false;
