@@ -58,8 +58,8 @@ class FileSecrets {
   // Files as they were read last. The thread's own.
   struct Known {
     std::optional<source::FileState> state;  // nothing: not yet read
-    std::optional<Secret> secret;    // the last good one
-    std::set<std::string> names;     // that have it
+    std::optional<Secret> secret;            // the last good one
+    std::set<std::string> names;             // that have it
   };
   void Run();
   std::map<std::string, Name> Names();  // those that nobody asks for any more are gone

@@ -61,11 +61,11 @@ class ListenerCertificate {
   const ListenerCertificateOptions options_;
   Authority* const authority_;
   const Take take_;
-  BundlePtr of_bundle_;          // that the last material was made with
-  int64_t made_ = 0, ends_ = 0;  // of a certificate that the authority gave
-  http2::TlsMaterial shown_;     // last
-  std::string broken_;           // what was logged last
-  std::mutex looking_;           // held while something is looked at, with all above
+  BundlePtr of_bundle_;                                // that the last material was made with
+  int64_t made_ = 0, ends_ = 0;                        // of a certificate that the authority gave
+  http2::TlsMaterial shown_;                           // last
+  std::string broken_;                                 // what was logged last
+  std::mutex looking_;                                 // held while something is looked at, with all above
   const std::shared_ptr<source::WatchedFiles> watch_;  // the authority may wake it later than this lives
   std::mutex mutex_;
   bool stopping_ = false;  // guarded by mutex_

@@ -104,7 +104,9 @@ class ListWatch {
   void Hurry(Time now);
 
   // Whether the request that TakeRequest would give asks for a streaming list.
-  bool WouldStream(Time now) const { return phase_ == Phase::kStream && !running_ && !cancel_ && now >= due_; }
+  bool WouldStream(Time now) const {
+    return phase_ == Phase::kStream && !running_ && !cancel_ && now >= due_;
+  }
   // Whether such a request runs, or the list that it brings.
   bool streams() const { return phase_ == Phase::kStream && running_; }
   // Whether the server said that it has none.

@@ -120,9 +120,8 @@ std::optional<StreamCore::Wanted> StreamCore::Next() const {
 }
 
 bool StreamCore::Due() const {
-  return std::any_of(std::begin(kTypes), std::end(kTypes), [this](const TypeInfo& type) {
-    return IsDue(type) || StateOf(type.id).removals_due;
-  });
+  return std::any_of(std::begin(kTypes), std::end(kTypes),
+                     [this](const TypeInfo& type) { return IsDue(type) || StateOf(type.id).removals_due; });
 }
 
 bool StreamCore::OthersDue(TypeId type) const {

@@ -15,8 +15,9 @@ inline constexpr std::string_view kTestVmLabel = "istio.io/test-vm";
 
 // The services that a proxy's workload serves, in Istio's order: by age and hostname, ports in the service's
 // order, one entry for each port and protocol of the workload. Kubernetes services are found by the workload
-// entry with its address, else by its pod, else by what its metadata says, in its own cluster alone, or in each
-// where it names none; ServiceEntries by the addresses of their endpoints. Source: Istio's GetProxyServiceTargets.
+// entry with its address, else by its pod, else by what its metadata says, in its own cluster alone, or in
+// each where it names none; ServiceEntries by the addresses of their endpoints. Source: Istio's
+// GetProxyServiceTargets.
 std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels);
 
 // What ServiceEntries have at the proxy's addresses, in its metadata's namespace (in all, where that is
@@ -27,8 +28,8 @@ std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::
 // there is none. Of a proxy that names no cluster the first one, the own cluster's before those of others.
 const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy);
 
-// The cluster that a proxy names, as objects name it (see config::ObjectMeta): "" for the control plane's own,
-// also of a proxy that names none.
+// The cluster that a proxy names, as objects name it (see config::ObjectMeta): "" for the control plane's
+// own, also of a proxy that names none.
 Interned ClusterOf(View& view, const model::Proxy& proxy);
 
 }  // namespace fairlead::mesh

@@ -132,7 +132,8 @@ void WatchedFiles::Wait(Clock::time_point until) {
   std::array<pollfd, 2> waits{{{wake_.get(), POLLIN, 0}, {inotify_.fd(), POLLIN, 0}}};
   poll(waits.data(), inotify_.fd() < 0 ? 1 : 2, at_most);
   uint64_t count = 0;
-  if (waits[1].revents != 0 && waits[0].revents == 0) poll(waits.data(), 1, static_cast<int>(together_.count()));
+  if (waits[1].revents != 0 && waits[0].revents == 0)
+    poll(waits.data(), 1, static_cast<int>(together_.count()));
   if (waits[0].revents != 0) static_cast<void>(!read(wake_.get(), &count, sizeof count));
   if (waits[1].revents != 0) static_cast<void>(inotify_.Read());
 }
