@@ -19,23 +19,6 @@ namespace {
 using config::Kind;
 using controllers::Election;
 
-// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
-controllers::LockObject ObjectOf(std::string_view lock) {
-  for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
-                          controllers::kTrustBundleLock, controllers::kExportLock}) {
-    if (lock == map) return controllers::LockObject::kConfigMap;
-  }
-  return controllers::LockObject::kLease;
-}
-
-// Two replicas of one name would both lead. Source: Istio's newLeaderElection.
-std::string IdentityOf(const Environment& environment) {
-  if (!environment.pod_name.empty()) return environment.pod_name;
-  char host[HOST_NAME_MAX + 1] = "";
-  gethostname(host, HOST_NAME_MAX);
-  return StrCat("unknown-", host);
-}
-
 kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
   kube::ApiWriter::Options options;
   options.per_second = discovery.api_rate;
@@ -46,11 +29,27 @@ kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
 
 }  // namespace
 
+controllers::LockObject LockObjectOf(std::string_view lock) {
+  for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
+                          controllers::kTrustBundleLock, controllers::kExportLock}) {
+    if (lock == map) return controllers::LockObject::kConfigMap;
+  }
+  return controllers::LockObject::kLease;
+}
+
+// Two replicas of one name would both lead. Source: Istio's newLeaderElection.
+std::string ReplicaIdentity(const Environment& environment) {
+  if (!environment.pod_name.empty()) return environment.pod_name;
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, HOST_NAME_MAX);
+  return StrCat("unknown-", host);
+}
+
 ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access,
                              fetch::Client* client, Sources sources)
     : environment_(options.environment),
       ns_(options.ns),
-      identity_(IdentityOf(options.environment)),
+      identity_(ReplicaIdentity(options.environment)),
       cluster_(options.cluster_id),
       own_(gateway_api::OwnRevisionsOf(environment_.features.revision)),
       writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), access, client)) {
@@ -193,7 +192,7 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   controllers::ElectionOptions options;
   options.ns = ns_;
   options.lock = lock;
-  options.object = ObjectOf(lock);
+  options.object = LockObjectOf(lock);
   options.identity = identity_;
   options.revision = environment_.features.revision;
   options.per_revision = per_revision;

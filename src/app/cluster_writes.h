@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/discovery_options.h"
@@ -25,6 +26,11 @@
 #include "kube/api_writer.h"
 
 namespace fairlead::app {
+
+// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
+controllers::LockObject LockObjectOf(std::string_view lock);
+// Of this replica, in elections.
+std::string ReplicaIdentity(const Environment& environment);
 
 // All that `fairlead discovery` writes into the API server which it reads, and which of several replicas
 // does.

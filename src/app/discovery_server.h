@@ -13,6 +13,7 @@
 #include "app/certificates.h"
 #include "app/cluster_identity.h"
 #include "app/cluster_writes.h"
+#include "app/controlled_clusters.h"
 #include "app/discovery_options.h"
 #include "app/reference_watch.h"
 #include "app/registration.h"
@@ -84,6 +85,7 @@ class DiscoveryServer {
   std::unique_ptr<source::Source> FilesOf(const std::string& folder) const;
   absl::Status MakeClusterSource();
   absl::Status MakeClusterWrites();
+  void MakeControlledClusters();
   absl::Status MakeStoreWrites();
   absl::Status StartRegistration();
   void MakeClusterIdentity(kube::ServerAccess access);
@@ -134,6 +136,8 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
+  // Null without EXTERNAL_ISTIOD, and where nothing is to be written.
+  std::unique_ptr<ControlledClusters> controlled_;
   std::unique_ptr<source::EtcdStore> store_;       // null where nothing is written into etcd
   std::unique_ptr<StoreWrites> store_writes_;      // likewise
   std::string store_origin_;                       // of its objects; "" likewise

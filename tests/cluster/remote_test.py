@@ -3,6 +3,7 @@
 
 Two real API servers without nodes. Needs root and scripts/setup.sh cluster.
 """
+import json
 import threading
 import time
 import unittest
@@ -196,6 +197,23 @@ class Remote(unittest.TestCase):
         self.assertIn("there is no context", said)
         self.assertIn("users[0].user.exec", said)
         self.assertNotIn("token", self.fairlead.log())
+
+    def test_options_accept_programs_and_files_of_a_kubeconfig(self):
+        plugin = own.dir / "credentials"
+        plugin.write_text("#!/bin/sh\nprintf '%s' '" + json.dumps({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+                                                                 "status": {"token": OTHER_TOKEN}}) + "'\n")
+        plugin.chmod(0o755)
+        self.put_secret(east=east.write_kubeconfig("plugin", {"exec": {"command": str(plugin), "interactiveMode": "Never",
+                                                                       "apiVersion": "client.authentication.k8s.io/v1"}}))
+        self.start(PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS="tokenFile, exec").await_ready()
+        self.sees(BOTH)
+        token = own.dir / "token"
+        token.write_text(OTHER_TOKEN)
+        self.put_secret(east=east.write_kubeconfig("of-a-file", {"tokenFile": str(token)}))
+        wait_until("the next kubeconfig is read", lambda: self.fairlead.log().count("cluster east has synced") == 2)
+        self.put_secret(east=east.write_kubeconfig("key", {"client-certificate": "/etc/hostname", "client-key": "/etc/hostname"}))
+        wait_until("what is not in the list is refused", lambda: "users[0].user.client-certificate" in self.fairlead.diagnostics(), 20)
+        self.sees(BOTH)
 
     def test_a_cluster_that_is_not_there_holds_the_start_up_for_so_long(self):
         east.kill()
