@@ -44,8 +44,9 @@ TEST(ClusterAccess, MistakesNameTheFlagAndThePlace) {
 // Without a service account's folder the pod's own cluster cannot be read, and the message says so.
 TEST(ClusterAccess, AnExternalControlPlaneMayHaveItsSecretsInItsOwnCluster) {
   const source::TestFolder folder;
-  folder.Write("kc", "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
-                     "clusters: [{name: c, cluster: {server: 'https://mesh'}}]\n");
+  folder.Write("kc",
+               "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+               "clusters: [{name: c, cluster: {server: 'https://mesh'}}]\n");
   DiscoveryOptions options = Options("", folder / "kc", "10.96.0.1");
   const auto secrets = [&options] { return RemoteSecretAccessOf(options); };
   ASSERT_TRUE(secrets().ok());

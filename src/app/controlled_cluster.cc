@@ -100,9 +100,9 @@ ControlledCluster::ControlledCluster(const DiscoveryOptions& options, std::strin
     if (roots_ != nullptr) roots_->OnLeading();
     if (bundles_ != nullptr) bundles_->OnLeading();
   };
-  election_ = std::make_unique<controllers::Election>(
-      ElectionOf(options, std::move(cluster)), &writer_,
-      controllers::Election::Callbacks{.won = won, .lost = nullptr});
+  election_ =
+      std::make_unique<controllers::Election>(ElectionOf(options, std::move(cluster)), &writer_,
+                                              controllers::Election::Callbacks{.won = won, .lost = nullptr});
   source_ = std::make_unique<source::ClusterSource>(SourceOptions(access), client);
   election_->Start();
   if (bundles_ != nullptr) return;

@@ -138,11 +138,11 @@ class DiscoveryServer {
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
   // Null without EXTERNAL_ISTIOD, and where nothing is to be written.
   std::unique_ptr<ControlledClusters> controlled_;
-  std::unique_ptr<source::EtcdStore> store_;       // null where nothing is written into etcd
-  std::unique_ptr<StoreWrites> store_writes_;      // likewise
-  std::string store_origin_;                       // of its objects; "" likewise
-  std::unique_ptr<ClusterIdentity> identity_;      // null without a cluster
-  std::unique_ptr<controllers::TagWatch> tags_;    // likewise
+  std::unique_ptr<source::EtcdStore> store_;     // null where nothing is written into etcd
+  std::unique_ptr<StoreWrites> store_writes_;    // likewise
+  std::string store_origin_;                     // of its objects; "" likewise
+  std::unique_ptr<ClusterIdentity> identity_;    // null without a cluster
+  std::unique_ptr<controllers::TagWatch> tags_;  // likewise
   std::vector<std::unique_ptr<source::Source>> sources_;
   const source::Source* cluster_source_ = nullptr;           // of sources_; null without a cluster
   const source::RemoteClusters* remote_clusters_ = nullptr;  // likewise

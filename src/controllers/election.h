@@ -32,8 +32,8 @@ struct ElectionOptions {
   std::string lock;      // its name
   std::string identity;  // of this replica, that no other has
   std::string revision = "default";
-  // The cluster of the lock where the replica resides in another one; "": its own. There it leaves the lock to
-  // a replica of its revision that resides in that cluster.
+  // The cluster of the lock where the replica resides in another one; "": its own. There it leaves the lock
+  // to a replica of its revision that resides in that cluster.
   std::string other_cluster = {};
   LockObject object = LockObject::kLease;  // what the lock is, for all who share it
   // One leader for each revision (the lock's name ends with it); else one in all, and a replica of the
