@@ -13,8 +13,8 @@ namespace {
 
 using model::SecretAccess;
 using std::chrono::milliseconds;
+using testing::Contains;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using xds::TypeId;
 
 const model::ClusterAccount& Account() {
@@ -26,23 +26,28 @@ class NobodyAsked : public model::SecretReviewer {
   void Want(const model::ClusterAccount& /*account*/) const override {}
 };
 
-// Secrets of an account that an API server has to vouch for.
+// Secrets of an account that an API server has to vouch for, and one that everybody may have.
 class ReviewedSecrets : public FakeGenerator {
  public:
   explicit ReviewedSecrets(FakeMesh* mesh) : FakeGenerator(mesh, TypeId::kSecret) {}
   gen::Resources Generate(mesh::View& view, const gen::Names* names, size_t part) override {
-    if (view.SecretAccess(Account()) != SecretAccess::kAllowed) return {};
-    return FakeGenerator::Generate(view, names, part);
+    gen::Resources all = FakeGenerator::Generate(view, names, part);
+    if (view.SecretAccess(Account()) != SecretAccess::kAllowed)
+      std::erase_if(all, [](const auto& secret) { return secret->name != "public"; });
+    return all;
   }
 };
 
 class StreamReviewTest : public FakeMeshTest {
  protected:
-  StreamReviewTest() { mesh.Put(TypeId::kSecret, "s", "1"); }
+  StreamReviewTest() {
+    mesh.Put(TypeId::kSecret, "own", "1");
+    mesh.Put(TypeId::kSecret, "public", "1");
+  }
   ~StreamReviewTest() override {
     if (proxy_ != nullptr) proxy_->HangUp();
   }
-  // A proxy that has asked for a secret and then for clusters.
+  // A proxy that has asked for secrets and then for clusters.
   void Start(Clock::duration time_to_review) {
     PusherOptions options = MakeFakeOptions();
     options.time_to_review = time_to_review;
@@ -51,7 +56,7 @@ class StreamReviewTest : public FakeMeshTest {
     pusher_ = OwnedPusher(new Pusher(std::move(options), std::move(generators)));
     Publish(SecretAccess::kUnknown);
     proxy_ = Connect(pusher_.get());
-    proxy_->Ask(TypeId::kSecret, {"s"});
+    proxy_->Ask(TypeId::kSecret, {"own", "public"});
     proxy_->Ask(TypeId::kCluster);
   }
   void Publish(SecretAccess access) {
@@ -82,7 +87,7 @@ TEST_F(StreamReviewTest, SecretsWaitForTheVerdictAndOtherTypesDoNot) {
   Publish(SecretAccess::kUnknown);
   EXPECT_THAT(Values(proxy_->Await(1)), ElementsAre("a=2"));
   Publish(SecretAccess::kAllowed);
-  EXPECT_THAT(Values(proxy_->Await(2)), ElementsAre("s=1")) << "and nothing before";
+  EXPECT_THAT(Values(proxy_->Await(2)), ElementsAre("own=1", "public=1")) << "and nothing before";
 }
 
 TEST_F(StreamReviewTest, ARefusalIsAnAnswer) {
@@ -91,7 +96,7 @@ TEST_F(StreamReviewTest, ARefusalIsAnAnswer) {
   Publish(SecretAccess::kDenied);
   const auto answer = proxy_->Await(1);
   EXPECT_EQ(TypeOf(answer), "Secret");
-  EXPECT_THAT(Values(answer), IsEmpty());
+  EXPECT_THAT(Values(answer), ElementsAre("public=1"));
 }
 
 TEST_F(StreamReviewTest, WithoutAVerdictTheyAreAnsweredInTime) {
@@ -100,10 +105,10 @@ TEST_F(StreamReviewTest, WithoutAVerdictTheyAreAnsweredInTime) {
   EXPECT_EQ(TypeOf(proxy_->Await(0)), "Cluster");
   const auto answer = proxy_->Await(1);
   EXPECT_EQ(TypeOf(answer), "Secret");
-  EXPECT_THAT(Values(answer), IsEmpty());
+  EXPECT_THAT(Values(answer), ElementsAre("public=1"));
   EXPECT_GE(Clock::now() - begun, milliseconds(400));
   Publish(SecretAccess::kAllowed);
-  EXPECT_THAT(Values(proxy_->Await(2)), ElementsAre("s=1"));
+  EXPECT_THAT(Values(proxy_->Await(2)), Contains("own=1"));
 }
 
 }  // namespace
