@@ -36,7 +36,7 @@ ALLOWED = {
     "fetch": "base",
     "jwks": "fetch mesh",
     "push": "gen cache mesh source state xds",
-    "ca": "fetch kube config model xds server",
+    "ca": "model source xds server",
     "debug": "push mesh registry source xds server",
     "wasm": "fetch proto",
     "dns": "http2 proto",

@@ -271,9 +271,9 @@ TEST_F(FileSecretsTest, FoldersOfLinksAndOfWhatIsNotThere) {
   ASSERT_EQ(symlink("..data/deep/c", (folder_ + "/c").c_str()), 0);
   Write("new/deep/c", "x");
   const std::string folder = AbsolutePath(folder_);
-  EXPECT_THAT(FoldersOf({folder_ + "/c"}), ElementsAre(folder, folder + "/new/deep"));
-  EXPECT_THAT(FoldersOf({folder_ + "/nosuch/deep/c"}), ElementsAre(folder));
-  EXPECT_THAT(FoldersOf({"/nosuch"}), ElementsAre("/"));
+  EXPECT_THAT(source::FoldersOf({folder_ + "/c"}), ElementsAre(folder, folder + "/new/deep"));
+  EXPECT_THAT(source::FoldersOf({folder_ + "/nosuch/deep/c"}), ElementsAre(folder));
+  EXPECT_THAT(source::FoldersOf({"/nosuch"}), ElementsAre("/"));
 }
 
 // A list of the authority that names no certificate.

@@ -16,6 +16,8 @@ namespace {
 
 LogScope cache_log("cache");
 
+// Between two looks at files that nobody tells of, and at such as changed a moment ago.
+constexpr std::chrono::seconds kSeldom{10}, kSoon{1};
 constexpr std::string_view kRoot = "file-root:", kPair = "file-cert:";
 
 absl::StatusOr<Secret> ReadFiles(const SecretFiles& files) {
@@ -82,8 +84,10 @@ void FileSecrets::Run() {
       if (stopping_) return;
     }
     // Watched before it is read, so that no change is missed.
-    watch_.Watch(Files());
-    watch_.Wait(Look());
+    const std::vector<std::string> files = Files();
+    watch_.Watch(files);
+    const bool soon = Look();
+    watch_.Wait(files.empty() ? Clock::time_point::max() : Clock::now() + (soon ? kSoon : kSeldom));
   }
 }
 
@@ -127,7 +131,7 @@ bool FileSecrets::Look() {
 
 bool FileSecrets::Read(const SecretFiles& files, const std::set<std::string>& names) {
   Known& known = known_[files];
-  const FileState state = FileState::Of({files.chain, files.key, files.roots});
+  const auto state = source::FileState::Of({files.chain, files.key, files.roots});
   if (known.state != state || state.recent()) {
     auto secret = ReadFiles(files);
     const std::string why(secret.status().message());
@@ -153,7 +157,7 @@ void FileSecrets::WatchRevocations(std::string file) {
 }
 
 bool FileSecrets::ReadRevocations() {
-  const FileState state = FileState::Of({revocations_});
+  const auto state = source::FileState::Of({revocations_});
   if (revocations_state_ == state && !state.recent()) return false;
   revocations_state_ = state;
   if (access(revocations_.c_str(), F_OK) != 0) {

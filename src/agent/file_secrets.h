@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/secret_store.h"
-#include "agent/watched_files.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::agent {
 
@@ -57,9 +57,9 @@ class FileSecrets {
   };
   // Files as they were read last. The thread's own.
   struct Known {
-    std::optional<FileState> state;  // nothing: not yet read
-    std::optional<Secret> secret;    // the last good one
-    std::set<std::string> names;     // that have it
+    std::optional<source::FileState> state;  // nothing: not yet read
+    std::optional<Secret> secret;            // the last good one
+    std::set<std::string> names;             // that have it
   };
   void Run();
   std::map<std::string, Name> Names();  // those that nobody asks for any more are gone
@@ -70,9 +70,9 @@ class FileSecrets {
 
   SecretStore* const store_;
   std::string revocations_;
-  std::optional<FileState> revocations_state_;
+  std::optional<source::FileState> revocations_state_;
   std::map<SecretFiles, Known> known_;
-  WatchedFiles watch_;
+  source::WatchedFiles watch_;
   mutable std::mutex mutex_;
   std::map<std::string, Name> names_;                // guarded by mutex_
   std::map<std::string, std::string> difficulties_;  // by what has them; guarded by mutex_

@@ -41,6 +41,25 @@ TEST(ClusterAccess, MistakesNameTheFlagAndThePlace) {
   EXPECT_THAT(std::string(FromAbsl(missing.status().message())), HasSubstr(folder / "none"));
 }
 
+// Without a service account's folder the pod's own cluster cannot be read, and the message says so.
+TEST(ClusterAccess, AnExternalControlPlaneMayHaveItsSecretsInItsOwnCluster) {
+  const source::TestFolder folder;
+  folder.Write("kc",
+               "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+               "clusters: [{name: c, cluster: {server: 'https://mesh'}}]\n");
+  DiscoveryOptions options = Options("", folder / "kc", "10.96.0.1");
+  const auto secrets = [&options] { return RemoteSecretAccessOf(options); };
+  ASSERT_TRUE(secrets().ok());
+  EXPECT_EQ(secrets()->server, "https://mesh");
+  options.environment.local_secrets = true;
+  EXPECT_EQ(secrets()->server, "https://mesh") << "this control plane is in the mesh's cluster";
+  options.environment.external_control_plane = true;
+  EXPECT_THAT(std::string(FromAbsl(secrets().status().message())), HasSubstr("the cluster's credentials"));
+  EXPECT_EQ(ClusterAccessOf(options)->server, "https://mesh") << "the mesh is read there all the same";
+  options.environment.local_secrets = false;
+  EXPECT_EQ(secrets()->server, "https://mesh");
+}
+
 TEST(ClusterAccess, AClusterHasControllersOfItsOwn) {
   EXPECT_TRUE(DerivationOptionsOf(Options("mesh", "", "")).controllers);
   EXPECT_FALSE(DerivationOptionsOf(Options("", "kc", "")).controllers);

@@ -19,23 +19,6 @@ namespace {
 using config::Kind;
 using controllers::Election;
 
-// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
-controllers::LockObject ObjectOf(std::string_view lock) {
-  for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
-                          controllers::kTrustBundleLock, controllers::kExportLock}) {
-    if (lock == map) return controllers::LockObject::kConfigMap;
-  }
-  return controllers::LockObject::kLease;
-}
-
-// Two replicas of one name would both lead. Source: Istio's newLeaderElection.
-std::string IdentityOf(const Environment& environment) {
-  if (!environment.pod_name.empty()) return environment.pod_name;
-  char host[HOST_NAME_MAX + 1] = "";
-  gethostname(host, HOST_NAME_MAX);
-  return StrCat("unknown-", host);
-}
-
 kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
   kube::ApiWriter::Options options;
   options.per_second = discovery.api_rate;
@@ -46,11 +29,27 @@ kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
 
 }  // namespace
 
+controllers::LockObject LockObjectOf(std::string_view lock) {
+  for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
+                          controllers::kTrustBundleLock, controllers::kExportLock}) {
+    if (lock == map) return controllers::LockObject::kConfigMap;
+  }
+  return controllers::LockObject::kLease;
+}
+
+// Two replicas of one name would both lead. Source: Istio's newLeaderElection.
+std::string ReplicaIdentity(const Environment& environment) {
+  if (!environment.pod_name.empty()) return environment.pod_name;
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, HOST_NAME_MAX);
+  return StrCat("unknown-", host);
+}
+
 ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access,
                              fetch::Client* client, Sources sources)
     : environment_(options.environment),
       ns_(options.ns),
-      identity_(IdentityOf(options.environment)),
+      identity_(ReplicaIdentity(options.environment)),
       cluster_(options.cluster_id),
       own_(gateway_api::OwnRevisionsOf(environment_.features.revision)),
       writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), access, client)) {
@@ -78,7 +77,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     if (classes_ != nullptr) classes_->OnPublished();
     if (deployer_ != nullptr) deployer_->OnPublished();
   };
-  deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true);
+  deployments_ = MakeElection(controllers::kDeploymentLock, look_at_gateways, /*per_revision=*/true,
+                              [this] { OnTemplates(); });
   MakeGatewayWriters(sources, access, client);
   MakeExporter(sources);
   if (exports_ != nullptr) elections_.push_back(exports_.get());
@@ -148,6 +148,10 @@ void ClusterWrites::SetOwnRevisions(gateway_api::OwnRevisions own) {
     std::lock_guard lock(mutex_);
     own_ = std::move(own);
   }
+  OnTemplates();
+}
+
+void ClusterWrites::OnTemplates() {
   if (!stopping_ && deployer_ != nullptr) deployer_->OnPublished();
 }
 
@@ -188,7 +192,7 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
   controllers::ElectionOptions options;
   options.ns = ns_;
   options.lock = lock;
-  options.object = ObjectOf(lock);
+  options.object = LockObjectOf(lock);
   options.identity = identity_;
   options.revision = environment_.features.revision;
   options.per_revision = per_revision;
@@ -198,8 +202,8 @@ controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool pe
 }
 
 std::unique_ptr<Election> ClusterWrites::MakeElection(const char* lock, std::function<void()> won,
-                                                      bool per_revision) {
-  Election::Callbacks callbacks{.won = std::move(won), .lost = nullptr};
+                                                      bool per_revision, std::function<void()> lost) {
+  Election::Callbacks callbacks{.won = std::move(won), .lost = std::move(lost)};
   return std::make_unique<Election>(ElectionOf(lock, per_revision), writer_.get(), std::move(callbacks));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/discovery_options.h"
@@ -25,6 +26,11 @@
 #include "kube/api_writer.h"
 
 namespace fairlead::app {
+
+// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
+controllers::LockObject LockObjectOf(std::string_view lock);
+// Of this replica, in elections.
+std::string ReplicaIdentity(const Environment& environment);
 
 // All that `fairlead discovery` writes into the API server which it reads, and which of several replicas
 // does.
@@ -48,6 +54,8 @@ class ClusterWrites {
   void SetRoots(const std::string& roots);
   // Whose Gateways are deployed from now on; at first those of the revision without tags. Thread-safe.
   void SetOwnRevisions(gateway_api::OwnRevisions own);
+  // `templates` of the sources are others now. Thread-safe.
+  void OnTemplates();
   // One request to the API server; blocks. Thread-safe, but not for what runs on the writer's thread.
   kube::ApiAnswer Ask(kube::ApiRequest request) { return writer_->SendAndWait(std::move(request)); }
   // Gives up what it leads in, within two seconds. Nothing is written afterwards.
@@ -56,7 +64,8 @@ class ClusterWrites {
  private:
   controllers::ElectionOptions ElectionOf(const char* lock, bool per_revision) const;
   std::unique_ptr<controllers::Election> MakeElection(const char* lock, std::function<void()> won,
-                                                      bool per_revision = false);
+                                                      bool per_revision = false,
+                                                      std::function<void()> lost = nullptr);
   void MakeRootWriter(const Sources& sources);
   void MakeSweep(const Sources& sources);
   void MakeExporter(const Sources& sources);

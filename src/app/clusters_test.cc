@@ -179,6 +179,16 @@ TEST_F(ClustersTest, AProxyServesWhatItsOwnClustersPodDoes) {
   EXPECT_THAT(Listeners(*in_east_), Not(Contains("0.0.0.0_3306")));
 }
 
+TEST_F(ClustersTest, AProxyThatNamesNoClusterServesWhatItsPodsDoInAnyOfThem) {
+  const auto proxy = Connect("10.1.0.1", "");
+  EXPECT_THAT(Endpoints(*proxy, 0), ElementsAre("10.0.0.1:3306", "10.1.0.1:3307"));
+  EXPECT_THAT(Listeners(*proxy), Contains("0.0.0.0_3306"));
+  EXPECT_THAT(Listeners(*proxy), Contains("0.0.0.0_3307"));
+  EXPECT_THAT(Listeners(*proxy), Contains("10.96.0.1_3306")) << "the address of the first cluster";
+  EXPECT_THAT(Listeners(*proxy), Not(Contains("10.97.0.1_3306")));
+  proxy->HangUp();
+}
+
 TEST_F(ClustersTest, WhatOneClusterLosesTheOtherKeeps) {
   east_.Remove(config::Kind::kPod, "db-0");
   EXPECT_THAT(Endpoints(*in_main_, 2), ElementsAre("10.0.0.1:3306"));

@@ -167,7 +167,9 @@ absl::Status DiscoveryServer::Start() {
   if (absl::Status status = CheckAddresses(); !status.ok()) return status;
   if (absl::Status status = CheckGivenFiles(options_); !status.ok()) return status;
   LogRemarks(options_);
-  webhooks_ = std::make_unique<Webhooks>(options_);
+  webhooks_ = std::make_unique<Webhooks>(options_, [this] {
+    if (cluster_writes_ != nullptr) cluster_writes_->OnTemplates();
+  });
   MakePusher();
   MakeLoop();
   MakeStatuses();
@@ -286,6 +288,7 @@ absl::Status DiscoveryServer::StartCertificates() {
   sources.roots = [this](const ca::Certificates& roots) {
     if (trust_bundle_ != nullptr) trust_bundle_->SetRoots(roots);
     if (cluster_writes_ != nullptr) cluster_writes_->SetRoots(ca::CertificatePems(roots));
+    if (controlled_ != nullptr) controlled_->SetRoots(ca::CertificatePems(roots));
   };
   if (cluster_writes_ != nullptr)
     sources.ask = [this](kube::ApiRequest request) { return cluster_writes_->Ask(std::move(request)); };
@@ -296,7 +299,10 @@ absl::Status DiscoveryServer::StartCertificates() {
       return identity_->Review(cluster, std::move(request));
     };
     if (webhooks_->wanted())
-      sources.webhook_roots = [this](const std::string& roots) { identity_->SetWebhookRoots(roots); };
+      sources.webhook_roots = [this](const std::string& roots) {
+        identity_->SetWebhookRoots(roots);
+        if (controlled_ != nullptr) controlled_->SetWebhookRoots(roots);
+      };
   }
   certificates_ = std::make_unique<ServingCertificates>(options_, std::move(sources));
   if (absl::Status status = certificates_->Start(); !status.ok()) return status;
@@ -392,6 +398,7 @@ void DiscoveryServer::Stop() {
   }
   opened_.notify_all();
   if (tags_ != nullptr) tags_->Stop();
+  if (controlled_ != nullptr) controlled_->Stop();
   if (cluster_writes_ != nullptr) cluster_writes_->Stop();
   if (store_writes_ != nullptr) store_writes_->Stop();
   if (identity_ != nullptr) identity_->Stop();

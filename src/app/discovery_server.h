@@ -13,6 +13,7 @@
 #include "app/certificates.h"
 #include "app/cluster_identity.h"
 #include "app/cluster_writes.h"
+#include "app/controlled_clusters.h"
 #include "app/discovery_options.h"
 #include "app/reference_watch.h"
 #include "app/registration.h"
@@ -84,6 +85,7 @@ class DiscoveryServer {
   std::unique_ptr<source::Source> FilesOf(const std::string& folder) const;
   absl::Status MakeClusterSource();
   absl::Status MakeClusterWrites();
+  void MakeControlledClusters();
   absl::Status MakeStoreWrites();
   absl::Status StartRegistration();
   void MakeClusterIdentity(kube::ServerAccess access);
@@ -134,11 +136,13 @@ class DiscoveryServer {
   std::vector<std::unique_ptr<source::Sink>> object_filters_;
   std::unique_ptr<fetch::Client> api_client_;      // null without a cluster
   std::unique_ptr<ClusterWrites> cluster_writes_;  // likewise, and where nothing is to be written
-  std::unique_ptr<source::EtcdStore> store_;       // null where nothing is written into etcd
-  std::unique_ptr<StoreWrites> store_writes_;      // likewise
-  std::string store_origin_;                       // of its objects; "" likewise
-  std::unique_ptr<ClusterIdentity> identity_;      // null without a cluster
-  std::unique_ptr<controllers::TagWatch> tags_;    // likewise
+  // Null without EXTERNAL_ISTIOD, and where nothing is to be written.
+  std::unique_ptr<ControlledClusters> controlled_;
+  std::unique_ptr<source::EtcdStore> store_;     // null where nothing is written into etcd
+  std::unique_ptr<StoreWrites> store_writes_;    // likewise
+  std::string store_origin_;                     // of its objects; "" likewise
+  std::unique_ptr<ClusterIdentity> identity_;    // null without a cluster
+  std::unique_ptr<controllers::TagWatch> tags_;  // likewise
   std::vector<std::unique_ptr<source::Source>> sources_;
   const source::Source* cluster_source_ = nullptr;           // of sources_; null without a cluster
   const source::RemoteClusters* remote_clusters_ = nullptr;  // likewise

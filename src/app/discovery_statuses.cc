@@ -78,7 +78,22 @@ absl::Status DiscoveryServer::MakeClusterWrites() {
   };
   cluster_writes_ =
       std::make_unique<ClusterWrites>(options_, *std::move(access), api_client_.get(), std::move(sources));
+  MakeControlledClusters();
   return absl::OkStatus();
+}
+
+void DiscoveryServer::MakeControlledClusters() {
+  if (!options_.environment.external_control_plane) return;
+  ControlledClusters::Sources sources;
+  sources.objects = [this] { return loop_->Objects().written(); };
+  sources.mesh = [this]() -> model::MeshConfigPtr {
+    const mesh::SnapshotPtr snapshot = pusher_->Snapshot();
+    return snapshot == nullptr ? nullptr : snapshot->settings->mesh;
+  };
+  sources.find = [this](const std::string& cluster) -> std::optional<source::RemoteClusters::Access> {
+    return remote_clusters_ == nullptr ? std::nullopt : remote_clusters_->FindAccess(cluster);
+  };
+  controlled_ = std::make_unique<ControlledClusters>(options_, api_client_.get(), std::move(sources));
 }
 
 // Statuses are written and Gateways deployed by the revision that a tag points to.
@@ -159,6 +174,7 @@ void DiscoveryServer::TellSecrets(std::span<const config::ObjectChange> changes)
 void DiscoveryServer::OnStatuses() {
   if (status_files_ != nullptr) status_files_->OnPublished();
   if (cluster_writes_ != nullptr) cluster_writes_->OnPublished();
+  if (controlled_ != nullptr) controlled_->OnPublished();
   if (store_writes_ != nullptr) store_writes_->OnPublished();
 }
 

@@ -37,7 +37,7 @@ injection::ClusterFacts FactsOf(const config::ObjectStore& objects, const Intern
 
 }  // namespace
 
-Webhooks::Webhooks(const DiscoveryOptions& options) : options_(options) {
+Webhooks::Webhooks(const DiscoveryOptions& options, std::function<void()> loaded) : options_(options) {
   webhook::ShowMetrics();
   if (options_.https_addr.empty()) return;
   injection::TemplateProgramOptions program;
@@ -45,6 +45,7 @@ Webhooks::Webhooks(const DiscoveryOptions& options) : options_(options) {
   const bool has_program = !program.path.empty();
   webhook::InjectorOptions injector;
   injector.folder = options_.injection_directory;
+  injector.loaded = std::move(loaded);
   injector_ = std::make_unique<webhook::Injector>(
       std::move(injector), std::make_unique<injection::TemplateProgram>(std::move(program)));
   injector_->Start();

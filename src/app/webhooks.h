@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_APP_WEBHOOKS_H_
 #define FAIRLEAD_APP_WEBHOOKS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,8 +18,8 @@ namespace fairlead::app {
 // cluster or the folder of the injector has its files.
 class Webhooks {
  public:
-  // `options` must outlive it.
-  explicit Webhooks(const DiscoveryOptions& options);
+  // `options` must outlive it. `loaded`: see InjectorOptions.
+  Webhooks(const DiscoveryOptions& options, std::function<void()> loaded);
   ~Webhooks();  // as Stop()
 
   bool wanted() const { return wanted_; }

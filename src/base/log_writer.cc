@@ -46,7 +46,9 @@ struct LogWriter::State {
 
   // One turn of the thread; false: the end. With the lock held, which is given up while it waits and writes.
   bool Turn(std::unique_lock<std::mutex>* lock) {
-    work.wait_for(*lock, kLatest, [this] { return woken || ending || waiting.size() >= kMany; });
+    const auto due = [this] { return woken || ending || waiting.size() >= kMany; };
+    work.wait(*lock, [&] { return due() || !waiting.empty(); });  // for ever, as long as there is nothing
+    work.wait_for(*lock, kLatest, due);
     woken = false;
     if (waiting.empty()) return !ending;
     const std::string bytes = std::exchange(waiting, {});
@@ -94,9 +96,10 @@ bool LogWriter::Add(std::string_view line) {
     ++state_->lost;
     return false;
   }
+  const bool first = state_->waiting.empty();
   if (state_->lost > 0) state_->waiting.append(state_->notice(std::exchange(state_->lost, 0)));
   state_->waiting.append(line);
-  if (state_->waiting.size() >= kMany) state_->work.notify_one();
+  if (first || state_->waiting.size() >= kMany) state_->work.notify_one();
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "base/thread_wakes_fixture.h"
 
 namespace fairlead {
 namespace {
@@ -56,6 +57,23 @@ TEST(LogWriter, LostLinesAreTold) {
   }
   reader.join();  // the descriptor is closed once everything is written
   EXPECT_TRUE(read_back.ends_with("lost 2\nlast\n")) << read_back.substr(read_back.size() - 20);
+  close(ends[0]);
+}
+
+TEST(LogWriter, SleepsWhileThereIsNothingToWrite) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  LogWriter writer(ends[1], Notice);
+  std::this_thread::sleep_for(milliseconds(100));
+  const uint64_t before = SleepsOf("log");
+  std::this_thread::sleep_for(milliseconds(2500));
+  EXPECT_EQ(SleepsOf("log"), before);
+  EXPECT_TRUE(writer.Add("one\n"));
+  char bytes[16];
+  const auto start = Clock::now();
+  while (read(ends[0], bytes, sizeof bytes) <= 0 && Clock::now() < start + std::chrono::seconds(5))
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(3)) << "a line waits a second, without another one";
   close(ends[0]);
 }
 

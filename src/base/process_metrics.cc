@@ -12,6 +12,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "base/metrics.h"
@@ -95,9 +96,31 @@ void SetStartTime() {
   start.Set(now.count() - age);
 }
 
+// Those of others, which are called with the rest.
+struct Updates {
+  std::mutex mutex;
+  std::vector<void (*)()> all;  // guarded by mutex
+
+  static Updates& Get() {
+    static auto* updates = new Updates;
+    return *updates;
+  }
+};
+
 }  // namespace
 
+void UpdateBeforeShown(void (*update)()) {
+  Updates& updates = Updates::Get();
+  std::lock_guard lock(updates.mutex);
+  updates.all.push_back(update);
+}
+
 void UpdateProcessMetrics() {
+  {
+    Updates& updates = Updates::Get();
+    std::lock_guard lock(updates.mutex);
+    for (void (*const update)() : updates.all) update();
+  }
   UpdateCpu();
   UpdateMemory();
   UpdateAllocator();

@@ -9,6 +9,9 @@ namespace fairlead::metrics {
 // Source: prometheus.io/docs/instrumenting/writing_clientlibs#process-metrics
 void UpdateProcessMetrics();
 
+// UpdateProcessMetrics calls it, too, from now on: for metrics that change with the time alone. Thread-safe.
+void UpdateBeforeShown(void (*update)());
+
 }  // namespace fairlead::metrics
 
 #endif  // FAIRLEAD_BASE_PROCESS_METRICS_H_

@@ -39,5 +39,14 @@ TEST(ProcessMetrics, FollowMemoryFilesAndCpu) {
   for (const int file : more) close(file);
 }
 
+TEST(ProcessMetrics, OthersAreBroughtUpToDateWithThem) {
+  static int updates = 0;
+  UpdateBeforeShown([] { ++updates; });
+  EXPECT_EQ(updates, 0);
+  UpdateProcessMetrics();
+  UpdateProcessMetrics();
+  EXPECT_EQ(updates, 2);
+}
+
 }  // namespace
 }  // namespace fairlead::metrics

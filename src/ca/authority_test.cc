@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/eventually_fixture.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -255,7 +256,7 @@ class KeeperTest : public testing::Test {
     options.revocations = revocations;
     options.plugged_in = folder_.path();
     options.self_signed.folder = own_.path() + "/ca";
-    options.poll = hours(1);
+    options.retry = hours(1);
     options.now = [] { return kNow; };
     return std::make_unique<Keeper>(options, &authority_);
   }
@@ -300,6 +301,9 @@ TEST_F(KeeperTest, ChangedFilesAreTakenAndBrokenOnesNot) {
   keeper->Look();
   EXPECT_NE(authority_.bundle(), first);
   EXPECT_EQ(told, 1);
+  const BundlePtr second = authority_.bundle();
+  PlugIn(NewBundle());
+  EXPECT_TRUE(Eventually([&] { return authority_.bundle() != second; })) << "nobody looked";
 }
 
 TEST_F(KeeperTest, FilesThatAreMissingAreNamed) {

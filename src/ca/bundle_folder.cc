@@ -25,6 +25,8 @@ bool Exists(const std::string& path) {
 struct Names {
   const char *certificate, *key, *roots, *chain, *crl;
 };
+constexpr Names kPlain{kCertificate, kKey, kRoots, kChain, kRevoked};
+constexpr Names kTls{"tls.crt", "tls.key", "ca.crt", nullptr, "ca.crl"};
 
 // Reads what must be there into its text.
 absl::Status ReadInto(const std::string& folder, const char* name, std::string* text) {
@@ -37,9 +39,8 @@ absl::Status ReadInto(const std::string& folder, const char* name, std::string* 
 }  // namespace
 
 absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder, bool revocations) {
-  const bool tls = Exists(StrCat(folder, "/tls.crt"));
-  const Names names = tls ? Names{"tls.crt", "tls.key", "ca.crt", nullptr, "ca.crl"}
-                          : Names{kCertificate, kKey, kRoots, kChain, kRevoked};
+  const bool tls = Exists(StrCat(folder, "/", kTls.certificate));
+  const Names& names = tls ? kTls : kPlain;
   std::vector<std::string> missing;
   size_t wanted = 0;
   for (const char* name : {names.certificate, names.key, names.roots, names.chain}) {
@@ -64,6 +65,16 @@ absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& fold
   // Of a kubernetes.io/tls secret the certificate's file holds the chain, too.
   if (tls) texts.chain = texts.certificate;
   return texts;
+}
+
+std::vector<std::string> FilesOfPluggedIn(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const Names& names : {kPlain, kTls}) {
+    for (const char* name : {names.certificate, names.key, names.roots, names.chain, names.crl}) {
+      if (name != nullptr) files.push_back(StrCat(folder, "/", name));
+    }
+  }
+  return files;
 }
 
 std::string SelfSignedFolder::Path(const char* name) const { return StrCat(options_.folder, "/", name); }

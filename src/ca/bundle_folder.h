@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,6 +20,8 @@ namespace fairlead::ca {
 // the file, where some are missing; Unavailable where one cannot be read. Without `revocations` ca-crl.pem is
 // not read. Source: Istio's detectSigningCABundle.
 absl::StatusOr<std::optional<BundleTexts>> ReadPluggedIn(const std::string& folder, bool revocations = true);
+// All files that it may read.
+std::vector<std::string> FilesOfPluggedIn(const std::string& folder);
 
 struct SelfSignedOptions {
   std::string folder;                                             // is made, with mode 0700

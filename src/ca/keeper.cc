@@ -12,6 +12,10 @@ namespace {
 
 LogScope pki_log("pkica");
 
+constexpr std::chrono::milliseconds kTogether{100};  // files that are written one after the other
+// The wall clock may be set, and goes on while the machine sleeps: it is asked at least this often.
+constexpr std::chrono::minutes kAskClock{10};
+
 bool ShareARoot(const Bundle& a, const Bundle& b) {
   return std::any_of(a.roots.begin(), a.roots.end(), [&b](const CertificatePtr& one) {
     return std::any_of(b.roots.begin(), b.roots.end(),
@@ -25,7 +29,8 @@ Keeper::Keeper(KeeperOptions options, Authority* authority)
     : options_(std::move(options)),
       folder_(options_.self_signed),
       secret_(options_.secret.ask ? std::make_unique<RootSecret>(options_.secret) : nullptr),
-      authority_(authority) {}
+      authority_(authority),
+      watch_(kTogether) {}
 
 Keeper::~Keeper() { Stop(); }
 
@@ -67,7 +72,7 @@ void Keeper::OnSecretChanged() {
     std::lock_guard lock(mutex_);
     secret_changed_ = true;
   }
-  stop_.notify_all();
+  watch_.Wake();
 }
 
 void Keeper::Stop() {
@@ -75,27 +80,52 @@ void Keeper::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  stop_.notify_all();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
 void Keeper::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    stop_.wait_for(lock, options_.poll, [this] { return stopping_ || secret_changed_; });
-    if (stopping_) return;
-    const bool secret_changed = std::exchange(secret_changed_, false);
-    lock.unlock();
-    if (secret_changed && UsesSecret()) LookAtSecret();
-    Look();
-    lock.lock();
+  for (;;) {
+    bool secret_changed = false;
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      secret_changed = std::exchange(secret_changed_, false);
+    }
+    Clock::time_point next;
+    {
+      std::lock_guard looking(looking_);
+      // Watched before they are read, so that no change is missed.
+      watch_.Watch(ReadsFiles() ? FilesOfPluggedIn(options_.plugged_in) : std::vector<std::string>());
+      if (secret_changed && UsesSecret()) LookAtSecret();
+      LookLocked();
+      next = NextLook();
+    }
+    watch_.Wait(next);
   }
 }
 
+// Whether an operator's files are what is signed with.
+bool Keeper::ReadsFiles() const { return !authority_->bundle()->self_signed && !UsesSecret(); }
+
+Clock::time_point Keeper::NextLook() {
+  const Clock::time_point now = Clock::now();
+  if (ReadsFiles()) return broken_.empty() ? Clock::time_point::max() : now + options_.retry;
+  if (options_.root_check.count() <= 0) return Clock::time_point::max();
+  const auto left = std::chrono::seconds(age_seen_ + options_.root_check.count() - options_.now());
+  return now + std::clamp<std::chrono::seconds>(left, std::chrono::seconds(1), kAskClock);
+}
+
 void Keeper::Look() {
+  std::lock_guard looking(looking_);
+  LookLocked();
+}
+
+// REQUIRES: looking_ held.
+void Keeper::LookLocked() {
   const BundlePtr bundle = authority_->bundle();
   NoteExpiry(*bundle, options_.now());
-  if (!bundle->self_signed && !UsesSecret()) return LookAtFiles();
+  if (ReadsFiles()) return LookAtFiles();
   const int64_t now = options_.now();
   if (options_.root_check.count() <= 0 || now - age_seen_ < options_.root_check.count()) return;
   age_seen_ = now;

@@ -2,16 +2,17 @@
 #define FAIRLEAD_CA_KEEPER_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
+#include "base/clock.h"
 #include "ca/authority.h"
 #include "ca/bundle_folder.h"
 #include "ca/root_secret.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::ca {
 
@@ -21,7 +22,8 @@ struct KeeperOptions {
   SelfSignedOptions self_signed;
   // Where there is a cluster, its Secrets take the place of the folder of `self_signed`.
   RootSecretOptions secret = {};
-  std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files are looked at
+  // How long until files are read again that could not be used. Changed ones are read at once.
+  std::chrono::milliseconds retry = std::chrono::seconds(1);
   // How often the age of a root of our own is; zero: never (CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL).
   std::chrono::seconds root_check = std::chrono::hours(1);
   UnixClock now = UnixNow;
@@ -38,11 +40,14 @@ class Keeper {
   void Stop();
   // A Secret of the authority's may have changed: it is read again, soon. Thread-safe.
   void OnSecretChanged();
-  // One look at everything, as the thread takes it; for tests.
+  // One look at everything, as the thread takes it; for tests. Thread-safe.
   void Look();
 
  private:
   void Run();
+  void LookLocked();
+  bool ReadsFiles() const;
+  Clock::time_point NextLook();
   void LookAtFiles();
   void LookAtAge();
   void LookAtSecret();
@@ -56,8 +61,9 @@ class Keeper {
   BundleTexts texts_;   // of the operator's files as they were last; of a root of our own empty
   std::string broken_;  // what was last logged of them
   int64_t age_seen_ = 0;
+  std::mutex looking_;  // held while something is looked at, with all above
+  source::WatchedFiles watch_;
   std::mutex mutex_;
-  std::condition_variable stop_;
   bool stopping_ = false;        // guarded by mutex_
   bool secret_changed_ = false;  // likewise
   std::thread thread_;

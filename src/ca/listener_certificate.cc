@@ -1,5 +1,6 @@
 #include "ca/listener_certificate.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -12,6 +13,10 @@ namespace {
 
 LogScope tls_log("tls");
 
+constexpr std::chrono::milliseconds kTogether{100};  // files that are written one after the other
+// The wall clock may be set, and goes on while the machine sleeps: it is asked at least this often.
+constexpr std::chrono::minutes kAskClock{10};
+
 bool Same(const http2::TlsMaterial& a, const http2::TlsMaterial& b) {
   return a.certificate_chain == b.certificate_chain && a.private_key == b.private_key &&
          a.client_roots == b.client_roots && a.client_crl == b.client_crl;
@@ -20,12 +25,18 @@ bool Same(const http2::TlsMaterial& a, const http2::TlsMaterial& b) {
 }  // namespace
 
 ListenerCertificate::ListenerCertificate(ListenerCertificateOptions options, Authority* authority, Take take)
-    : options_(std::move(options)), authority_(authority), take_(std::move(take)) {}
+    : options_(std::move(options)),
+      authority_(authority),
+      take_(std::move(take)),
+      watch_(std::make_shared<source::WatchedFiles>(kTogether)) {}
 
 ListenerCertificate::~ListenerCertificate() { Stop(); }
 
 absl::Status ListenerCertificate::Start() {
   if (absl::Status status = Look(); !status.ok()) return status;
+  authority_->Follow([watch = std::weak_ptr(watch_)](const BundlePtr& /*bundle*/) {
+    if (const auto alive = watch.lock()) alive->Wake();
+  });
   thread_ = RequireThread([this] { Run(); });
   return absl::OkStatus();
 }
@@ -35,20 +46,44 @@ void ListenerCertificate::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  stop_.notify_all();
+  watch_->Wake();
   if (thread_.joinable()) thread_.join();
 }
 
 void ListenerCertificate::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
-    lock.unlock();
-    const absl::Status status = Look();
-    const std::string why(status.message());
-    if (!status.ok() && why != broken_) tls_log.Error("{}; the last good certificate stays", why);
-    broken_ = why;
-    lock.lock();
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    // Watched before they are read, so that no change is missed.
+    watch_->Watch(Files());
+    Clock::time_point next;
+    {
+      std::lock_guard looking(looking_);
+      const absl::Status status = LookLocked();
+      const std::string why(status.message());
+      if (!status.ok() && why != broken_) tls_log.Error("{}; the last good certificate stays", why);
+      broken_ = why;
+      next = NextLook(status);
+    }
+    watch_->Wait(next);
   }
+}
+
+std::vector<std::string> ListenerCertificate::Files() const {
+  if (options_.chain_file.empty()) return {};
+  std::vector<std::string> files = options_.roots_files;
+  files.insert(files.end(), {options_.chain_file, options_.key_file});
+  return files;
+}
+
+Clock::time_point ListenerCertificate::NextLook(const absl::Status& status) const {
+  const Clock::time_point now = Clock::now();
+  if (!status.ok()) return now + options_.retry;
+  if (!options_.chain_file.empty()) return Clock::time_point::max();
+  const auto left = std::chrono::seconds(made_ + (ends_ - made_) / 2 - options_.now());
+  return now + std::clamp<std::chrono::seconds>(left, std::chrono::seconds(1), kAskClock);
 }
 
 bool ListenerCertificate::Due() const {
@@ -56,6 +91,12 @@ bool ListenerCertificate::Due() const {
 }
 
 absl::Status ListenerCertificate::Look() {
+  std::lock_guard looking(looking_);
+  return LookLocked();
+}
+
+// REQUIRES: looking_ held.
+absl::Status ListenerCertificate::LookLocked() {
   const bool files = !options_.chain_file.empty();
   if (!files && !Due()) return absl::OkStatus();
   auto material = files ? Read() : Make();

@@ -2,8 +2,8 @@
 #define FAIRLEAD_CA_LISTENER_CERTIFICATE_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -11,8 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "ca/authority.h"
 #include "http2/tls.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::ca {
 
@@ -24,7 +26,8 @@ struct ListenerCertificateOptions {
   // An operator's own, PEM: these go before. `roots_files` vouch for clients, besides the authority's roots.
   std::string chain_file, key_file;
   std::vector<std::string> roots_files;
-  std::chrono::milliseconds poll = std::chrono::seconds(1);  // how often files and the age are looked at
+  // How long until a new certificate is asked for, or files are read, again that could not be used.
+  std::chrono::milliseconds retry = std::chrono::seconds(1);
   UnixClock now = UnixNow;
 };
 
@@ -43,10 +46,14 @@ class ListenerCertificate {
   absl::Status Start();
   void Stop();
   // One look at everything, as the thread takes it; for tests. The status of an unusable certificate.
+  // Thread-safe.
   absl::Status Look();
 
  private:
   void Run();
+  absl::Status LookLocked();
+  std::vector<std::string> Files() const;
+  Clock::time_point NextLook(const absl::Status& status) const;
   absl::StatusOr<http2::TlsMaterial> Make();
   absl::StatusOr<http2::TlsMaterial> Read() const;
   bool Due() const;
@@ -54,12 +61,13 @@ class ListenerCertificate {
   const ListenerCertificateOptions options_;
   Authority* const authority_;
   const Take take_;
-  BundlePtr of_bundle_;          // that the last material was made with
-  int64_t made_ = 0, ends_ = 0;  // of a certificate that the authority gave
-  http2::TlsMaterial shown_;     // last
-  std::string broken_;           // what was logged last
+  BundlePtr of_bundle_;                                // that the last material was made with
+  int64_t made_ = 0, ends_ = 0;                        // of a certificate that the authority gave
+  http2::TlsMaterial shown_;                           // last
+  std::string broken_;                                 // what was logged last
+  std::mutex looking_;                                 // held while something is looked at, with all above
+  const std::shared_ptr<source::WatchedFiles> watch_;  // the authority may wake it later than this lives
   std::mutex mutex_;
-  std::condition_variable stop_;
   bool stopping_ = false;  // guarded by mutex_
   std::thread thread_;
 };

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "base/eventually_fixture.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "ca/issue.h"
@@ -33,18 +35,23 @@ class ListenerCertificateTest : public testing::Test {
   void Make(ListenerCertificateOptions options = {}) {
     options.names = {"istiod.istio-system.svc", "localhost"};
     options.lifetime = std::chrono::seconds(1000);
-    options.poll = std::chrono::hours(1);
-    options.now = [this] { return now_; };
+    options.retry = std::chrono::hours(1);
+    options.now = [this] { return now_.load(); };
     certificate_ = std::make_unique<ListenerCertificate>(options, &authority_, [this](const auto& material) {
-      if (refuses_) return absl::InvalidArgumentError("no");
+      if (refuses_) {
+        ++refused_;
+        return absl::InvalidArgumentError("no");
+      }
       shown_.push_back(material);
+      ++count_;
       return absl::OkStatus();
     });
   }
 
-  int64_t now_ = kNow;
-  bool refuses_ = false;
-  Authority authority_{{.now = [this] { return now_; }}};
+  std::atomic<int64_t> now_ = kNow;
+  std::atomic<bool> refuses_ = false;
+  std::atomic<int> refused_ = 0, count_ = 0;  // count_ is the size of shown_, for other threads
+  Authority authority_{{.now = [this] { return now_.load(); }}};
   std::vector<http2::TlsMaterial> shown_;
   std::unique_ptr<ListenerCertificate> certificate_;
 };
@@ -71,6 +78,8 @@ TEST_F(ListenerCertificateTest, ItIsRenewedAtHalfOfItsLifetimeAndWithTheAuthorit
   EXPECT_TRUE(certificate_->Look().ok());
   EXPECT_EQ(shown_.size(), 3u);
   EXPECT_NE(shown_[2].client_roots, shown_[1].client_roots);
+  ReplaceAuthority();
+  EXPECT_TRUE(Eventually([&] { return count_ == 4; })) << "without another look";
 }
 
 TEST_F(ListenerCertificateTest, AnOperatorsFilesAreWatched) {
@@ -86,12 +95,15 @@ TEST_F(ListenerCertificateTest, AnOperatorsFilesAreWatched) {
   EXPECT_EQ(shown_.at(0).certificate_chain, "chain");
   EXPECT_TRUE(certificate_->Look().ok());
   EXPECT_EQ(shown_.size(), 1u);
-  ASSERT_TRUE(WritePrivateFile(folder + "/c", "other").ok());
   refuses_ = true;
-  EXPECT_FALSE(certificate_->Look().ok());
+  ASSERT_TRUE(WritePrivateFile(folder + "/c", "other").ok());
+  EXPECT_TRUE(Eventually([&] { return refused_ > 0; })) << "nobody but the system told of the change";
   refuses_ = false;
   EXPECT_TRUE(certificate_->Look().ok()) << "what was refused is tried again";
   EXPECT_EQ(shown_.at(1).certificate_chain, "other");
+  ASSERT_TRUE(WritePrivateFile(folder + "/k", "another").ok());
+  EXPECT_TRUE(Eventually([&] { return count_ == 3; }));
+  EXPECT_EQ(shown_.at(2).private_key, "another");
   std::system(("rm -rf " + folder).c_str());
 }
 

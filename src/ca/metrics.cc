@@ -1,7 +1,11 @@
 #include "ca/metrics.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
+
+#include "base/process_metrics.h"
+#include "ca/authority.h"
 
 namespace fairlead::ca {
 
@@ -54,23 +58,40 @@ metrics::Counter& SignErrors(Signed::Error error) {
                     {{"error", std::string(LabelOf(error))}});
 }
 
-void NoteExpiry(const Bundle& bundle, int64_t now) {
-  const auto root = static_cast<double>(NotAfter(bundle.roots.front()));
-  GetGauge("citadel_server_root_cert_expiry_timestamp",
-           "The unix timestamp, in seconds, when the root cert will expire.")
-      .Set(root);
+namespace {
+
+std::atomic<int64_t> root_end{0}, chain_end{0};  // Unix seconds, as noted last
+
+// What is left of them.
+void ShowExpiry(int64_t now) {
   GetGauge("citadel_server_root_cert_expiry_seconds",
            "The time remaining, in seconds, before the root cert will expire.")
-      .Set(root - static_cast<double>(now));
+      .Set(static_cast<double>(root_end - now));
+  GetGauge("citadel_server_cert_chain_expiry_seconds",
+           "The time remaining, in seconds, before the cert chain will expire.")
+      .Set(static_cast<double>(chain_end - now));
+}
+
+}  // namespace
+
+void NoteExpiry(const Bundle& bundle, int64_t now) {
+  root_end = NotAfter(bundle.roots.front());
+  GetGauge("citadel_server_root_cert_expiry_timestamp",
+           "The unix timestamp, in seconds, when the root cert will expire.")
+      .Set(static_cast<double>(root_end));
   // Of a root of our own, its own end.
   int64_t first = NotAfter(bundle.certificate);
   for (const CertificatePtr& one : bundle.chain) first = std::min(first, NotAfter(one));
+  chain_end = first;
   GetGauge("citadel_server_cert_chain_expiry_timestamp",
            "The unix timestamp, in seconds, when the cert chain will expire.")
       .Set(static_cast<double>(first));
-  GetGauge("citadel_server_cert_chain_expiry_seconds",
-           "The time remaining, in seconds, before the cert chain will expire.")
-      .Set(static_cast<double>(first - now));
+  ShowExpiry(now);
+  static const bool follows = [] {
+    metrics::UpdateBeforeShown([] { ShowExpiry(UnixNow()); });
+    return true;
+  }();
+  (void)follows;
 }
 
 }  // namespace fairlead::ca

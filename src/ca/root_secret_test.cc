@@ -193,7 +193,7 @@ TEST_F(RootSecretTest, AKeeperTakesWhatTheSecretSaysNow) {
   KeeperOptions options;
   options.plugged_in = "/nonexistent";
   options.secret = options_;
-  options.poll = std::chrono::hours(1);
+  options.retry = std::chrono::hours(1);
   options.now = [] { return kNow; };
   Keeper keeper(std::move(options), &authority);
   ASSERT_TRUE(keeper.Start().ok());

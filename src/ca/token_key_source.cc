@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <random>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -51,6 +52,7 @@ void TokenKeySource::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -103,18 +105,34 @@ absl::Status TokenKeySource::Refresh() {
   return absl::OkStatus();
 }
 
+absl::Status TokenKeySource::RefreshAndLog() {
+  const absl::Status status = Refresh();
+  const std::string why(status.message());
+  if (!status.ok() && why != broken_) jwt_log.Warn("keys of {}: {}", options_.issuer, why);
+  broken_ = why;
+  return status;
+}
+
+void TokenKeySource::FollowFile() {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    watch_.Watch({options_.file});  // before it is read, so that no change is missed
+    const bool usable = RefreshAndLog().ok();
+    watch_.Wait(usable ? Clock::time_point::max() : Clock::now() + options_.retry);
+  }
+}
+
 void TokenKeySource::Run() {
   using std::chrono::milliseconds;
-  const bool file = !options_.file.empty();
+  if (!options_.file.empty()) return FollowFile();
   milliseconds after_error = options_.least_wait;
-  std::string last;
   for (;;) {
-    const absl::Status status = Refresh();
-    const std::string why(status.message());
-    if (!status.ok() && why != last) jwt_log.Warn("keys of {}: {}", options_.issuer, why);
-    last = why;
-    after_error = status.ok() ? options_.least_wait : std::min(2 * after_error, options_.refresh);
-    const milliseconds wait = file ? options_.poll : WithJitter(status.ok() ? options_.refresh : after_error);
+    const bool read = RefreshAndLog().ok();
+    after_error = read ? options_.least_wait : std::min(2 * after_error, options_.refresh);
+    const milliseconds wait = WithJitter(read ? options_.refresh : after_error);
     std::unique_lock lock(mutex_);
     asked_ = false;
     if (wake_.wait_for(lock, std::min(wait, options_.least_wait), [this] { return stopping_; })) return;

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "ca/token.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::ca {
 
@@ -25,7 +26,7 @@ struct TokenKeySourceOptions {
   // for its owner alone.
   bool own = false;
   std::string issuer;  // whose keys are found by discovery: ISSUER/.well-known/openid-configuration
-  std::chrono::milliseconds poll = std::chrono::seconds(1);        // of the file
+  std::chrono::milliseconds retry = std::chrono::seconds(1);       // of a file that cannot be used
   std::chrono::milliseconds refresh = std::chrono::minutes(20);    // of the issuer's, a tenth more or less
   std::chrono::milliseconds least_wait = std::chrono::seconds(5);  // between two questions to the issuer
   Fetch fetch = FetchDocument;
@@ -46,15 +47,18 @@ class TokenKeySource {
 
  private:
   void Run();
+  void FollowFile();
+  absl::Status RefreshAndLog();
   absl::StatusOr<std::string> Read() const;
   bool IsMissing() const;
 
   const TokenKeySourceOptions options_;
+  source::WatchedFiles watch_{std::chrono::milliseconds(10)};  // the file; of the thread
   std::mutex mutex_;
   std::condition_variable wake_;
   TokenKeysPtr keys_;                      // guarded by mutex_
   bool asked_ = false, stopping_ = false;  // guarded by mutex_
-  std::string text_;                       // the thread's
+  std::string text_, broken_;              // the thread's; what was logged last
   std::thread thread_;
 };
 

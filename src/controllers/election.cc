@@ -32,6 +32,11 @@ std::string LockName(const ElectionOptions& options) {
   return options.per_revision ? StrCat(options.lock, "-", options.revision) : options.lock;
 }
 
+// For metrics and people.
+std::string NameOf(const std::string& lock, const ElectionOptions& options) {
+  return options.other_cluster.empty() ? lock : StrCat(lock, "@", options.other_cluster);
+}
+
 std::string RevisionOfTag(const std::string& body) {
   const auto webhook = ParseJson(body);
   if (!webhook) return "";
@@ -44,9 +49,10 @@ std::string RevisionOfTag(const std::string& body) {
 Election::Election(ElectionOptions options, kube::ApiWriter* writer, Callbacks callbacks)
     : options_(std::move(options)),
       lock_(LockName(options_)),
+      named_(NameOf(lock_, options_)),
       writer_(writer),
       callbacks_(std::move(callbacks)),
-      gauge_(LeaderGauge(lock_)),
+      gauge_(LeaderGauge(named_)),
       random_(options_.seed) {}
 
 void Election::Start() {
@@ -91,7 +97,7 @@ void Election::Later() {
 }
 
 void Election::Note(std::string trouble) {
-  if (trouble != trouble_ && !trouble.empty()) leader_log.Warn("lock {}: {}", lock_, trouble);
+  if (trouble != trouble_ && !trouble.empty()) leader_log.Warn("lock {}: {}", named_, trouble);
   trouble_ = std::move(trouble);
 }
 
@@ -139,7 +145,8 @@ void Election::Judge() {
   if (leading_ && !ours) Lose(StrCat(seen_.holder.empty() ? "nobody" : seen_.holder, " holds it"));
   if (!HeldByOther()) return Take();
   if (options_.per_revision) return Later();
-  if (seen_.key == StrCat(kRemote, options_.revision)) return Take();
+  if (seen_.key == StrCat(kRemote, options_.revision))
+    return options_.other_cluster.empty() ? Take() : Later();
   if (seen_.key == options_.revision) return Later();
   AskDefaultRevision();
 }
@@ -151,7 +158,7 @@ void Election::AskDefaultRevision() {
   writer_->Send(std::move(request), [this](const Answer& answer) {
     if (absl::IsCancelled(answer.status) || released_) return;
     if (!answer.status.ok() || RevisionOfTag(answer.body) != options_.revision) return Later();
-    leader_log.Info("lock {}: taken from {}, as {} is the default revision", lock_, seen_.holder,
+    leader_log.Info("lock {}: taken from {}, as {} is the default revision", named_, seen_.holder,
                     options_.revision);
     Take();
   });
@@ -162,6 +169,7 @@ void Election::Take() {
   LeaseRecord record;
   record.holder = options_.identity;
   if (!options_.per_revision) record.key = options_.revision;
+  if (!options_.other_cluster.empty()) record.key = StrCat(kRemote, options_.revision);
   record.seconds = std::chrono::ceil<std::chrono::seconds>(options_.lease).count();
   record.renewed = record.acquired = now;
   const bool held = lease_ && seen_.holder == options_.identity;
@@ -208,7 +216,7 @@ void Election::Lead(Clock::time_point since) {
   if (!Leads() || std::exchange(leading_, true)) return;
   ++terms_;
   gauge_.Set(1);
-  leader_log.Info("lock {}: obtained by {}", lock_, options_.identity);
+  leader_log.Info("lock {}: obtained by {}", named_, options_.identity);
   if (callbacks_.won) callbacks_.won();
 }
 
@@ -216,7 +224,7 @@ void Election::Lose(std::string_view why) {
   leads_until_ = 0;
   leading_ = false;
   gauge_.Set(0);
-  leader_log.Info("lock {}: lost: {}", lock_, why);
+  leader_log.Info("lock {}: lost: {}", named_, why);
   if (callbacks_.lost) callbacks_.lost();
 }
 

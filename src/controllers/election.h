@@ -32,6 +32,9 @@ struct ElectionOptions {
   std::string lock;      // its name
   std::string identity;  // of this replica, that no other has
   std::string revision = "default";
+  // The cluster of the lock where the replica resides in another one; "": its own. There it leaves the lock
+  // to a replica of its revision that resides in that cluster.
+  std::string other_cluster = {};
   LockObject object = LockObject::kLease;  // what the lock is, for all who share it
   // One leader for each revision (the lock's name ends with it); else one in all, and a replica of the
   // default revision takes the lock from one of another.
@@ -93,7 +96,7 @@ class Election {
   kube::ApiRequest Request(kube::ApiRequest::Verb verb) const;
 
   const ElectionOptions options_;
-  const std::string lock_;
+  const std::string lock_, named_;
   kube::ApiWriter* const writer_;
   const Callbacks callbacks_;
   metrics::Gauge& gauge_;

@@ -154,6 +154,24 @@ TEST_F(ElectionTest, TheDefaultRevisionTakesTheLock) {
   EXPECT_FALSE(canary->election.Leads());
 }
 
+TEST_F(ElectionTest, WhoResidesInAnotherClusterLeavesTheLockToThoseWhoAreThere) {
+  ElectionOptions of_other = Options("far-1");
+  of_other.other_cluster = "east";
+  auto far = Start(of_other);
+  ASSERT_TRUE(Eventually([&] { return far->election.Leads(); }));
+  EXPECT_THAT(Lease(), HasSubstr("\"^default\""));
+  of_other.identity = "far-2";
+  auto another = Start(of_other);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(another->election.Leads()) << "they are equals";
+  auto near = Start(Options("near"));
+  EXPECT_TRUE(Eventually([&] { return near->election.Leads(); }, 600ms));
+  EXPECT_TRUE(Eventually([&] { return !far->election.Leads(); }));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_TRUE(near->election.Leads());
+  EXPECT_FALSE(far->election.Leads() || another->election.Leads());
+}
+
 TEST_F(ElectionTest, RevisionsWithLocksOfTheirOwnDoNotMeet) {
   ElectionOptions of_one = Options("one", "blue"), of_two = Options("two", "green");
   of_one.per_revision = of_two.per_revision = true;

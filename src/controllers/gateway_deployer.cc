@@ -73,26 +73,33 @@ bool GatewayDeployer::MayGoOn() const {
 }
 
 void GatewayDeployer::Run() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, options_.poll, [this] { return stopping_ || published_ || !touched_.empty(); });
-      if (stopping_) break;
-      // What comes together is looked at together.
-      wake_.wait_for(lock, options_.quiet, [this] { return stopping_; });
-      if (stopping_) break;
-      published_ = false;
-    }
-    if (!options_.leads()) {
-      Forget();
-      continue;
-    }
-    if (!Begin()) continue;
-    TakeTouched();
-    Plan();
-    DeployDue();
+  for (auto next = Clock::time_point::max();; next = Turn()) {
+    std::unique_lock lock(mutex_);
+    const auto due = [this] { return stopping_ || published_ || !touched_.empty(); };
+    next == Clock::time_point::max() ? wake_.wait(lock, due)
+                                     : static_cast<void>(wake_.wait_until(lock, next, due));
+    if (stopping_) break;
+    // What comes together is looked at together.
+    wake_.wait_for(lock, options_.quiet, [this] { return stopping_; });
+    if (stopping_) break;
+    published_ = false;
   }
   Forget();
+}
+
+// Does what is due. Returns when there is more to do though nobody calls.
+Clock::time_point GatewayDeployer::Turn() {
+  if (!options_.leads()) {
+    Forget();
+    return Clock::time_point::max();
+  }
+  if (!Begin()) return Clock::now() + options_.patience;
+  TakeTouched();
+  Plan();
+  DeployDue();
+  auto next = waits_ ? Clock::now() + options_.patience : Clock::time_point::max();
+  for (const auto& [name, known] : known_) next = std::min(next, known.due);
+  return next;
 }
 
 // Whether it is known what the server has.
@@ -114,6 +121,10 @@ bool GatewayDeployer::Begin() {
 void GatewayDeployer::Forget() {
   applier_ = nullptr;
   live_ = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    touched_.clear();
+  }
   known_.clear();
   planned_settings_.reset();
   templates_ = {};

@@ -51,7 +51,8 @@ class GatewayDeployer {
     std::function<View()> view;
     std::function<Templates()> templates;
     std::function<bool()> leads;  // any thread
-    std::chrono::milliseconds quiet{100}, poll{1000};
+    // `patience`: between two looks whether the server has told what it has, or templates are there.
+    std::chrono::milliseconds quiet{100}, patience{1000};
     std::chrono::milliseconds first_retry{1000}, most_retry{60'000};
     size_t free_repairs = 3;  // of a Gateway within a minute; more of them wait, twice as long each time
     std::chrono::milliseconds first_repair_wait{1000}, most_repair_wait{30'000};
@@ -60,7 +61,8 @@ class GatewayDeployer {
   GatewayDeployer(Options options, kube::ServerAccess access, fetch::Client* client, kube::ApiWriter* writer);
   ~GatewayDeployer();  // as Stop()
 
-  // Objects or settings may have changed, or this replica leads from now on. Thread-safe.
+  // Objects, settings or templates may have changed, or this replica leads from now on or no longer.
+  // Thread-safe.
   void OnPublished();
   // Nothing more is begun. Thread-safe.
   void Halt();
@@ -84,6 +86,7 @@ class GatewayDeployer {
   };
 
   void Run();
+  Clock::time_point Turn();
   bool Begin();
   void Forget();
   void TakeTouched();

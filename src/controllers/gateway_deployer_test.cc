@@ -89,7 +89,7 @@ class GatewayDeployerTest : public ::testing::Test {
     };
     options_.leads = [this] { return leads_.load(); };
     options_.quiet = 5ms;
-    options_.poll = 50ms;
+    options_.patience = 50ms;
     options_.first_retry = 20ms;
   }
   ~GatewayDeployerTest() override {

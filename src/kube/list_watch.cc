@@ -180,6 +180,7 @@ void ListWatch::StopStreaming() {
 }
 
 void ListWatch::ListInstead(Time now) {
+  refused_streaming_ = true;
   StopStreaming();
   EndExchange();
   due_ = now;

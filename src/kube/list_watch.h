@@ -103,6 +103,17 @@ class ListWatch {
   // What was waited for may be there: the next request goes out at once.
   void Hurry(Time now);
 
+  // Whether the request that TakeRequest would give asks for a streaming list.
+  bool WouldStream(Time now) const {
+    return phase_ == Phase::kStream && !running_ && !cancel_ && now >= due_;
+  }
+  // Whether such a request runs, or the list that it brings.
+  bool streams() const { return phase_ == Phase::kStream && running_; }
+  // Whether the server said that it has none.
+  bool refused_streaming() const { return refused_streaming_; }
+  // The server is known to have none: a list that has not begun does not ask for one.
+  void StopStreaming();
+
   bool synced() const { return synced_; }  // a list came to its end
   Trouble trouble() const { return trouble_; }
   const std::string& trouble_text() const { return trouble_text_; }  // for people
@@ -114,7 +125,6 @@ class ListWatch {
   void Fail(Time now, Trouble trouble, std::string text, Milliseconds at_least = {});
   void GiveUp(Time now, std::string text);
   void Relist();
-  void StopStreaming();
   void ListInstead(Time now);
   Milliseconds Backoff();
   Milliseconds Random(Milliseconds from, Milliseconds to);
@@ -145,6 +155,7 @@ class ListWatch {
   enum class Phase : uint8_t { kList, kStream, kWatch };
   Phase phase_ = Phase::kList;
   bool streaming_;  // whether the server may have streaming lists
+  bool refused_streaming_ = false;
   bool running_ = false, cancel_ = false, synced_ = false;
   Time due_{};                       // when the next request may go out
   Time begun_{}, heard_{}, ends_{};  // of the exchange: its start, its last byte, its end at the latest

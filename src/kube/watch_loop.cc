@@ -16,6 +16,8 @@ constexpr size_t kMostDocumentBytes = 128 << 20;
 // How long events wait for others after the last ones, unless there are many bytes of them.
 constexpr std::chrono::milliseconds kPatience{20};
 constexpr size_t kPatientBytes = 256 << 10;
+// How long the other watches wait until one knows whether the server has streaming lists.
+constexpr std::chrono::milliseconds kLearning{500};
 
 struct Message {
   enum class Type : uint8_t { kStatus, kBytes, kEnd };
@@ -198,8 +200,30 @@ void WatchLoop::End(Watch& watch) {
 
 ListWatch::Time WatchLoop::NextTick() const {
   auto next = ListWatch::Time::max();
-  for (const auto& [id, watch] : watches_) next = std::min(next, watch->machine.NextTick());
+  const auto now = ListWatch::Clock::now();
+  for (const auto& [id, watch] : watches_)
+    next = std::min(next, MustWait(*watch, now) ? asking_ends_ : watch->machine.NextTick());
   return next;
+}
+
+// Whether another watch is about to learn what decides about the next request.
+bool WatchLoop::MustWait(const Watch& watch, ListWatch::Time now) const {
+  if (streaming_ != Streaming::kUnknown || watch.id == asking_ || now >= asking_ends_) return false;
+  const ListWatch* const asking = Find(asking_);
+  return asking != nullptr && asking->streams() && watch.machine.WouldStream(now);
+}
+
+// For the next request. REQUIRES: it must not wait.
+void WatchLoop::Prepare(Watch& watch, ListWatch::Time now) {
+  if (!watch.machine.WouldStream(now)) return;
+  if (streaming_ == Streaming::kMissing) return watch.machine.StopStreaming();
+  if (streaming_ == Streaming::kThere) return;
+  asking_ = watch.id;
+  if (asking_ends_ == ListWatch::Time{}) asking_ends_ = now + kLearning;
+}
+
+void WatchLoop::Learn(const Watch& watch) {
+  if (watch.machine.refused_streaming()) streaming_ = Streaming::kMissing;
 }
 
 void WatchLoop::Begin(Watch& watch, const ListWatch::Target& target, ListWatch::Time now) {
@@ -231,18 +255,22 @@ void WatchLoop::Send() {
     } else {
       watch->unauthorized = false;
     }
+    if (MustWait(*watch, now)) continue;
+    Prepare(*watch, now);
     if (const auto target = watch->machine.TakeRequest(now)) Begin(*watch, *target, now);
   }
 }
 
 // A server that answers again has come back: whoever waits as it could not be reached tries at once.
 void WatchLoop::TakeStatus(Watch& watch, int http_status, ListWatch::Time now) {
-  constexpr int kTooMany = 429, kServerError = 500;
+  constexpr int kOk = 200, kTooMany = 429, kServerError = 500;
   const auto is_cut_off = [](const ListWatch& machine) {
     return machine.failures() > 0 && machine.trouble() == ListWatch::Trouble::kUnreachable;
   };
   const bool is_back = is_cut_off(watch.machine) && http_status != kTooMany && http_status < kServerError;
   watch.machine.OnStatus(now, http_status);
+  if (watch.machine.streams() && http_status == kOk && streaming_ == Streaming::kUnknown)
+    streaming_ = Streaming::kThere;
   if (!is_back) return;
   for (auto& [id, other] : watches_) {
     if (is_cut_off(other->machine)) other->machine.Hurry(now);
@@ -264,6 +292,7 @@ void WatchLoop::Deliver(ListWatch::Time until) {
         watch.machine.OnEnd(now, message.end);
       }
       if (watch.machine.TakeCancel()) End(watch);
+      Learn(watch);
     }
     mailbox_->Read(message.bytes.size());
   }

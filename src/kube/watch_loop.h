@@ -18,8 +18,8 @@
 
 namespace fairlead::kube {
 
-// Runs ListWatches over an HTTP client: takes their requests out, feeds them what comes and the time. All of
-// it on the thread that calls Run, but for Stop and Wake, which any thread may call.
+// Runs ListWatches of one server over an HTTP client: takes their requests out, feeds them what comes and the
+// time. All of it on the thread that calls Run, but for Stop and Wake, which any thread may call.
 class WatchLoop {
  public:
   using Id = uint64_t;
@@ -70,6 +70,9 @@ class WatchLoop {
   void End(Watch& watch);
   void TakeStatus(Watch& watch, int http_status, ListWatch::Time now);
   ListWatch::Time NextTick() const;
+  bool MustWait(const Watch& watch, ListWatch::Time now) const;
+  void Prepare(Watch& watch, ListWatch::Time now);
+  void Learn(const Watch& watch);
 
   const Options options_;
   ClientCredentials credentials_;
@@ -79,6 +82,11 @@ class WatchLoop {
   std::map<Id, std::unique_ptr<Watch>> watches_;
   std::vector<std::unique_ptr<Watch>> removed_;  // while what they were fed returns
   Id last_id_ = 0;
+  // Whether the server has streaming lists: one watch asks first, and the others wait for what it learns.
+  enum class Streaming : uint8_t { kUnknown, kThere, kMissing };
+  Streaming streaming_ = Streaming::kUnknown;
+  Id asking_ = 0;                  // the watch that asks
+  ListWatch::Time asking_ends_{};  // for so long the others wait; zero: nobody has asked
   std::atomic<bool> stopping_{false};
 };
 

@@ -1,5 +1,6 @@
 #include "webhook/injector.h"
 
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -17,6 +18,8 @@ namespace {
 using injection::InjectorTexts;
 
 LogScope injection_log("injection");
+
+constexpr std::chrono::milliseconds kTogether{100};  // files that are written one after the other
 
 struct InjectionMetrics {
   metrics::Counter& requests =
@@ -56,6 +59,7 @@ void ShowMetrics() {
 Injector::Injector(InjectorOptions options, std::unique_ptr<injection::TemplateEngine> engine)
     : options_(std::move(options)),
       engine_(std::move(engine)),
+      watch_(kTogether),
       surroundings_(std::make_shared<const injection::PodSurroundings>()) {}
 
 Injector::~Injector() { Stop(); }
@@ -70,7 +74,7 @@ void Injector::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -80,7 +84,7 @@ void Injector::SetTexts(std::string where, InjectorTexts texts) {
     where_ = std::move(where);
     texts_ = std::move(texts);
   }
-  changed_.notify_all();
+  watch_.Wake();
 }
 
 void Injector::SetMesh(model::MeshConfigPtr mesh) {
@@ -88,7 +92,7 @@ void Injector::SetMesh(model::MeshConfigPtr mesh) {
     std::lock_guard lock(mutex_);
     mesh_ = std::move(mesh);
   }
-  changed_.notify_all();
+  watch_.Wake();
 }
 
 void Injector::SetSurroundings(SurroundingsPtr surroundings) {
@@ -120,8 +124,10 @@ SurroundingsPtr Injector::surroundings() const {
 // Files that go, or cannot be read for a while, leave what they said.
 void Injector::ReadFolder() {
   if (options_.folder.empty()) return;
-  absl::StatusOr<std::string> config = source::ReadFile(StrCat(options_.folder, "/config"));
-  absl::StatusOr<std::string> values = source::ReadFile(StrCat(options_.folder, "/values"));
+  const std::string paths[] = {StrCat(options_.folder, "/config"), StrCat(options_.folder, "/values")};
+  watch_.Watch({std::begin(paths), std::end(paths)});  // before they are read, so that no change is missed
+  absl::StatusOr<std::string> config = source::ReadFile(paths[0]);
+  absl::StatusOr<std::string> values = source::ReadFile(paths[1]);
   if (!config.ok() || !values.ok()) return;
   std::lock_guard lock(mutex_);
   files_where_ = options_.folder;
@@ -139,39 +145,46 @@ std::optional<Injector::Wanted> Injector::Next() {
 }
 
 void Injector::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    if (const std::optional<Wanted> wanted = Next()) {
-      lock.unlock();
-      Load(*wanted);
-      lock.lock();
-      has_tried_ = true;
-      continue;
-    }
-    changed_.wait_for(lock, options_.poll);
-    if (stopping_) return;
-    lock.unlock();
+  for (;;) {
     ReadFolder();
-    lock.lock();
+    std::optional<Wanted> wanted;
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      wanted = Next();
+    }
+    const bool done = !wanted || Load(*wanted);
+    if (wanted) SetTried();
+    if (wanted && done) continue;
+    watch_.Wait(done ? Clock::time_point::max() : Clock::now() + options_.retry);
   }
 }
 
-void Injector::Load(const Wanted& wanted) {
+void Injector::SetTried() {
+  std::lock_guard lock(mutex_);
+  has_tried_ = true;
+}
+
+// False: it is to be tried again.
+bool Injector::Load(const Wanted& wanted) {
   auto loaded = injection::LoadConfiguration(wanted.texts, wanted.mesh, {}, *engine_);
   if (!loaded.ok()) {
     injection_log.Error("{}: {}; {}", wanted.where, FromAbsl(loaded.status().message()),
                         configuration() == nullptr ? "pods wait for a good one" : "the last good one stays");
     // A program that could not answer may do so later; a text that is wrong stays wrong.
-    std::unique_lock lock(mutex_);
-    if (absl::IsInvalidArgument(loaded.status())) return;
+    if (absl::IsInvalidArgument(loaded.status())) return true;
+    std::lock_guard lock(mutex_);
     tried_ = {};
-    changed_.wait_for(lock, options_.poll, [this] { return stopping_; });
-    return;
+    return false;
   }
   engine_->Prepare(*(*loaded)->set);
   injection_log.Info("{}: templates {}", wanted.where, Join((*loaded)->templates, ", "));
-  std::lock_guard lock(mutex_);
-  current_ = *std::move(loaded);
+  {
+    std::lock_guard lock(mutex_);
+    current_ = *std::move(loaded);
+  }
+  if (options_.loaded != nullptr) options_.loaded();
+  return true;
 }
 
 server::HttpResponse Injector::Answer(const server::HttpRequest& request) {

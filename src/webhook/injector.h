@@ -2,7 +2,7 @@
 #define FAIRLEAD_WEBHOOK_INJECTOR_H_
 
 #include <chrono>
-#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,16 +15,20 @@
 #include "injection/template_engine.h"
 #include "model/settings.h"
 #include "server/http_server.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::webhook {
 
 using SurroundingsPtr = std::shared_ptr<const injection::PodSurroundings>;
 
 struct InjectorOptions {
-  // A folder with the files `config` and `values`, which are looked at again and again; "": none. Without
-  // these files texts come by SetTexts.
+  // A folder with the files `config` and `values`, which are watched; "": none. Without these files texts
+  // come by SetTexts.
   std::string folder;
-  std::chrono::milliseconds poll = std::chrono::seconds(1);
+  // Until a template program that gave no answer is asked again.
+  std::chrono::milliseconds retry = std::chrono::seconds(1);
+  // Called on the injector's thread after each configuration that could be read; null: nobody wants to know.
+  std::function<void()> loaded = nullptr;
 };
 
 // Answers the questions of an injection webhook by the newest configuration that could be read. A thread of
@@ -66,12 +70,13 @@ class Injector {
   void Run();
   void ReadFolder();
   std::optional<Wanted> Next();
-  void Load(const Wanted& wanted);
+  bool Load(const Wanted& wanted);
+  void SetTried();
 
   const InjectorOptions options_;
   const std::unique_ptr<injection::TemplateEngine> engine_;
+  source::WatchedFiles watch_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::string where_, files_where_;                              // guarded by mutex_, as all below
   std::optional<injection::InjectorTexts> texts_, files_texts_;  // as told, and of the folder
   model::MeshConfigPtr mesh_;

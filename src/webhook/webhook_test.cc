@@ -31,7 +31,7 @@ class WebhookTest : public testing::Test {
   WebhookTest() {
     injection::TemplateProgramOptions program;
     program.path = injection::TemplateProgram::FindBeside();
-    options_.poll = std::chrono::milliseconds(20);
+    options_.retry = std::chrono::milliseconds(20);
     engine_ = std::make_unique<injection::TemplateProgram>(program);
   }
 

@@ -100,6 +100,9 @@ class StreamCore {
     bool part = false;  // of what the client asks for, as the rest is as it was
   };
   std::optional<Wanted> Next() const;
+  // From now on these types, a mask of MaskOf, are not due, whatever there is of them: what they depend on is
+  // being found out. 0: none waits any more.
+  void Wait(uint32_t types) { waiting_ = types; }
   bool Due() const;  // whether there is anything; cheaper
   // REQUIRES: Next() just returned the type. Nothing if the client needs nothing.
   std::optional<Response> Offer(TypeId type, const ResourceSetPtr& now);
@@ -170,6 +173,10 @@ class StreamCore {
     }
   };
 
+  bool IsDue(const TypeInfo& type) const {
+    const TypeState& state = StateOf(type.id);
+    return (state.due || state.again_due) && (waiting_ & MaskOf(type.id)) == 0;
+  }
   TypeState& StateOf(TypeId type) { return states_[static_cast<size_t>(type)]; }
   const TypeState& StateOf(TypeId type) const { return states_[static_cast<size_t>(type)]; }
   std::string NonceText(uint64_t nonce) const;
@@ -207,6 +214,7 @@ class StreamCore {
   const RequestLimits limits_;
   std::string polled_version_;  // kNewVersionOnly: what the client has
   uint64_t last_nonce_ = 0;
+  uint32_t waiting_ = 0;  // see Wait
   std::array<TypeState, kTypeCount> states_;
 };
 

@@ -48,6 +48,22 @@ TEST_F(Sotw, NothingIsSentThatWasNotAskedFor) {
   EXPECT_THAT(s.Sent(), IsEmpty());
 }
 
+TEST_F(Sotw, ATypeThatWaitsHoldsUpNoOther) {
+  s.core().Wait(MaskOf(kR));
+  s.Say(kR, {"r"});
+  EXPECT_FALSE(s.core().Due());
+  s.Say(kC, {});
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a b"));
+  s.mesh[kC].erase("b");
+  s.Change();
+  EXPECT_THAT(s.Sent(), ElementsAre("CDS a")) << "what is gone is told, too";
+  s.Say(kR, {"r", "q"});
+  EXPECT_THAT(s.Sent(), IsEmpty());
+  s.core().Wait(0);
+  EXPECT_TRUE(s.core().Due());
+  EXPECT_THAT(s.Sent(), ElementsAre("RDS q r"));
+}
+
 TEST_F(Sotw, AnEmptyMeshIsAnswered) {
   s.mesh.clear();
   s.Say(kC, {});

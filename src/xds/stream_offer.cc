@@ -111,7 +111,7 @@ std::optional<StreamCore::Wanted> StreamCore::Next() const {
     return {type.id, state.wildcard ? nullptr : state.names.All()};
   };
   for (const TypeInfo& type : kTypes) {
-    if (StateOf(type.id).due || StateOf(type.id).again_due) return wanted(type);
+    if (IsDue(type)) return wanted(type);
   }
   for (const TypeInfo& type : kTypes) {
     if (StateOf(type.id).removals_due) return wanted(type);
@@ -120,14 +120,13 @@ std::optional<StreamCore::Wanted> StreamCore::Next() const {
 }
 
 bool StreamCore::Due() const {
-  return std::any_of(states_.begin(), states_.end(), [](const TypeState& state) {
-    return state.due || state.again_due || state.removals_due;
-  });
+  return std::any_of(std::begin(kTypes), std::end(kTypes),
+                     [this](const TypeInfo& type) { return IsDue(type) || StateOf(type.id).removals_due; });
 }
 
 bool StreamCore::OthersDue(TypeId type) const {
   for (const TypeInfo& other : kTypes) {
-    if (other.id != type && (StateOf(other.id).due || StateOf(other.id).again_due)) return true;
+    if (other.id != type && IsDue(other)) return true;
   }
   return false;
 }

@@ -3,12 +3,14 @@
 
 Two real API servers without nodes. Needs root and scripts/setup.sh cluster.
 """
+import json
 import threading
 import time
 import unittest
 
 import kubebox
 from api_server import OTHER_TOKEN, ApiServer, crd_files, own_network
+from fairlead_client import free_port
 from fairlead_process import FairleadProcess
 from kubebox import wait_until
 from mesh_objects import gateway, namespace, pod, remote_secret, service, slice_of
@@ -41,8 +43,10 @@ def setUpModule():
 
 
 class Remote(unittest.TestCase):
-    def start(self, **env):
-        self.fairlead = FairleadProcess(own.kubeconfig, "--clusterID", "main", env=env)
+    def start(self, https=None, secure=None, **env):
+        self.fairlead = FairleadProcess(own.kubeconfig, "--clusterID", "main", env=env, secure=secure)
+        if https:
+            self.fairlead.command[self.fairlead.command.index("--httpsAddr") + 1] = f"127.0.0.1:{https}"
         self.fairlead.__enter__()
         self.addCleanup(self.fairlead.__exit__)
         return self.fairlead
@@ -196,6 +200,71 @@ class Remote(unittest.TestCase):
         self.assertIn("there is no context", said)
         self.assertIn("users[0].user.exec", said)
         self.assertNotIn("token", self.fairlead.log())
+
+    def roots_in(self, server, ns="shop"):
+        """The ConfigMap with the root certificates; None where there is none."""
+        status, body = server.api.call("GET", f"/api/v1/namespaces/{ns}/configmaps/istio-ca-root-cert", also=(404,))
+        return body["data"]["root-cert.pem"] if status == 200 else None
+
+    def test_an_external_control_plane_writes_into_the_clusters_that_name_it(self):
+        webhooks = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+                    "metadata": {"name": "istio-sidecar-injector", "labels": {"istio.io/rev": "default"}},
+                    "webhooks": [{"name": "rev.namespace.sidecar-injector.istio.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                                  "failurePolicy": "Ignore", "clientConfig": {"url": "https://127.0.0.1:1/inject"},
+                                  "objectSelector": {"matchLabels": {"nobody": "has-it"}},
+                                  "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}]}]}
+        east.api.create(webhooks)
+        self.addCleanup(east.api.delete, webhooks)
+
+        def name(clusters):
+            east.api.patch(namespace("istio-system"),
+                           {"metadata": {"annotations": {"topology.istio.io/controlPlaneClusters": clusters}}})
+        name("west,main")
+        self.addCleanup(name, None)
+        self.put_secret(east=east.kubeconfig)
+        self.start(https=free_port(), secure=free_port(), EXTERNAL_ISTIOD="true").await_ready()
+        wait_until("the roots are there", lambda: self.roots_in(east) is not None and self.roots_in(own) == self.roots_in(east), 30)
+        wait_until("its webhooks have the root", lambda: "caBundle" in east.api.get(
+            "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/istio-sidecar-injector")["webhooks"][0]["clientConfig"], 30)
+        lock = east.api.get("/api/v1/namespaces/istio-system/configmaps/istio-namespace-controller-election")
+        self.assertIn('"holderKey":"^default"', lock["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"].replace(" ", ""))
+        self.assertEqual(self.fairlead.metric('fairlead_leader{lock="istio-namespace-controller-election@east"}'), 1)
+        roots = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "istio-ca-root-cert", "namespace": "shop"}}
+        east.api.delete(roots)
+        wait_until("they are repaired", lambda: self.roots_in(east) is not None, 30)
+        name("west")
+        wait_until("it lets go", lambda: "is controlled by others" in self.fairlead.log(), 20)
+        east.api.delete(roots)
+        time.sleep(3)
+        self.assertIsNone(self.roots_in(east))
+
+    def test_without_the_variable_other_clusters_are_not_written_to(self):
+        east.api.patch(namespace("istio-system"), {"metadata": {"annotations": {"topology.istio.io/controlPlaneClusters": "*"}}})
+        self.addCleanup(east.api.patch, namespace("istio-system"),
+                        {"metadata": {"annotations": {"topology.istio.io/controlPlaneClusters": None}}})
+        before = self.roots_in(east)
+        self.put_secret(east=east.kubeconfig)
+        self.start(secure=free_port()).await_ready()
+        wait_until("the own roots", lambda: self.roots_in(own) is not None, 30)
+        time.sleep(2)
+        self.assertEqual(self.roots_in(east), before)
+
+    def test_options_accept_programs_and_files_of_a_kubeconfig(self):
+        plugin = own.dir / "credentials"
+        plugin.write_text("#!/bin/sh\nprintf '%s' '" + json.dumps({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+                                                                 "status": {"token": OTHER_TOKEN}}) + "'\n")
+        plugin.chmod(0o755)
+        self.put_secret(east=east.write_kubeconfig("plugin", {"exec": {"command": str(plugin), "interactiveMode": "Never",
+                                                                       "apiVersion": "client.authentication.k8s.io/v1"}}))
+        self.start(PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS="tokenFile, exec").await_ready()
+        self.sees(BOTH)
+        token = own.dir / "token"
+        token.write_text(OTHER_TOKEN)
+        self.put_secret(east=east.write_kubeconfig("of-a-file", {"tokenFile": str(token)}))
+        wait_until("the next kubeconfig is read", lambda: self.fairlead.log().count("cluster east has synced") == 2)
+        self.put_secret(east=east.write_kubeconfig("key", {"client-certificate": "/etc/hostname", "client-key": "/etc/hostname"}))
+        wait_until("what is not in the list is refused", lambda: "users[0].user.client-certificate" in self.fairlead.diagnostics(), 20)
+        self.sees(BOTH)
 
     def test_a_cluster_that_is_not_there_holds_the_start_up_for_so_long(self):
         east.kill()

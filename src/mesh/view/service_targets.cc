@@ -180,11 +180,43 @@ Targets FindForEntry(View& view, const model::WorkloadInstance& entry, const Int
   return targets;
 }
 
-Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
-  const Interned cluster = ClusterOf(view, proxy);
+// The pod of a cluster that the proxy's id names, if it is in the namespace that its metadata says.
+const model::WorkloadInstance* FindPodByName(View& view, const model::Proxy& proxy, const Interned& cluster) {
+  const size_t dot = proxy.id.find('.');
+  if (dot == std::string::npos || proxy.id.substr(dot + 1) != proxy.metadata.ns) return nullptr;
+  return view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot), cluster);
+}
+
+bool IsStandIn(const model::WorkloadInstance* pod) {
+  return pod->sources.front()->meta().annotations.contains(config::kStandInAnnotation);
+}
+
+// For proxies whose id names no pod: with the feature any, else those that were made for proxies without one.
+// Of several pods, which have the host's address, one of the proxy's namespace.
+const model::WorkloadInstance* FindPodByAddress(View& view, const model::Proxy& proxy,
+                                                const Interned& cluster) {
+  const bool asked = view.settings(model::SettingsPart::kScopes)->features.pods_by_address;
+  if (proxy.ip_addresses.empty()) return nullptr;
+  auto pods = view.PodsAt(proxy.ip_addresses.front());
+  if (!asked) std::erase_if(pods, [](const auto* pod) { return !IsStandIn(pod); });
+  std::erase_if(pods, [&cluster](const auto* pod) { return pod->sources.front()->cluster() != cluster; });
+  if (pods.size() == 1) return pods.front();
+  const auto own = std::find_if(pods.begin(), pods.end(), [&proxy](const model::WorkloadInstance* pod) {
+    return pod->workload->ns == proxy.ns;
+  });
+  return own == pods.end() ? nullptr : *own;
+}
+
+const model::WorkloadInstance* FindPodIn(View& view, const model::Proxy& proxy, const Interned& cluster) {
+  const auto* pod = FindPodByName(view, proxy, cluster);
+  return pod != nullptr ? pod : FindPodByAddress(view, proxy, cluster);
+}
+
+Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels,
+                              const Interned& cluster) {
   const model::WorkloadInstance* entry = FindEntryOf(view, proxy, cluster);
   if (entry != nullptr) return FindForEntry(view, *entry, cluster);
-  const model::WorkloadInstance* pod = FindPodOf(view, proxy);
+  const model::WorkloadInstance* pod = FindPodIn(view, proxy, cluster);
   if (pod == nullptr || proxy.metadata.labels.contains(kTestVmLabel))
     return FindByMetadata(view, proxy, labels, cluster);
   Targets found;
@@ -195,24 +227,13 @@ Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const Label
   return found;
 }
 
-bool IsStandIn(const model::WorkloadInstance* pod) {
-  return pod->sources.front()->meta().annotations.contains(config::kStandInAnnotation);
-}
-
-// For proxies whose id names no pod: with the feature any, else those that were made for proxies without one.
-// Of several pods, which have the host's address, one of the proxy's namespace.
-const model::WorkloadInstance* FindPodByAddress(View& view, const model::Proxy& proxy) {
-  const bool asked = view.settings(model::SettingsPart::kScopes)->features.pods_by_address;
-  if (proxy.ip_addresses.empty()) return nullptr;
-  auto pods = view.PodsAt(proxy.ip_addresses.front());
-  if (!asked) std::erase_if(pods, [](const auto* pod) { return !IsStandIn(pod); });
-  const Interned cluster = ClusterOf(view, proxy);
-  std::erase_if(pods, [&cluster](const auto* pod) { return pod->sources.front()->cluster() != cluster; });
-  if (pods.size() == 1) return pods.front();
-  const auto own = std::find_if(pods.begin(), pods.end(), [&proxy](const model::WorkloadInstance* pod) {
-    return pod->workload->ns == proxy.ns;
-  });
-  return own == pods.end() ? nullptr : *own;
+// The clusters whose registries know the proxy: its own, or every one where it names none. Source: Istio's
+// skipSearchingRegistryForProxy.
+std::vector<Interned> ClustersOf(View& view, const model::Proxy& proxy) {
+  std::vector<Interned> all{ClusterOf(view, proxy)};
+  if (!proxy.metadata.cluster_id.empty()) return all;
+  if (const auto others = view.OtherClusters()) all.insert(all.end(), others->begin(), others->end());
+  return all;
 }
 
 }  // namespace
@@ -231,7 +252,11 @@ std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::
 }
 
 std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels) {
-  Targets targets = FindKubernetesTargets(view, proxy, labels);
+  Targets targets;
+  for (const Interned& cluster : ClustersOf(view, proxy)) {
+    Targets there = FindKubernetesTargets(view, proxy, labels, cluster);
+    targets.insert(targets.end(), there.begin(), there.end());
+  }
   for (const model::ExternalTarget& target : FindExternalTargets(view, proxy)) {
     targets.push_back({target.service, target.port, target.target_port});
   }
@@ -243,13 +268,10 @@ std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& pr
 }
 
 const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy) {
-  const size_t dot = proxy.id.find('.');
-  if (dot != std::string::npos && proxy.id.substr(dot + 1) == proxy.metadata.ns) {
-    const auto* pod =
-        view.Pod(proxy.metadata.ns, std::string_view(proxy.id).substr(0, dot), ClusterOf(view, proxy));
-    if (pod != nullptr) return pod;
+  for (const Interned& cluster : ClustersOf(view, proxy)) {
+    if (const auto* pod = FindPodIn(view, proxy, cluster)) return pod;
   }
-  return FindPodByAddress(view, proxy);
+  return nullptr;
 }
 
 Interned ClusterOf(View& view, const model::Proxy& proxy) {

@@ -15,8 +15,9 @@ inline constexpr std::string_view kTestVmLabel = "istio.io/test-vm";
 
 // The services that a proxy's workload serves, in Istio's order: by age and hostname, ports in the service's
 // order, one entry for each port and protocol of the workload. Kubernetes services are found by the workload
-// entry with its address, else by its pod, else by what its metadata says, all in its own cluster alone;
-// ServiceEntries by the addresses of their endpoints. Source: Istio's GetProxyServiceTargets.
+// entry with its address, else by its pod, else by what its metadata says, in its own cluster alone, or in
+// each where it names none; ServiceEntries by the addresses of their endpoints. Source: Istio's
+// GetProxyServiceTargets.
 std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels);
 
 // What ServiceEntries have at the proxy's addresses, in its metadata's namespace (in all, where that is
@@ -24,11 +25,11 @@ std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& pr
 std::vector<model::ExternalTarget> FindExternalTargets(View& view, const model::Proxy& proxy);
 
 // The pod of a proxy's cluster that its id names, if it is in the namespace that its metadata says; null if
-// there is none.
+// there is none. Of a proxy that names no cluster the first one, the own cluster's before those of others.
 const model::WorkloadInstance* FindPodOf(View& view, const model::Proxy& proxy);
 
-// The cluster of a proxy's pod and services, as objects name it (see config::ObjectMeta): "" for the control
-// plane's own, which a proxy that names none is taken to be in.
+// The cluster that a proxy names, as objects name it (see config::ObjectMeta): "" for the control plane's
+// own, also of a proxy that names none.
 Interned ClusterOf(View& view, const model::Proxy& proxy);
 
 }  // namespace fairlead::mesh

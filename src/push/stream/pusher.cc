@@ -69,6 +69,7 @@ Track* Pusher::FindTrackLocked(std::string_view name) {
 }
 
 void Pusher::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons, std::string_view name) {
+  rest_.Disturb();
   Track* track = FindTrack(name);
   if (track == nullptr) {
     std::lock_guard lock(mutex_);
@@ -143,6 +144,7 @@ absl::Status Pusher::Drop(std::string_view name, Followers followers) {
       return absl::FailedPreconditionError(StrCat("a stream follows the track ", name));
     if (stream->following() == track) stream->Follow(&live_);
   }
+  rest_.Disturb();
   dropped_.emplace_back(Clock::now(), std::move(at->second));
   tracks_.erase(at);
   return absl::OkStatus();
@@ -209,6 +211,7 @@ std::vector<mesh::SnapshotPtr> Pusher::NewestOfTracks(Clock::time_point now) {
 }
 
 StreamPtr Pusher::Open(StreamOptions options) {
+  rest_.Disturb();
   std::lock_guard lock(mutex_);
   auto stream = std::make_shared<Stream>(this, ++last_stream_, std::move(options));
   streams_.insert(stream);
@@ -216,6 +219,7 @@ StreamPtr Pusher::Open(StreamOptions options) {
 }
 
 void Pusher::Forget(const StreamPtr& stream) {
+  rest_.Disturb();
   stream->ForgetInterests();
   for (AnswerObserver* observer : options_.observers) observer->OnClosed(stream->number());
   if (stream->observed_) options_.connections->OnDisconnected(stream->number());
@@ -259,6 +263,7 @@ std::optional<ProxyView> Pusher::ViewOf(const model::ProxyPtr& proxy,
                                         const mesh::ProxyScopePtr& previous) const {
   mesh::SnapshotPtr newest = Snapshot();
   if (newest == nullptr) return std::nullopt;
+  rest_.Disturb();
   return maker_.ViewIn(std::move(newest), proxy, previous);
 }
 
@@ -274,29 +279,57 @@ void Pusher::Admit(const StreamPtr& stream) {
     std::lock_guard lock(mutex_);
     delayed_.emplace_back(*start, stream);
   }
+  rest_.Disturb();
   stop_.notify_one();
 }
 
 void Pusher::KeepHouse() {
   std::unique_lock lock(mutex_);
-  Clock::time_point next_round = Clock::now() + kHousekeeping;
+  Clock::time_point next_round = Clock::now() + kHousekeeping, worked = Clock::now();
   for (int round = 0; !stopping_;) {
     stop_.wait_until(lock, delayed_.empty() ? next_round : std::min(next_round, delayed_.front().first));
     const Clock::time_point now = Clock::now();
-    std::vector<StreamPtr> beginning;
-    for (; !delayed_.empty() && delayed_.front().first <= now; delayed_.pop_front())
-      beginning.push_back(std::move(delayed_.front().second));
+    const std::vector<StreamPtr> beginning = TakeBeginning(now);
     lock.unlock();
     for (const StreamPtr& stream : beginning) stream->Read();
     if (now >= next_round) {
       if (now - next_round > kHousekeeping) Excuse(now - next_round);
-      for (const StreamPtr& stream : StreamsToCheck()) stream->Check(now);
-      if (++round % kTidyEvery == 0) Tidy(round % kLookForQuietEvery == 0);
-      if (round % kSweepEvery == 0) SweepCaches(now);
+      KeepRound(now, ++round);
       next_round = now + kHousekeeping;
+      if (rest_.TakeDisturbance() || !MayRest(now)) worked = now;
+      if (now - worked >= options_.rest_after) {
+        ReturnFreeMemory();
+        rest_.Sleep();
+        worked = Clock::now();
+        next_round = worked + kHousekeeping;
+      }
     }
     lock.lock();
   }
+}
+
+// The streams whose turn has come. REQUIRES: mutex_ held.
+std::vector<StreamPtr> Pusher::TakeBeginning(Clock::time_point now) {
+  std::vector<StreamPtr> beginning;
+  for (; !delayed_.empty() && delayed_.front().first <= now; delayed_.pop_front())
+    beginning.push_back(std::move(delayed_.front().second));
+  return beginning;
+}
+
+void Pusher::KeepRound(Clock::time_point now, int round) {
+  for (const StreamPtr& stream : StreamsToCheck()) stream->Check(now);
+  if (round % kTidyEvery == 0) Tidy(round % kLookForQuietEvery == 0);
+  if (round % kSweepEvery == 0) SweepCaches(now);
+}
+
+// Whether nothing is left that a later round would look at, unless somebody disturbs the rest before.
+bool Pusher::MayRest(Clock::time_point now) {
+  if (!StreamsToCheck().empty()) return false;
+  std::lock_guard lock(mutex_);
+  return delayed_.empty() && !stopping_ &&
+         std::all_of(dropped_.begin(), dropped_.end(), [now](const auto& dropped) {
+           return now - dropped.first > kGrace;  // one that a stream goes on following is let go with it
+         });
 }
 
 void Pusher::Excuse(Clock::duration lost) {
@@ -323,6 +356,7 @@ void Pusher::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
+  rest_.Disturb();
   stop_.notify_all();
   if (housekeeper_.joinable()) housekeeper_.join();
   const std::vector<StreamPtr> streams = Streams();

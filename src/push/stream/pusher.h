@@ -23,6 +23,7 @@
 #include "push/stream/answer_observer.h"
 #include "push/stream/connection_observer.h"
 #include "push/stream/resource_maker.h"
+#include "push/stream/rest.h"
 #include "push/stream/stream.h"
 #include "push/stream/track.h"
 #include "push/stream/unproven_peers.h"
@@ -39,6 +40,9 @@ struct PusherOptions {
   // How long a stream is to be idle before its client is sent what it goes on asking for although nothing
   // refers to it any more (see xds::StreamCore::HoldsBack).
   Clock::duration time_to_let_go = std::chrono::seconds(2);
+  // How long a proxy's secrets wait for the API server's word whether it may have them. Then it is answered
+  // without.
+  Clock::duration time_to_review = std::chrono::seconds(5);
   // Whether every publication concerns everybody, and everything is made anew and compared with what was made
   // before and should still hold: for tests.
   bool shadow = false;
@@ -54,6 +58,9 @@ struct PusherOptions {
   ConnectionObserver* connections = nullptr;    // likewise; null: none
   model::NodeLimits node_limits = {};
   UnprovenLimits unproven = {};
+  // After so long without work the pusher's own thread sleeps until there is some: by then it has let go of
+  // all that nobody uses any more.
+  Clock::duration rest_after = std::chrono::seconds(45);
 };
 
 // The name of the track that a stream begins on, by who its proxy is; "", or one that is no track's: the live
@@ -113,7 +120,10 @@ class Pusher {
   std::optional<ProxyView> ViewOf(const model::ProxyPtr& proxy, const mesh::ProxyScopePtr& previous) const;
   const model::NodeLimits& node_limits() const { return options_.node_limits; }
   // What makes the resources that streams are sent.
-  ResourceMaker& maker() const { return maker_; }
+  ResourceMaker& maker() const {
+    rest_.Disturb();
+    return maker_;
+  }
   // The process stood still for so long, as when it or its machine is stopped: no proxy is at fault for that.
   void Excuse(Clock::duration lost);
   // Processor time that streams have taken so far: what making and sending cost.
@@ -128,6 +138,9 @@ class Pusher {
   // Lets a new stream begin: now, in its turn, or not at all.
   void Admit(const StreamPtr& stream);
   void KeepHouse();
+  void KeepRound(Clock::time_point now, int round);
+  std::vector<StreamPtr> TakeBeginning(Clock::time_point now);
+  bool MayRest(Clock::time_point now);
   void Tidy(bool look_for_quiet);
   void SweepCaches(Clock::time_point now);
   void CountMismatches();
@@ -159,6 +172,7 @@ class Pusher {
   std::deque<std::pair<Clock::time_point, StreamPtr>> delayed_;  // by time to begin; guarded by mutex_
   bool stopping_ = false;                                        // guarded by mutex_
   std::condition_variable stop_;
+  mutable Rest rest_;  // of the housekeeper
   Executor executor_;
   size_t dropped_bytes_ = 0;                  // since memory was given back
   uint64_t seen_work_ = 0, tidied_work_ = 0;  // how much was done, at the housekeeper's last rounds

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/thread_wakes_fixture.h"
 #include "push/push_fakes.h"
 #include "push/stream/push_metrics.h"
 
@@ -214,6 +215,26 @@ TEST_F(PusherTest, AStuckProxyDelaysNobodyAndIsCut) {
     EXPECT_FALSE(proxy->AwaitClosed(std::chrono::milliseconds(0)));
     proxy->HangUp();
   }
+}
+
+TEST_F(PusherTest, TheHousekeeperSleepsWhileThereIsNoWork) {
+  PusherOptions options = MakeFakeOptions();
+  options.rest_after = std::chrono::milliseconds(500);
+  options.send_timeout = std::chrono::milliseconds(300);
+  auto pusher = Make(std::move(options));
+  pusher->Publish(EmptySnapshot(), BecauseOf(Reason::kConfig));
+  auto proxy = Connect(pusher.get());
+  proxy->Ask(TypeId::kCluster);
+  proxy->Await(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const uint64_t before = SleepsOf("housekeeper");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_EQ(SleepsOf("housekeeper"), before);
+  auto stuck = Connect(pusher.get(), /*stuck=*/true);
+  stuck->Ask(TypeId::kCluster);
+  EXPECT_TRUE(stuck->AwaitClosed()) << "it woke, and cuts who does not read";
+  stuck->HangUp();
+  proxy->HangUp();
 }
 
 TEST_F(PusherTest, NobodyIsCutForTimeThatTheServerLost) {

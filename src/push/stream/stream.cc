@@ -143,8 +143,9 @@ void Stream::ForgetInterests() { position_.ForgetInterests(shared_from_this()); 
 void Stream::Check(Clock::time_point now) {
   CheckDeadline(now);
   CheckQuiet(now);
+  CheckReview(now);
   std::lock_guard lock(mutex_);
-  needs_check_ = holds_back_ || sending_.under_way();
+  needs_check_ = holds_back_ || review_waits_ || sending_.under_way();
 }
 
 void Stream::CheckDeadline(Clock::time_point now) {
@@ -216,6 +217,7 @@ Urgency Stream::UrgencyNow() const {
 }
 
 void Stream::Submit(Urgency urgency) {
+  pusher_->rest_.Disturb();
   pusher_->executor_.Submit(urgency, [self = shared_from_this()] { self->Run(); });
 }
 
@@ -271,7 +273,7 @@ void Stream::NoteIdle() {
 bool Stream::Step() {
   std::lock_guard work(work_mutex_);
   if (TakeRequest()) return true;
-  bool quiet = false;
+  bool quiet = false, late = false;
   {
     std::lock_guard lock(mutex_);
     if (connection_ == nullptr) return false;
@@ -279,7 +281,10 @@ bool Stream::Step() {
       waits_for_sent_ = WaitsForSent();
       return false;
     }
-    if (!answers_.waits()) quiet = std::exchange(quiet_, false);
+    if (!answers_.waits()) {
+      quiet = std::exchange(quiet_, false);
+      late = std::exchange(review_late_, false);
+    }
   }
   if (answers_.waits()) {
     SendAnswer();
@@ -292,6 +297,7 @@ bool Stream::Step() {
   } else {
     if (left) FindScope();
     if (quiet) core_.OnQuiet();
+    if (late) EndWait();
   }
   const auto wanted = core_.Next();
   if (!wanted) {
@@ -310,6 +316,10 @@ bool Stream::Step() {
       wanted->part ? pusher_->maker_.parts().MakeSome(generator, world, *wanted->names, &made)
                    : pusher_->maker_.parts().Make(generator, world, wanted->names, &made,
                                                   touched_ ? &*touched_ : nullptr);
+  if (wanted->type == xds::TypeId::kSecret && AwaitsReview(made)) {
+    core_.Wait(xds::MaskOf(xds::TypeId::kSecret));
+    return true;
+  }
   if (const auto response = core_.Offer(wanted->type, now)) {
     Send(*response,
          {xds::InfoOf(wanted->type).name, Metrics().Of(wanted->type),
@@ -353,6 +363,7 @@ void Stream::BeginPush() {
   if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
   if (reasons_.Total() == 0) reasons_.Add(Reason::kUnknown);
   reasons_.everything ? core_.OnResend() : core_.OnChange(shadow ? ~0u : compared_);
+  EndWait();
   if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
@@ -438,6 +449,7 @@ void Stream::Transmit(xds::Frame frame, metrics::Counter* errors) {
     sending_.Begin(Clock::now(), xds::SizeOf(frame), errors);
     needs_check_ = true;
   }
+  pusher_->rest_.Disturb();
   connection->Send(std::move(frame));
 }
 

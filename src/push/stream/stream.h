@@ -106,6 +106,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   friend class Pusher;
   void CheckDeadline(Clock::time_point now);
   void CheckQuiet(Clock::time_point now);
+  void CheckReview(Clock::time_point now);
+  bool AwaitsReview(const Made& made);
+  void EndWait();
   void Schedule();
   bool MarkScheduled();  // true: to be submitted
   void Run();
@@ -171,11 +174,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Clock::time_point idle_since_{};              // when the last work was done
   bool holds_back_ = false;                     // as the core said then
   bool quiet_ = false;                          // to be told to the core
+  // Until when secrets wait for a review, see AwaitsReview; nothing: none of them is unknown.
+  std::optional<Clock::time_point> review_until_;
+  bool review_waits_ = false, review_late_ = false;  // they wait; to be told to the core that they do not
   bool kept_waiting_ = false;          // the first request waits until the observer of connections says so
   bool admitted_ = false;              // it has been asked
   std::atomic<bool> observed_{false};  // the observer of connections is told of the stream
   std::atomic<bool> needs_check_{
-      false};  // a message is under way, or something is held back; may be late to fall
+      false};  // a message is under way, or something is held back or waits; may be late to fall
 
   // What follows is Run's, which holds the lock for a step at a time, and Report's.
   mutable std::mutex work_mutex_;

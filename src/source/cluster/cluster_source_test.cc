@@ -115,7 +115,8 @@ TEST_F(ClusterSourceTest, AServerWithoutStreamingListsIsListed) {
   PutNamespace("a", "1");
   StartAndSync();
   EXPECT_TRUE(sink_.WaitForObjects("a=1"));
-  EXPECT_EQ(server_.CountRequests("namespaces?sendInitialEvents"), 1u);
+  EXPECT_EQ(server_.CountRequests("?sendInitialEvents"), 1u) << "one kind learns it for all";
+  EXPECT_GT(server_.CountRequests("?resourceVersion=0"), 1u);
 }
 
 TEST_F(ClusterSourceTest, ObjectsKnowTheirCluster) {

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::source {
 namespace {
@@ -24,26 +24,6 @@ constexpr milliseconds kTogether{2};
 constexpr milliseconds kSettle{30};
 // Between two looks at a file of a polled folder, which must be alike.
 constexpr milliseconds kPolledSettle{200};
-
-// File systems on which other machines change files without an event here: NFS, SMB, CIFS, AFS, Ceph, 9p,
-// FUSE.
-bool IsRemote(const std::string& folder) {
-  struct statfs status;
-  if (statfs(folder.c_str(), &status) != 0) return false;
-  switch (static_cast<uint32_t>(status.f_type)) {
-    case 0x6969:
-    case 0x517B:
-    case 0xFE534D42:
-    case 0xFF534D42:
-    case 0x5346414F:
-    case 0x00C36400:
-    case 0x01021997:
-    case 0x65735546:
-      return true;
-    default:
-      return false;
-  }
-}
 
 }  // namespace
 

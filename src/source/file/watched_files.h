@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_AGENT_WATCHED_FILES_H_
-#define FAIRLEAD_AGENT_WATCHED_FILES_H_
+#ifndef FAIRLEAD_SOURCE_FILE_WATCHED_FILES_H_
+#define FAIRLEAD_SOURCE_FILE_WATCHED_FILES_H_
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "http2/socket.h"
 #include "source/file/inotify.h"
 
-namespace fairlead::agent {
+namespace fairlead::source {
 
 // The state of a file without its content: a changed or replaced file has another state. Links are followed.
 class FileState {
@@ -30,27 +30,30 @@ class FileState {
 // last existing folder before a missing file.
 std::set<std::string> FoldersOf(const std::vector<std::string>& files);
 
-// Waits for changes of files by inotify; where the system has no watches left, for a second. For one thread,
-// which another may wake.
+// Whether other machines may change files there without an event here: NFS, SMB, CIFS, AFS, Ceph, 9p, FUSE.
+bool IsRemote(const std::string& folder);
+
+// Waits for changes of files by inotify; where the system cannot tell of all of them, for a second. For one
+// thread, which another may wake.
 class WatchedFiles {
  public:
   // `together`: several changes of that time are one.
   explicit WatchedFiles(std::chrono::milliseconds together);
-  // From now on these files. Changes between two calls are not missed: the folders stay watched.
+  // From now on these files; there may be none. Changes between two calls are not missed: the folders stay
+  // watched.
   void Watch(const std::vector<std::string>& files);
-  // Until something may have changed, a wake, or `soon` is over where that is wanted. Files that the system
-  // tells nothing of (a network's) are to be looked at when it returns.
-  void Wait(bool soon);
+  // Until something may have changed, a wake, or that time. max(): as long as it takes.
+  void Wait(Clock::time_point until);
+  // Thread-safe, as nothing else.
   void Wake() const;
 
  private:
-  source::Inotify inotify_;
+  Inotify inotify_;
   const http2::File wake_;
   const std::chrono::milliseconds together_;
-  bool complete_ = false;  // every folder is watched
-  bool any_ = false;       // files
+  bool complete_ = true;  // the system tells of every change
 };
 
-}  // namespace fairlead::agent
+}  // namespace fairlead::source
 
-#endif  // FAIRLEAD_AGENT_WATCHED_FILES_H_
+#endif  // FAIRLEAD_SOURCE_FILE_WATCHED_FILES_H_

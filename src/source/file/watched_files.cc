@@ -1,8 +1,9 @@
-#include "agent/watched_files.h"
+#include "source/file/watched_files.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,18 +11,19 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <utility>
 
 #include "base/files.h"
 #include "base/log.h"
 #include "base/strings.h"
 
-namespace fairlead::agent {
+namespace fairlead::source {
 namespace {
 
-LogScope watch_log("cache");
+LogScope watch_log("source");
 
 constexpr int kMostLinks = 32;
-constexpr int kSoonMs = 1'000, kSeldomMs = 10'000;
+constexpr std::chrono::seconds kLookEvery{1};  // where the system does not tell
 constexpr int64_t kRecentSeconds = 2;
 
 // The folders for one absolute path.
@@ -78,34 +80,62 @@ std::set<std::string> FoldersOf(const std::vector<std::string>& files) {
   return folders;
 }
 
+bool IsRemote(const std::string& folder) {
+  struct statfs status;
+  if (statfs(folder.c_str(), &status) != 0) return false;
+  switch (static_cast<uint32_t>(status.f_type)) {
+    case 0x6969:
+    case 0x517B:
+    case 0xFE534D42:
+    case 0xFF534D42:
+    case 0x5346414F:
+    case 0x00C36400:
+    case 0x01021997:
+    case 0x65735546:
+      return true;
+    default:
+      return false;
+  }
+}
+
 WatchedFiles::WatchedFiles(std::chrono::milliseconds together)
     : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       // Folders in which much happens cost no more than a hundred looks a second.
-      together_(std::clamp(together, std::chrono::milliseconds(10), std::chrono::milliseconds(60'000))) {
-  if (const absl::Status status = inotify_.Open(); !status.ok())
-    watch_log.Warn("files are checked every second: {}", FromAbsl(status.message()));
-}
+      together_(std::clamp(together, std::chrono::milliseconds(10), std::chrono::milliseconds(60'000))) {}
 
 void WatchedFiles::Watch(const std::vector<std::string>& files) {
-  any_ = !files.empty();
-  complete_ = inotify_.fd() >= 0;
-  if (!complete_) return;
+  const bool was_complete = std::exchange(complete_, true);
+  if (files.empty()) return inotify_.Close();
+  if (inotify_.fd() < 0) {
+    const absl::Status status = inotify_.Open();
+    complete_ = status.ok();
+    if (!complete_ && was_complete)
+      watch_log.Warn("files are checked every second: {}", FromAbsl(status.message()));
+    if (!complete_) return;
+  }
   inotify_.BeginGeneration();
   for (const std::string& folder : FoldersOf(files)) {
     // A folder that cannot be watched, as one that is not to be read, is asked by looking at the file.
-    if (!inotify_.Watch(folder, source::kTargetRole).ok()) complete_ = false;
+    if (!inotify_.Watch(folder, kTargetRole).ok() || IsRemote(folder)) complete_ = false;
   }
   inotify_.EndGeneration();
 }
 
-void WatchedFiles::Wait(bool soon) {
-  const int at_most = soon || !complete_ ? kSoonMs : kSeldomMs;
-  std::array<pollfd, 2> waits{{{inotify_.fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-  poll(waits.data(), waits.size(), any_ ? at_most : -1);
+void WatchedFiles::Wait(Clock::time_point until) {
+  const Clock::time_point now = Clock::now();
+  if (!complete_) until = std::min(until, now + kLookEvery);
+  int at_most = -1;
+  if (until != Clock::time_point::max()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
+    at_most = static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+  }
+  std::array<pollfd, 2> waits{{{wake_.get(), POLLIN, 0}, {inotify_.fd(), POLLIN, 0}}};
+  poll(waits.data(), inotify_.fd() < 0 ? 1 : 2, at_most);
   uint64_t count = 0;
-  if (waits[0].revents != 0 && waits[1].revents == 0) poll(&waits[1], 1, static_cast<int>(together_.count()));
-  if (waits[1].revents != 0) static_cast<void>(!read(wake_.get(), &count, sizeof count));
-  if (waits[0].revents != 0) static_cast<void>(inotify_.Read());
+  if (waits[1].revents != 0 && waits[0].revents == 0)
+    poll(waits.data(), 1, static_cast<int>(together_.count()));
+  if (waits[0].revents != 0) static_cast<void>(!read(wake_.get(), &count, sizeof count));
+  if (waits[1].revents != 0) static_cast<void>(inotify_.Read());
 }
 
 void WatchedFiles::Wake() const {
@@ -113,4 +143,4 @@ void WatchedFiles::Wake() const {
   static_cast<void>(!write(wake_.get(), &one, sizeof one));
 }
 
-}  // namespace fairlead::agent
+}  // namespace fairlead::source

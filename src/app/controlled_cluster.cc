@@ -1,0 +1,174 @@
+#include "app/controlled_cluster.h"
+
+#include <future>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "app/cluster_writes.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace fairlead::app {
+namespace {
+
+using config::Kind;
+
+LogScope clusters_log("kube");
+
+kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
+  kube::ApiWriter::Options options;
+  options.per_second = discovery.api_rate;
+  options.burst = discovery.api_burst;
+  options.seed = std::random_device()();
+  return options;
+}
+
+source::ClusterSource::Options SourceOptions(const kube::ServerAccess& access) {
+  source::ClusterSource::Options options;
+  options.access = access;
+  for (const config::KindInfo& info : config::AllKinds()) {
+    if (info.kind != Kind::kNamespace && info.kind != Kind::kConfigMap) options.ignored.insert(info.kind);
+  }
+  options.watch_definitions = false;
+  options.loop.watches.streaming = true;
+  options.loop.seed = std::random_device()();
+  return options;
+}
+
+controllers::ElectionOptions ElectionOf(const DiscoveryOptions& discovery, std::string cluster) {
+  controllers::ElectionOptions options;
+  options.ns = discovery.ns;
+  options.lock = controllers::kNamespaceLock;
+  options.object = LockObjectOf(options.lock);
+  options.identity = ReplicaIdentity(discovery.environment);
+  options.revision = discovery.environment.features.revision;
+  options.other_cluster = std::move(cluster);
+  options.enabled = discovery.environment.leader_election;
+  options.seed = std::random_device()();
+  return options;
+}
+
+}  // namespace
+
+void ControlledCluster::Objects::OnChanges(std::vector<config::ObjectChange> changes) {
+  {
+    std::lock_guard lock(mutex_);
+    store_.Apply(changes);
+  }
+  changed_();
+}
+
+void ControlledCluster::Objects::Replace(Kind kind, std::vector<config::ConfigPtr> objects) {
+  std::vector<config::ObjectChange> changes;
+  std::set<config::ObjectKey> listed;
+  for (config::ConfigPtr& object : objects) {
+    config::ObjectKey key = config::KeyOf(*object);
+    listed.insert(key);
+    changes.push_back({std::move(key), std::move(object)});
+  }
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, object] : store_.All(kind)) {
+      config::ObjectKey key = config::KeyOf(*object);
+      if (!listed.contains(key)) changes.push_back({std::move(key), nullptr});
+    }
+  }
+  OnChanges(std::move(changes));
+}
+
+void ControlledCluster::Objects::OnSynced() {
+  {
+    std::lock_guard lock(mutex_);
+    synced_ = true;
+  }
+  changed_();
+}
+
+std::optional<config::ObjectStore> ControlledCluster::Objects::All() const {
+  std::lock_guard lock(mutex_);
+  return synced_ ? std::optional(store_) : std::nullopt;
+}
+
+ControlledCluster::ControlledCluster(const DiscoveryOptions& options, std::string cluster,
+                                     kube::ServerAccess access, fetch::Client* client,
+                                     std::function<model::MeshConfigPtr()> mesh)
+    : objects_([this] { OnPublished(); }), writer_(WriterOptions(options), access, client) {
+  MakeRootWriter(options, std::move(mesh));
+  MakePatcher(options, access, client);
+  const auto won = [this] {
+    if (roots_ != nullptr) roots_->OnLeading();
+    if (bundles_ != nullptr) bundles_->OnLeading();
+  };
+  election_ =
+      std::make_unique<controllers::Election>(ElectionOf(options, std::move(cluster)), &writer_,
+                                              controllers::Election::Callbacks{.won = won, .lost = nullptr});
+  source_ = std::make_unique<source::ClusterSource>(SourceOptions(access), client);
+  election_->Start();
+  if (bundles_ != nullptr) return;
+  if (const absl::Status status = source_->Start(&objects_); !status.ok())
+    clusters_log.Error("{}: {}", source_->Name(), FromAbsl(status.message()));
+}
+
+ControlledCluster::~ControlledCluster() {
+  stopping_ = true;
+  std::promise<void> released;
+  election_->Release([&released] { released.set_value(); });
+  released.get_future().wait();
+  source_->Stop();
+  if (watch_ != nullptr) watch_->Stop();
+  writer_.Stop();
+}
+
+// In the one place or in the other. Source: Istio's ENABLE_CLUSTER_TRUST_BUNDLE_API.
+void ControlledCluster::MakeRootWriter(const DiscoveryOptions& options,
+                                       std::function<model::MeshConfigPtr()> mesh) {
+  const auto leads = [this] { return !stopping_ && election_->Leads(); };
+  if (options.environment.trust_bundles) {
+    controllers::TrustBundleWriter::Options bundles;
+    bundles.leads = leads;
+    bundles_ = std::make_unique<controllers::TrustBundleWriter>(std::move(bundles), &writer_);
+    return;
+  }
+  controllers::RootWriter::Options roots;
+  roots.config_map = options.environment.root_config_map;
+  roots.only_namespace = options.environment.only_namespace;
+  roots.view = [this, mesh = std::move(mesh)]() -> controllers::RootWriter::View {
+    std::optional<config::ObjectStore> all = objects_.All();
+    if (!all) return {};
+    return {*std::move(all), mesh()};
+  };
+  roots.leads = leads;
+  roots_ = std::make_unique<controllers::RootWriter>(std::move(roots), &writer_);
+}
+
+void ControlledCluster::MakePatcher(const DiscoveryOptions& options, const kube::ServerAccess& access,
+                                    fetch::Client* client) {
+  const Environment& environment = options.environment;
+  controllers::WebhookPatcher::Options patcher;
+  patcher.ns = options.ns;
+  patcher.revision = environment.features.revision;
+  patcher_ = std::make_unique<controllers::WebhookPatcher>(std::move(patcher), &writer_);
+  controllers::WebhookWatch::Options watch;
+  watch.revision = environment.features.revision;
+  watch.mutating = !environment.identity.injection_configuration.empty();
+  watch.validating = !environment.identity.validation_configuration.empty();
+  watch.loop.seed = std::random_device()();
+  watch_ = std::make_unique<controllers::WebhookWatch>(std::move(watch), access, client, patcher_.get());
+}
+
+void ControlledCluster::SetRoots(const std::string& roots) {
+  if (roots_ != nullptr) roots_->SetRoots(roots);
+  if (bundles_ != nullptr) bundles_->SetRoots(roots);
+}
+
+void ControlledCluster::SetWebhookRoots(const std::string& roots) {
+  patcher_->SetBundle(roots);
+  if (!std::exchange(watching_, true)) watch_->Start();
+}
+
+void ControlledCluster::OnPublished() {
+  if (roots_ != nullptr && !stopping_) roots_->OnPublished();
+}
+
+}  // namespace fairlead::app
