@@ -175,7 +175,6 @@ int Client::Loop::AwaitEvents(epoll_event* events, int most) {
 void Client::Loop::Wait() {
   std::array<epoll_event, kMostEvents> events{};
   const int count = AwaitEvents(events.data(), static_cast<int>(events.size()));
-  const uint64_t bytes = exchanges_.bytes;
   int running = 0;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
@@ -191,12 +190,12 @@ void Client::Loop::Wait() {
     const Pool& pool = own_.sockets.contains(event.data.fd) ? own_ : shared_;
     curl_multi_socket_action(pool.multi, event.data.fd, what, &running);
   }
-  if (exchanges_.bytes > bytes) pace_.OnRead(exchanges_.bytes - bytes, Clock::now());
   for (Pool* const pool : {&shared_, &own_}) {
     if (!pool->timer || Clock::now() < *pool->timer) continue;
     pool->timer.reset();
     curl_multi_socket_action(pool->multi, CURL_SOCKET_TIMEOUT, 0, &running);
   }
+  if (const uint64_t bytes = std::exchange(exchanges_.bytes, 0); bytes > 0) pace_.OnRead(bytes, Clock::now());
 }
 
 int Client::Loop::SetSocket(CURL*, curl_socket_t socket, int wanted, void* pool, void*) {

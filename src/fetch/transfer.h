@@ -22,7 +22,7 @@ struct Exchanges {
   Gate gate;
   std::atomic<uint64_t> connections{0};   // opened so far
   std::vector<Client::Handle> connected;  // since the loop looked: their time limits changed
-  uint64_t bytes = 0;                     // of bodies, taken so far; the loop's
+  uint64_t bytes = 0;                     // of bodies, since the loop looked
 };
 
 // An exchange as libcurl runs it: what it is set to, what of its answer was taken, what the observer was told
