@@ -22,7 +22,7 @@ from xds_stream import CLUSTER, Stream  # noqa: E402
 SIDECARS, REST, SECONDS = 5, 60, 10
 # What the API server says by itself wakes its readers: bookmarks of watches, one a minute and kind, and their ends.
 READERS = {"fetch", "cluster", "clusters", "tags", "webhooks"}
-MOST_OF_READERS = 200
+MOST_OF_READERS = 100
 # A connection's keepalive is a deadline of its own: one every 30 seconds.
 MOST_OF_TRANSPORT = 4 * SIDECARS
 
