@@ -9,6 +9,7 @@
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make bench-cluster [ONLY=start-C,churn-C-50]   a mesh in a real API server: start, memory, pods replaced; bench/cluster/cluster.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
+#   make bench-sources [ONLY=consul]   Consul, Mesos and etcd as sources: start, changes, rest; bench/sources.py
 #   make bench-injection [RATE=300]   how long injected pods wait for the webhook
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
@@ -26,6 +27,7 @@
 #   make gateway-conformance [ONLY=NAME,...]   the same suite in a Kubernetes on this machine, with Fairlead from its chart; a report
 #   make cluster                a Kubernetes on this machine with Fairlead in it, and its kubeconfig; Ctrl-C ends it
 #   make run-cluster            the demo in that Kubernetes: Fairlead from its chart, a shop with sidecars, a gateway; Ctrl-C ends it
+#   make run-consul             the demo with services of a real Consul agent; Ctrl-C ends it
 #   make cluster-conformance [CASES=DIR] [AREA=...] [SHOW=3] [ONE=1]   the cases through a real API server; ONE: without a restart
 #   make cluster-status [SHOW=3]   the statuses that Fairlead writes into a real API server, against Istio's
 #   make test-cluster           all tests in the cluster (docs/test-cluster.md)
@@ -58,7 +60,7 @@ CLUSTER_SERVER := build/fairlead discovery --kubeconfig {kubeconfig} --meshConfi
 CASE_ENV := FAIRLEAD_ENDPOINTS_FROM_PODS=false FAIRLEAD_PLAINTEXT_IDENTITY=node
 SOURCES = $(shell git ls-files --cached --others --exclude-standard 'src/*.cc' 'src/*.h' 'cmd/*.cc' 'cmd/*.h' 'tests/*.cc' 'tests/*.h')
 
-.PHONY: all setup setup-cluster build run run-cluster test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-cluster bench-renewals bench-injection bench-scale soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance gateway-conformance fuzz install deb clean
+.PHONY: all setup setup-cluster build run run-cluster run-consul test test-cluster cluster cluster-conformance cluster-status test-asan test-tsan lint format bench bench-cluster bench-renewals bench-injection bench-scale bench-sources soak tools conformance mcp-conformance beyond updates stock-envoy random-calls validation status bootstrap iptables injection gateway-api-conformance gateway-conformance fuzz install deb clean
 .DELETE_ON_ERROR:
 all: build
 
@@ -88,6 +90,11 @@ deb: build
 
 run: build
 	@scripts/run.sh
+
+# The first time an agent is built, with 6 minutes of CPU.
+run-consul: build
+	@scripts/setup.sh consul
+	@scripts/run.sh consul_demo
 
 test: build/$(PRESET)/build.ninja tools setup-cluster
 	ninja -C build/$(PRESET) -j$(JOBS)
@@ -204,6 +211,11 @@ status: build
 iptables: build
 	@python3 -B tools/iptables.py --cases $(if $(filter-out file,$(origin CASES)),$(CASES),$(firstword $(wildcard ../shared/iptables/cases) tests/iptables/cases)) \
 	  --command 'build/fairlead agent iptables' --show $(SHOW)
+# Peers of Consul and Mesos, Debian's etcd.
+bench-sources: build setup-cluster
+	@for platform in $$(echo $(or $(ONLY),consul mesos etcd) | tr , ' '); do \
+	  python3 -B bench/sources.py --fairlead build/fairlead $$platform || exit 1; done
+
 # 300 pods a second for ten seconds, of which 99 in 100 must be answered within 20 ms.
 bench-injection: build tools
 	python3 -B bench/injection.py --fairlead build/fairlead --load build/tools/injectload $(if $(RATE),--rate $(RATE))

@@ -2,10 +2,12 @@
 """Figures of sources: from the start to ready, a change at a proxy, CPU at rest.
 
   sources.py --fairlead PROGRAM consul [--services 5000 --instances 10]
+  sources.py --fairlead PROGRAM mesos [--services 5000 --instances 10]
   sources.py --fairlead PROGRAM etcd [--services 10000]
 
-Consul is played by a peer in this process, which answers the questions of the source as an agent does, with blocking queries;
-what is measured is Fairlead, not Consul. etcd is Debian's program, with one member. Ports are free ones of the loopback device.
+Consul and Mesos are played by peers in this process, which answer the questions of the source as an agent does, with blocking queries, and
+as a master does, with a stream; what is measured is Fairlead, not them. etcd is Debian's program, with one member. Ports are free ones of
+the loopback device.
 """
 import argparse
 import asyncio
@@ -102,6 +104,60 @@ class ConsulPeer:
             writer.close()
 
 
+class MesosPeer:
+    """POST /api/v1 with SUBSCRIBE: the state, then each change."""
+
+    def __init__(self, services, instances):
+        self.port = free_port()
+        self.writers = []
+        tasks = [self.task(f"service-{number}", number, instance) for number in range(services) for instance in range(instances)]
+        self.state = self.record({"type": "SUBSCRIBED", "subscribed": {"heartbeat_interval_seconds": 15.0, "get_state": {
+            "get_tasks": {"tasks": tasks}, "get_frameworks": {"frameworks": [{"framework_info": {"id": {"value": "F"}, "name": "aurora"}}]},
+            "get_agents": {"agents": []}}}})
+        self.loop = asyncio.new_event_loop()
+        started = threading.Event()
+        threading.Thread(target=self.run, args=(started,), daemon=True).start()
+        started.wait()
+
+    def run(self, started):
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", self.port))
+        started.set()
+        self.loop.run_forever()
+
+    @staticmethod
+    def record(event):
+        text = json.dumps(event).encode()
+        text = str(len(text)).encode() + b"\n" + text
+        return f"{len(text):x}\r\n".encode() + text + b"\r\n"
+
+    @staticmethod
+    def task(name, number, instance):
+        status = {"state": "TASK_RUNNING", "healthy": True, "container_status": {"network_infos": [
+            {"ip_addresses": [{"protocol": "IPv4", "ip_address": f"10.{instance}.{number // 250}.{number % 250 + 1}"}]}]}}
+        return {"name": name, "task_id": {"value": f"{name}.{instance}"}, "framework_id": {"value": "F"}, "agent_id": {"value": "A"},
+                "state": "TASK_RUNNING", "resources": [{"name": "cpus", "type": "SCALAR", "scalar": {"value": 0.1}, "role": "*"}],
+                "statuses": [status], "labels": {"labels": [{"key": "version", "value": "v1"}]},
+                "discovery": {"visibility": "CLUSTER", "name": name, "ports": {"ports": [{"number": 8080, "name": "http", "protocol": "tcp"}]}}}
+
+    def set_unhealthy(self, name, instance):
+        event = self.record({"type": "TASK_UPDATED", "task_updated": {"framework_id": {"value": "F"}, "state": "TASK_RUNNING", "status": {
+            "task_id": {"value": f"{name}.{instance}"}, "state": "TASK_RUNNING", "healthy": False}}})
+        self.loop.call_soon_threadsafe(lambda: [writer.write(event) for writer in self.writers])
+
+    async def serve(self, reader, writer):
+        try:
+            await reader.readuntil(b"}")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + self.state)
+            self.writers.append(writer)
+            while True:
+                await asyncio.sleep(15)
+                writer.write(self.record({"type": "HEARTBEAT"}))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
 class Etcd:
     def __init__(self, folder, services):
         self.port, peer = free_port(), free_port()
@@ -179,11 +235,11 @@ def time_of_changes(fairlead, change, count=20):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fairlead", required=True)
-    parser.add_argument("platform", choices=["consul", "etcd"])
+    parser.add_argument("platform", choices=["consul", "mesos", "etcd"])
     parser.add_argument("--services", type=int)
     parser.add_argument("--instances", type=int, default=10)
     options = parser.parse_args()
-    services = options.services or {"consul": 5000, "etcd": 10000}[options.platform]
+    services = options.services or {"consul": 5000, "mesos": 5000, "etcd": 10000}[options.platform]
     program = os.path.abspath(options.fairlead)
     with tempfile.TemporaryDirectory() as folder:
         etcd = fairlead = None
@@ -192,6 +248,10 @@ def main():
                 peer = ConsulPeer(services, options.instances)
                 source = f"consul://127.0.0.1:{peer.port}?watches={services + 100}"
                 change = lambda number, service: peer.set_critical(service, 0)  # noqa: E731
+            elif options.platform == "mesos":
+                peer = MesosPeer(services, options.instances)
+                source = f"mesos://127.0.0.1:{peer.port}?names={{name}}.service.consul"
+                change = lambda number, service: peer.set_unhealthy(service, 0)  # noqa: E731
             else:
                 etcd = Etcd(folder, services)
                 source = f"etcd://127.0.0.1:{etcd.port}/mesh"

@@ -17,6 +17,7 @@
 #include "source/file/read_file.h"
 #include "source/marathon/marathon_follower.h"
 #include "source/mcp/mcp_follower.h"
+#include "source/mesos/mesos_follower.h"
 #include "source/platform/kept_view.h"
 #include "source/platform/platform_source.h"
 #include "source/srv/srv_follower.h"
@@ -65,6 +66,14 @@ absl::StatusOr<Followed> MakeMarathon(const std::string& url) {
   return Followed{std::move(name), std::make_unique<source::MarathonFollower>(*std::move(options))};
 }
 
+absl::StatusOr<Followed> MakeMesos(const std::string& url) {
+  absl::StatusOr<source::MesosOptions> options = source::ParseMesosOptions(url);
+  if (!options.ok()) return options.status();
+  options->seed = std::random_device()();
+  std::string name = options->url.Name();
+  return Followed{std::move(name), std::make_unique<source::MesosFollower>(*std::move(options))};
+}
+
 absl::StatusOr<Followed> MakeCopilot(const std::string& url) {
   absl::StatusOr<source::CopilotOptions> options = source::ParseCopilotOptions(url);
   if (!options.ok()) return options.status();
@@ -89,6 +98,7 @@ absl::StatusOr<Followed> Make(const std::string& url, bool deny_lost) {
   if (scheme == "dns+srv") return MakeSrv(url);
   if (scheme == "etcd") return MakeEtcd(url, deny_lost);
   if (scheme == "marathon") return MakeMarathon(url);
+  if (scheme == "mesos") return MakeMesos(url);
   if (scheme == "xds") return MakeMcp(url, deny_lost);
   return absl::InvalidArgumentError(
       ToAbsl(StrCat("\"", url, "\": a source is one of ", Join(config::PlatformSchemes(), ":// "),

@@ -25,6 +25,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr std::string_view kGateway = R"(
 apiVersion: gateway.networking.k8s.io/v1
@@ -252,6 +253,39 @@ TEST_F(GivenAddress, TheProxyThereIsTheGatewaysWhateverItCallsItself) {
   proxy->proxy_class = model::ClassOf(*proxy);
   const auto scope = mesh::ComputeProxyScope(*mesh_.snapshot(), proxy);
   EXPECT_EQ(scope->targets->size(), 2u) << "the listener's port and that of probes";
+  EXPECT_EQ(LabelOr(scope->labels, "gateway.networking.k8s.io/gateway-name"), "edge");
+}
+
+// A proxy with AUTO_REGISTER_GROUP brings such an entry.
+TEST_F(GivenAddress, AnEntryThatTheProxyRegistersHidesNothing) {
+  Apply(kGateway);
+  Apply(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: both, namespace: shop}
+spec:
+  selector: {team: x}
+  clusterIP: 10.96.0.9
+  ports: [{name: http, port: 90}]
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: {name: edges-10.0.0.9, namespace: shop, labels: {app: edge, team: x}}
+spec: {address: 10.0.0.9, serviceAccount: edge-istio, ports: {http: 9000}}
+)");
+  auto proxy = std::make_shared<model::Proxy>();
+  proxy->type = model::ProxyType::kRouter;
+  proxy->id = "some-host.shop";
+  proxy->ns = proxy->metadata.ns = "shop";
+  proxy->ip_addresses = {"10.0.0.9"};
+  proxy->metadata.cluster_id = "Kubernetes";
+  proxy->proxy_class = model::ClassOf(*proxy);
+  const auto scope = mesh::ComputeProxyScope(*mesh_.snapshot(), proxy);
+  std::vector<std::string> targets;
+  for (const mesh::ServiceTarget& one : *scope->targets)
+    targets.push_back(StrCat(one.service->hostname.str(), ":", one.port->port, "->", one.target_port));
+  EXPECT_THAT(targets, UnorderedElementsAre(StrCat(kHost, ":15021->15021"), StrCat(kHost, ":80->80"),
+                                            "both.shop.svc.cluster.local:90->9000"));
   EXPECT_EQ(LabelOr(scope->labels, "gateway.networking.k8s.io/gateway-name"), "edge");
 }
 

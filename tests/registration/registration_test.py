@@ -48,6 +48,28 @@ metadata:
   annotations: {proxy.istio.io/health-checks-enabled: "true"}
 spec: {address: 10.0.0.99, serviceAccount: vm, ports: {tcp: 5432}}
 """
+GATEWAY = """
+apiVersion: networking.istio.io/v1
+kind: WorkloadGroup
+metadata: {name: edges, namespace: shop}
+spec:
+  metadata: {labels: {app: edge}}
+  template: {serviceAccount: edge-istio}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: istio
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: db, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  rules: [{backendRefs: [{group: networking.istio.io, kind: Hostname, name: db.example.com, port: 5432}]}]
+"""
 HOST = "outbound|5432||db.example.com"
 CLIENT = {"id": "sidecar~10.9.0.1~client.shop~shop.svc.cluster.local", "metadata": {"NAMESPACE": "shop"}}
 
@@ -81,14 +103,14 @@ class Registration(unittest.TestCase):
         self.grpc, self.http, self.monitoring = free_ports(3)
         self.start()
 
-    def start(self, **environment):
+    def start(self, *flags, **environment):
         log = open(pathlib.Path(self.home.name, "log"), "w")
         self.addCleanup(log.close)
         program = os.environ.get("FAIRLEAD", str(ROOT / "build/release/bin/fairlead"))
         server = subprocess.Popen(
             [program, "discovery", f"--configDir={self.folder}", f"--grpcAddr=127.0.0.1:{self.grpc}", "--secureGRPCAddr=",
              f"--httpAddr=127.0.0.1:{self.http}", "--httpsAddr=", f"--monitoringAddr=127.0.0.1:{self.monitoring}", "--stateDir=",
-             "--ctrlz_port=0"], cwd=self.home.name, stdout=log, stderr=log,
+             "--ctrlz_port=0", *flags], cwd=self.home.name, stdout=log, stderr=log,
             env={**os.environ, "FAIRLEAD_PLAINTEXT_IDENTITY": "node", "POD_NAME": "istiod-1",
                  "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD": f"{GRACE}s", **environment})
         self.addCleanup(server.wait)
@@ -102,12 +124,15 @@ class Registration(unittest.TestCase):
         except OSError:
             return None
 
-    def endpoints(self):
-        body = json.dumps({"node": CLIENT, "resourceNames": [HOST]}).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.http}/v3/discovery:endpoints", body,
+    def resources(self, kind, node, *names):
+        body = json.dumps({"node": node, "resourceNames": names}).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{self.http}/v3/discovery:{kind}", body,
                                          {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=5) as answer:
-            resources = json.load(answer).get("resources", [])
+            return json.load(answer).get("resources", [])
+
+    def endpoints(self):
+        resources = self.resources("endpoints", CLIENT, HOST)
         return {one["endpoint"]["address"]["socketAddress"]["address"]: one.get("healthStatus", "HEALTHY")
                 for resource in resources for place in resource.get("endpoints", []) for one in place["lbEndpoints"]}
 
@@ -172,6 +197,23 @@ class Registration(unittest.TestCase):
             stream.say_health()
             self.wait_endpoints("10.0.0.99")
         self.wait_endpoints()
+
+    def test_a_gateway_that_registers_itself_keeps_its_listeners(self):
+        (self.folder / "edge.yaml").write_text(GATEWAY)
+        self.grpc, self.http, self.monitoring = free_ports(3)
+        self.start("--gatewayAddress=edge.shop=10.0.0.9")
+        node = proxy("edges", "10.0.0.9", name="edge-1", account="edge-istio", PROXY_CONFIG={})
+        node["id"] = node["id"].replace("sidecar", "router")
+
+        def listeners():
+            return [one["name"] for one in self.resources("listeners", node)]
+        self.assertEqual(listeners(), ["0.0.0.0_80"])
+        with Stream(self.grpc, node) as stream:
+            stream.ask(CLUSTER)
+            stream.wait_answer()
+            until("the entry", lambda: b"edges-10.0.0.9" in (self.get("/debug/configz") or b""))
+            time.sleep(0.5)
+            self.assertEqual(listeners(), ["0.0.0.0_80"])
 
     def test_a_real_envoy_registers_itself(self):
         admin, = free_ports(1)

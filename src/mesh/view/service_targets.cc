@@ -212,11 +212,27 @@ const model::WorkloadInstance* FindPodIn(View& view, const model::Proxy& proxy, 
   return pod != nullptr ? pod : FindPodByAddress(view, proxy, cluster);
 }
 
+// What selects the pod, without services that are there already.
+void AddForStandIn(View& view, const model::WorkloadInstance& pod, const Interned& cluster,
+                   Targets* targets) {
+  const config::ConfigObject& object = *pod.sources.front();
+  const size_t known = targets->size();
+  for (const ServicePtr& service : Selecting(view, object.ns(), object.meta().labels, cluster)) {
+    const bool is_there = std::any_of(targets->begin(), targets->begin() + static_cast<ptrdiff_t>(known),
+                                      [&](const ServiceTarget& target) { return target.service == service; });
+    if (!is_there) AddForPod(service, object.Spec<config::PodSpec>(), targets);
+  }
+}
+
 Targets FindKubernetesTargets(View& view, const model::Proxy& proxy, const LabelMap& labels,
                               const Interned& cluster) {
   const model::WorkloadInstance* entry = FindEntryOf(view, proxy, cluster);
-  if (entry != nullptr) return FindForEntry(view, *entry, cluster);
   const model::WorkloadInstance* pod = FindPodIn(view, proxy, cluster);
+  if (entry != nullptr) {
+    Targets found = FindForEntry(view, *entry, cluster);
+    if (pod != nullptr && IsStandIn(pod)) AddForStandIn(view, *pod, cluster, &found);
+    return found;
+  }
   if (pod == nullptr || proxy.metadata.labels.contains(kTestVmLabel))
     return FindByMetadata(view, proxy, labels, cluster);
   Targets found;

@@ -17,7 +17,7 @@ inline constexpr std::string_view kTestVmLabel = "istio.io/test-vm";
 // order, one entry for each port and protocol of the workload. Kubernetes services are found by the workload
 // entry with its address, else by its pod, else by what its metadata says, in its own cluster alone, or in
 // each where it names none; ServiceEntries by the addresses of their endpoints. Source: Istio's
-// GetProxyServiceTargets.
+// GetProxyServiceTargets. A pod that was made for a proxy without one counts beside such an entry.
 std::vector<ServiceTarget> FindServiceTargets(View& view, const model::Proxy& proxy, const LabelMap& labels);
 
 // What ServiceEntries have at the proxy's addresses, in its metadata's namespace (in all, where that is

@@ -54,8 +54,8 @@ class Pace {
     if (options_.cost == nullptr || step_ == Clock::duration(0)) return published_;
     const std::chrono::duration<double> wait(std::chrono::duration<double>(options_.cost() - cost_).count() /
                                              options_.share);
-    return published_ + (wait < options_.longest ? std::chrono::duration_cast<Clock::duration>(wait)
-                                                 : options_.longest);
+    return published_ +
+           (wait < options_.longest ? std::chrono::duration_cast<Clock::duration>(wait) : options_.longest);
   }
 
   const PaceOptions options_;

@@ -31,7 +31,10 @@ class PendingChanges {
  public:
   // With `debounce_endpoints` every batch waits (PILOT_ENABLE_EDS_DEBOUNCE).
   PendingChanges(DebounceOptions debounce, bool debounce_endpoints, PaceOptions pace = {})
-      : quiet_(debounce.quiet), debounce_(debounce), pace_(std::move(pace)), debounce_endpoints_(debounce_endpoints) {}
+      : quiet_(debounce.quiet),
+        debounce_(debounce),
+        pace_(std::move(pace)),
+        debounce_endpoints_(debounce_endpoints) {}
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
   void Add(const model::Facts& facts, Clock::time_point now);

@@ -3,24 +3,20 @@
 
 #include <httplib.h>
 
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "source/consul/consul_follower.h"
-#include "source/platform/platform_peer_fake.h"
+#include "source/platform/http_peer_fake.h"
 
 namespace fairlead::source {
 
 // For tests: an agent of Consul's as the source asks it, over HTTP/1.1: blocking queries with one index for
 // all. Written from the documented API. Source: developer.hashicorp.com/consul/api-docs
-class ConsulFake : public PlatformPeerFake {
+class ConsulFake : public HttpPeerFake {
  public:
   ConsulFake();
   ~ConsulFake() override;
@@ -46,27 +42,18 @@ class ConsulFake : public PlatformPeerFake {
   static std::string Instance(const std::string& service, const std::string& id,
                               const std::string& tags = "[]", const std::string& checks = "[]");
 
-  size_t CountRequests(std::string_view part);
   size_t most_at_once();  // requests for instances
-  std::string authorization();
 
  private:
-  void Answer(const httplib::Request& request, httplib::Response& response);
+  void Answer(const httplib::Request& request, httplib::Response& response, Lock& lock);
   std::string Body(const httplib::Request& request) const;
   void Changed();
 
-  httplib::Server server_;
-  int port_ = 0;
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t index_ = 10, epoch_ = 0;
-  bool stopping_ = false, away_ = false, leader_ = true;
+  uint64_t index_ = 10;
+  bool leader_ = true;
   std::map<std::string, std::map<std::string, std::string>> services_;  // by datacenter and name
   std::map<std::string, std::string> config_, refused_;
-  std::vector<std::string> requests_;
   size_t at_once_ = 0, most_at_once_ = 0;
-  std::string authorization_;
 };
 
 }  // namespace fairlead::source

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
+#include <cstdlib>
 
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
@@ -13,8 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kThreads = 64;
-
 std::string ServiceOf(const std::string& path) {
   constexpr std::string_view kHealth = "/v1/health/service/";
   return path.starts_with(kHealth) ? path.substr(kHealth.size()) : "";
@@ -23,28 +21,15 @@ std::string ServiceOf(const std::string& path) {
 }  // namespace
 
 ConsulFake::ConsulFake() {
-  server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };  // NOLINT: the library's
-  server_.set_keep_alive_max_count(100'000);
-  server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
-    Answer(request, response);
+  Serve([this](const httplib::Request& request, httplib::Response& response, Lock& lock) {
+    Answer(request, response, lock);
   });
-  port_ = server_.bind_to_any_port("127.0.0.1");
-  thread_ = std::thread([this] { server_.listen_after_bind(); });
-  while (!server_.is_running()) std::this_thread::sleep_for(1ms);
 }
 
-ConsulFake::~ConsulFake() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  server_.stop();
-  thread_.join();
-}
+ConsulFake::~ConsulFake() { StopServing(); }
 
 std::string ConsulFake::Url(const std::string& options) const {
-  return StrCat("consul://127.0.0.1:", port_, options.empty() ? "" : "?", options);
+  return StrCat("consul://", Address(), options.empty() ? "" : "?", options);
 }
 
 ConsulOptions ConsulFake::Options(const std::string& options) const {
@@ -110,9 +95,8 @@ void ConsulFake::SetLeader(bool known) {
 }
 
 void ConsulFake::SetAway(bool away) {
+  HttpPeerFake::SetAway(away);
   std::lock_guard lock(mutex_);
-  away_ = away;
-  ++epoch_;
   Changed();
 }
 
@@ -151,10 +135,7 @@ std::string ConsulFake::Body(const httplib::Request& request) const {
   return body + "}";
 }
 
-void ConsulFake::Answer(const httplib::Request& request, httplib::Response& response) {
-  std::unique_lock lock(mutex_);
-  requests_.push_back(request.target);
-  authorization_ = request.get_header_value("Authorization");
+void ConsulFake::Answer(const httplib::Request& request, httplib::Response& response, Lock& lock) {
   const bool counted = !ServiceOf(request.path).empty();
   if (counted) most_at_once_ = std::max(most_at_once_, ++at_once_);
   const uint64_t known =
@@ -188,21 +169,9 @@ void ConsulFake::Answer(const httplib::Request& request, httplib::Response& resp
       "application/json");
 }
 
-size_t ConsulFake::CountRequests(std::string_view part) {
-  std::lock_guard lock(mutex_);
-  return static_cast<size_t>(
-      std::count_if(requests_.begin(), requests_.end(),
-                    [&](const std::string& request) { return request.find(part) != std::string::npos; }));
-}
-
 size_t ConsulFake::most_at_once() {
   std::lock_guard lock(mutex_);
   return most_at_once_;
-}
-
-std::string ConsulFake::authorization() {
-  std::lock_guard lock(mutex_);
-  return authorization_;
 }
 
 INSTANTIATE_TEST_SUITE_P(Consul, PlatformContractTest,

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
 #include "source/marathon/marathon_answers.h"
@@ -247,6 +250,25 @@ TEST(ExpandNameTest, EmptyPlacesLeaveNoSeparators) {
   EXPECT_EQ(expand("{b}.{a}-{b}"), "x");
   EXPECT_EQ(expand("{a}-{b}.m"), "x.m");
   EXPECT_EQ(expand("{a}--y"), "x--y");
+}
+
+// Whoever is told takes while more is read: what comes then is told of, too.
+TEST(MarathonEventsTest, NothingIsLeftThatNobodyWasToldOf) {
+  MarathonEvents events;
+  std::atomic<int> told = 0;
+  std::atomic<bool> ended = false;
+  std::thread taker([&] {
+    for (int seen = 0; !ended || seen < told;) {
+      if (seen == told) continue;
+      ++seen;
+      events.Take();
+    }
+  });
+  for (int i = 0; i < 20'000; ++i)
+    told += events.Read("event: status_update_event\ndata: {\"appId\":\"/a\"}\n\n") ? 1 : 0;
+  ended = true;
+  taker.join();
+  EXPECT_TRUE(events.Take().ids.empty());
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ MarathonEvents::MarathonEvents()
 void MarathonEvents::Add(MarathonEvent event) {
   if (event.ids.empty() && !event.all) return;
   std::lock_guard lock(mutex_);
-  has_news_ = true;
+  if (!std::exchange(has_news_, true)) begins_ = true;
   news_.all = news_.all || event.all;
   news_.ids.merge(event.ids);
   news_.time = news_.time == 0 || event.time == 0 ? event.time : std::min(news_.time, event.time);
@@ -106,14 +106,10 @@ void MarathonEvents::Add(MarathonEvent event) {
   }
 }
 
+// Somebody may take what there is while more is added: only that sees where news begins.
 bool MarathonEvents::Read(std::string_view bytes) {
-  const auto had = [this] {
-    std::lock_guard lock(mutex_);
-    return has_news_;
-  };
-  const bool before = had();
   sse_.Read(bytes);
-  return !before && had();
+  return std::exchange(begins_, false);
 }
 
 MarathonEvent MarathonEvents::Take() {

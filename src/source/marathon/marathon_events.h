@@ -31,7 +31,7 @@ MarathonEvent ReadMarathonEvent(config::JsonReader& reader, std::string_view typ
 class MarathonEvents {
  public:
   MarathonEvents();
-  // True where there was no news before, and is now.
+  // True where news begins: somebody is to take it.
   bool Read(std::string_view bytes);
   MarathonEvent Take();
 
@@ -40,6 +40,7 @@ class MarathonEvents {
 
   SseReader sse_;
   config::JsonReader json_;
+  bool begins_ = false;  // of who reads
   std::mutex mutex_;
   MarathonEvent news_;     // guarded by mutex_
   bool has_news_ = false;  // likewise

@@ -3,24 +3,18 @@
 
 #include <httplib.h>
 
-#include <condition_variable>
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "source/marathon/marathon_follower.h"
-#include "source/platform/platform_peer_fake.h"
+#include "source/platform/http_peer_fake.h"
 
 namespace fairlead::source {
 
 // For tests: a master of Marathon's as the source asks it. Written from the documented API; see
 // marathon_follower.h for the documents.
-class MarathonFake : public PlatformPeerFake {
+class MarathonFake : public HttpPeerFake {
  public:
   MarathonFake();
   ~MarathonFake() override;
@@ -29,48 +23,32 @@ class MarathonFake : public PlatformPeerFake {
   void Put(const std::string& name, const std::string& version) override;
   void Delete(const std::string& name) override;
   void PutTwin(const std::string& name, const std::string& version) override;
-  void SetAway(bool away) override;
   void Forget() override;
   std::string VersionOf(const config::ConfigObject& object) const override;
 
   // "marathon://127.0.0.1:8080", and options.
   std::string Url(const std::string& options = "") const;
   MarathonOptions Options(const std::string& options = "") const;
-  std::string Address() const;  // "127.0.0.1:8080"
   // An app (its JSON), or a pod's status; "": it is gone. Without an event nobody is told.
   void SetApp(const std::string& id, const std::string& app, bool event = true);
   void SetPod(const std::string& id, const std::string& status, bool event = true);
   // Bytes on each stream of events.
   void Say(const std::string& bytes);
-  void EndStreams();
   // Where streams of events are to be attached; "": here.
   void RedirectTo(const std::string& address);
   // An app with host networking, one port and tasks of these ids on hosts 10.0.0.1, 10.0.0.2, ….
   static std::string App(const std::string& id, const std::vector<std::string>& tasks,
                          const std::string& more = R"("labels":{})", const std::string& of_tasks = "");
 
-  size_t CountRequests(std::string_view part);
-  std::string authorization();
   size_t streams();
 
  private:
   void Answer(const httplib::Request& request, httplib::Response& response);
-  void Stream(httplib::Response& response);
   std::string List(const std::map<std::string, std::string>& of) const;
   void Tell(const std::string& id);
 
-  httplib::Server server_;
-  int port_ = 0;
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<std::string, std::string> apps_, pods_;
-  std::vector<std::string> said_;  // on streams, from the first one on
-  uint64_t epoch_ = 0;
-  bool stopping_ = false, away_ = false;
-  std::string leader_, authorization_;
-  std::vector<std::string> requests_;
-  size_t streams_ = 0;
+  std::string leader_;
 };
 
 }  // namespace fairlead::source

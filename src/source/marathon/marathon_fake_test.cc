@@ -1,8 +1,6 @@
 #include "source/marathon/marathon_fake.h"
 
-#include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "base/strings.h"
 #include "istio/networking/v1alpha3/service_entry.pb.h"
@@ -13,31 +11,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kThreads = 64;
-
 }  // namespace
 
 MarathonFake::MarathonFake() {
-  server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };  // NOLINT: the library's
-  server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
+  Serve([this](const httplib::Request& request, httplib::Response& response, Lock&) {
     Answer(request, response);
   });
-  port_ = server_.bind_to_any_port("127.0.0.1");
-  thread_ = std::thread([this] { server_.listen_after_bind(); });
-  while (!server_.is_running()) std::this_thread::sleep_for(1ms);
 }
 
-MarathonFake::~MarathonFake() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  server_.stop();
-  thread_.join();
-}
-
-std::string MarathonFake::Address() const { return StrCat("127.0.0.1:", port_); }
+MarathonFake::~MarathonFake() { StopServing(); }
 
 std::string MarathonFake::Url(const std::string& options) const {
   return StrCat("marathon://", Address(), options.empty() ? "" : "?", options);
@@ -96,33 +78,18 @@ void MarathonFake::SetPod(const std::string& id, const std::string& status, bool
 }
 
 void MarathonFake::Tell(const std::string& id) {
-  said_.push_back(StrCat("event: instance_changed_event\r\ndata: {\"runSpecId\":\"", id,
-                         "\",\"eventType\":\"instance_changed_event\"}\r\n\r\n"));
-  changed_.notify_all();
+  SayOnStreams(StrCat("event: instance_changed_event\r\ndata: {\"runSpecId\":\"", id,
+                      "\",\"eventType\":\"instance_changed_event\"}\r\n\r\n"));
 }
 
 void MarathonFake::Say(const std::string& bytes) {
   std::lock_guard lock(mutex_);
-  said_.push_back(bytes);
-  changed_.notify_all();
-}
-
-void MarathonFake::EndStreams() {
-  std::lock_guard lock(mutex_);
-  ++epoch_;
-  changed_.notify_all();
+  SayOnStreams(bytes);
 }
 
 void MarathonFake::RedirectTo(const std::string& address) {
   std::lock_guard lock(mutex_);
   leader_ = address;
-  ++epoch_;
-  changed_.notify_all();
-}
-
-void MarathonFake::SetAway(bool away) {
-  std::lock_guard lock(mutex_);
-  away_ = away;
   ++epoch_;
   changed_.notify_all();
 }
@@ -145,37 +112,16 @@ std::string MarathonFake::List(const std::map<std::string, std::string>& of) con
   return StrCat("[", text, "]");
 }
 
-void MarathonFake::Stream(httplib::Response& response) {
-  if (!leader_.empty()) return response.set_redirect(StrCat("http://", leader_, "/v2/events"), 302);
-  ++streams_;
-  response.set_chunked_content_provider(
-      "text/event-stream", [this, epoch = epoch_, next = said_.size(), begun = false](
-                               size_t /*offset*/, httplib::DataSink& sink) mutable {
-        std::string bytes =
-            std::exchange(begun, true) ? "" : "event: event_stream_attached\r\ndata: {}\r\n\r\n";
-        {
-          std::unique_lock lock(mutex_);
-          if (bytes.empty())
-            changed_.wait_for(lock, 100ms,
-                              [&] { return stopping_ || epoch != epoch_ || next < said_.size(); });
-          if (stopping_ || epoch != epoch_) return false;
-          while (next < said_.size()) bytes += said_[next++];
-        }
-        if (bytes.empty()) bytes = "\r\n";
-        return sink.write(bytes.data(), bytes.size());
-      });
-}
-
 void MarathonFake::Answer(const httplib::Request& request, httplib::Response& response) {
-  std::unique_lock lock(mutex_);
-  requests_.push_back(request.target);
-  authorization_ = request.get_header_value("Authorization");
   if (away_) {
     response.status = 503;
     return response.set_content("no leader", "text/plain");
   }
   const std::string& path = request.path;
-  if (path == "/v2/events") return Stream(response);
+  if (path == "/v2/events" && !leader_.empty())
+    return response.set_redirect(StrCat("http://", leader_, "/v2/events"), 302);
+  if (path == "/v2/events")
+    return Stream(response, "text/event-stream", "event: event_stream_attached\r\ndata: {}\r\n\r\n", "\r\n");
   const auto answer = [&response](const std::string& text) {
     response.set_content(text, "application/json");
   };
@@ -190,18 +136,6 @@ void MarathonFake::Answer(const httplib::Request& request, httplib::Response& re
     return answer(R"({"message":"does not exist"})");
   }
   answer(pod ? it->second : StrCat(R"({"app":)", it->second, "}"));
-}
-
-size_t MarathonFake::CountRequests(std::string_view part) {
-  std::lock_guard lock(mutex_);
-  return static_cast<size_t>(
-      std::count_if(requests_.begin(), requests_.end(),
-                    [&](const std::string& request) { return request.find(part) != std::string::npos; }));
-}
-
-std::string MarathonFake::authorization() {
-  std::lock_guard lock(mutex_);
-  return authorization_;
 }
 
 size_t MarathonFake::streams() {

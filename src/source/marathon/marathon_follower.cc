@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/escaping.h"
-#include "base/excerpt.h"
 #include "base/percent.h"
 #include "base/strings.h"
-#include "kube/access.h"
 #include "source/platform/streamed_answer.h"
 
 namespace fairlead::source {
@@ -19,8 +16,6 @@ constexpr char kStream[] = "the stream of events", kLists[] = "the lists of apps
 constexpr char kApps[] = "/v2/apps?embed=apps.tasks&embed=apps.readiness&embed=apps.deployments";
 constexpr char kPods[] = "/v2/pods::status";
 constexpr milliseconds kLongStream{10'000};
-constexpr size_t kMostQuoted = 200;
-constexpr size_t kMostRedirects = 3;
 constexpr size_t kMostLooks = 200;  // beyond that, all are listed
 
 std::string EventsPath() {
@@ -31,18 +26,6 @@ std::string EventsPath() {
     before = '&';
   }
   return path;
-}
-
-std::string Why(const fetch::Outcome& outcome, std::string_view body) {
-  if (!outcome.status.ok()) return std::string(FromAbsl(outcome.status.message()));
-  return StrCat("status ", outcome.http_status, " ", Excerpt(Trim(body), kMostQuoted));
-}
-
-// Scheme, host and port of a URL.
-std::string_view OriginOf(std::string_view url) {
-  const size_t host = url.find("://");
-  if (host == std::string_view::npos) return "";
-  return url.substr(0, url.find('/', host + 3));
 }
 
 int64_t UnixMillis() {
@@ -56,7 +39,7 @@ MarathonFollower::MarathonFollower(MarathonOptions options)
     : options_(std::move(options)),
       stream_pause_(options_.first_backoff, options_.most_backoff, options_.seed),
       list_pause_(options_.first_backoff, options_.most_backoff, options_.seed + 1),
-      base_(options_.BaseOf(0)) {}
+      master_({options_.url, options_.platform, options_.user}) {}
 
 MarathonFollower::~MarathonFollower() { End(); }
 
@@ -74,57 +57,27 @@ std::vector<std::string> MarathonFollower::Awaited() const {
   return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
 }
 
-// Files of certificates, passwords and tokens may be renewed at any time: they are read for each question.
-absl::StatusOr<fetch::Request> MarathonFollower::RequestFor(const std::string& path) const {
-  const PlatformOptions& platform = options_.platform;
-  fetch::Request request;
-  request.url = base_ + path;
-  request.tls = platform.tls_settings;
-  if (!platform.certificate_file.empty()) {
-    auto certificate = kube::ReadSmallFile(platform.certificate_file),
-         key = kube::ReadSmallFile(platform.key_file);
-    if (!certificate.ok()) return certificate.status();
-    if (!key.ok()) return key.status();
-    request.tls.certificate = *std::move(certificate);
-    request.tls.key = *std::move(key);
-  }
-  const std::string& file = options_.user.empty() ? platform.token_file : options_.password_file;
-  if (!file.empty() && !foreign_) {
-    const auto secret = kube::ReadSmallFile(file);
-    if (!secret.ok()) return secret.status();
-    const std::string text(Trim(*secret));
-    const std::string basic = absl::Base64Escape(ToAbsl(StrCat(options_.user, ":", text)));
-    request.headers.push_back(StrCat("Authorization: ", !options_.user.empty() ? StrCat("Basic ", basic)
-                                                        : options_.dcos_token  ? StrCat("token=", text)
-                                                                               : StrCat("Bearer ", text)));
-  }
-  request.version = fetch::HttpVersion::k1;
-  request.proxy = "";
-  request.plaintext = true;
-  request.most_bytes = options_.most_bytes;
-  return request;
-}
-
 fetch::Client::Handle MarathonFollower::Ask(const std::string& path,
                                             std::function<void(const fetch::WholeAnswer&)> done) {
   auto post = [this, done = std::move(done)](fetch::WholeAnswer answer) {
     auto shared = std::make_shared<const fetch::WholeAnswer>(std::move(answer));
     loop_->Post([done, shared] { done(*shared); });
   };
-  auto request = RequestFor(path);
+  auto request = master_.RequestFor(path);
   if (!request.ok()) {
     post({.outcome = {.status = request.status()}});
     return 0;
   }
   request->headers.emplace_back("Accept: application/json");
   request->compressed = true;
+  request->most_bytes = options_.most_bytes;
   request->whole_limit = options_.answer;
   return fetch::Ask(*client_, *std::move(request), std::move(post));
 }
 
 void MarathonFollower::Attach() {
   LetGo();
-  auto request = RequestFor(EventsPath());
+  auto request = master_.RequestFor(EventsPath());
   if (!request.ok()) return FailStream(std::string(FromAbsl(request.status().message())));
   request->headers.emplace_back("Accept: text/event-stream");
   request->own_connection = true;
@@ -168,55 +121,33 @@ void MarathonFollower::StopLooks() {
 
 void MarathonFollower::OnStreamHeaders(uint64_t number, int status, const std::string& location) {
   if (number != stream_number_) return;
-  if (status == 301 || status == 302 || status == 303 || status == 307 || status == 308)
-    return GoToLeader(location);
+  if (IsRedirect(status)) {
+    const absl::Status followed = master_.Follow(location);
+    return followed.ok() ? Attach() : FailStream(std::string(FromAbsl(followed.message())));
+  }
   if (status != 200) return;  // its end says why
   attached_ = true;
   lag_ = milliseconds(0);
   attached_at_ = Clock::now();
-  redirects_ = 0;
+  master_.Found();
   view_->ForgetTrouble(kStream);
   List();
-}
-
-// Credentials are for the masters of the URL alone, whatever one of them says.
-void MarathonFollower::GoToLeader(const std::string& location) {
-  const std::string origin(OriginOf(location));
-  const bool secure = origin.starts_with("https://");
-  if (origin.empty() || ++redirects_ > kMostRedirects || (options_.platform.tls && !secure))
-    return FailStream(
-        StrCat("it leads to \"", Excerpt(location, kMostQuoted), "\", where it is not followed"));
-  foreign_ = true;
-  for (size_t i = 0; i < options_.url.addresses.size(); ++i) {
-    if (OriginOf(options_.BaseOf(i)) == origin) foreign_ = false;
-  }
-  const bool proves = !options_.user.empty() || !options_.platform.token_file.empty() ||
-                      !options_.platform.certificate_file.empty();
-  if (foreign_ && proves) {
-    foreign_ = false;
-    return FailStream(
-        StrCat("the leader is ", origin, ", which is no master of the URL and gets no credentials"));
-  }
-  base_ = origin + options_.url.path;
-  Attach();
 }
 
 void MarathonFollower::OnStreamDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body) {
   if (number != stream_number_) return;
   const bool ended = outcome.status.ok() && outcome.http_status == 200;
-  FailStream(ended ? "it has ended" : Why(outcome, body));
+  FailStream(ended ? "it has ended" : WhyItFailed(outcome, body));
 }
 
 // The next master of the URL knows who leads now.
 void MarathonFollower::FailStream(const std::string& why) {
   if (attached_ && Clock::now() - attached_at_ > kLongStream) stream_pause_.Reset();
   LetGo();
-  trouble_ = StrCat(base_, ": ", why);
+  trouble_ = StrCat(master_.base(), ": ", why);
   const auto wait = stream_pause_.Next();
   view_->NoteTrouble(kStream, trouble_, stream_pause_.failures());
-  base_ = options_.BaseOf(++address_);
-  foreign_ = false;
-  redirects_ = 0;
+  master_.TryNext();
   retry_ = loop_->At(Clock::now() + wait, [this] {
     retry_ = 0;
     Attach();
@@ -257,7 +188,7 @@ void MarathonFollower::List() {
 absl::Status MarathonFollower::ReadList(bool pods, const fetch::WholeAnswer& answer) {
   if (pods && answer.outcome.status.ok() && answer.outcome.http_status == 404) return absl::OkStatus();
   if (!answer.outcome.status.ok() || answer.outcome.http_status != 200)
-    return absl::UnavailableError(ToAbsl(Why(answer.outcome, answer.body)));
+    return absl::UnavailableError(ToAbsl(WhyItFailed(answer.outcome, answer.body)));
   auto services = pods ? ReadMarathonPods(reader_, answer.body) : ReadMarathonApps(reader_, answer.body);
   if (!services.ok()) return services.status();
   for (MarathonService& service : *services) listed_.push_back(std::move(service));
@@ -274,7 +205,7 @@ void MarathonFollower::OnList(uint64_t number, bool pods, const fetch::WholeAnsw
 void MarathonFollower::FailList(const std::string& why) {
   list_number_ = 0;
   for (const auto handle : std::exchange(list_handles_, {})) client_->Cancel(handle);
-  trouble_ = StrCat(base_, why);
+  trouble_ = StrCat(master_.base(), why);
   const auto wait = list_pause_.Next();
   view_->NoteTrouble(kLists, trouble_, list_pause_.failures());
   loop_->Drop(&list_retry_);
@@ -359,7 +290,7 @@ void MarathonFollower::OnLook(const std::string& id, uint64_t number, const fetc
     }
     Drop(id);
   } else if (!found) {
-    return FailList(StrCat(id, ": ", Why(answer.outcome, answer.body)));
+    return FailList(StrCat(id, ": ", WhyItFailed(answer.outcome, answer.body)));
   } else {
     auto service = look.pod ? ReadMarathonPod(reader_, answer.body) : ReadMarathonApp(reader_, answer.body);
     if (service.ok() && service->id != id) service = absl::InvalidArgumentError("it is about another one");

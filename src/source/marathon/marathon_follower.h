@@ -16,6 +16,7 @@
 #include "source/marathon/marathon_entries.h"
 #include "source/marathon/marathon_events.h"
 #include "source/marathon/marathon_options.h"
+#include "source/platform/leading_server.h"
 #include "source/platform/platform_source.h"
 #include "source/platform/retry_pause.h"
 
@@ -52,12 +53,10 @@ class MarathonFollower : public PlatformFollower {
     Clock::time_point asked{};
   };
 
-  absl::StatusOr<fetch::Request> RequestFor(const std::string& path) const;
   fetch::Client::Handle Ask(const std::string& path, std::function<void(const fetch::WholeAnswer&)> done);
   void Attach();
   void OnStreamHeaders(uint64_t number, int status, const std::string& location);
   void OnStreamDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body);
-  void GoToLeader(const std::string& location);
   void LetGo();
   void FailStream(const std::string& why);
   void OnNews(uint64_t number);
@@ -82,10 +81,7 @@ class MarathonFollower : public PlatformFollower {
   config::JsonReader reader_;
   RetryPause stream_pause_, list_pause_;
 
-  std::string base_;            // of the master that is asked
-  size_t address_ = 0;          // of the URL
-  bool foreign_ = false;        // the leader is none of the URL's masters: it gets no credentials
-  size_t redirects_ = 0;        // in a row
+  LeadingServer master_;
   uint64_t last_number_ = 0;    // of exchanges
   uint64_t stream_number_ = 0;  // 0: none
   fetch::Client::Handle stream_ = 0;

@@ -198,7 +198,8 @@ TEST_F(MarathonFollowerTest, MistakesInTheUrlAreNamed) {
   EXPECT_THAT(why("marathon://h?names=web"), HasSubstr("without {name}"));
   EXPECT_THAT(why("marathon://h?namespace={x}"), HasSubstr("known is {group}"));
   EXPECT_THAT(why("marathon://h?address=here"), HasSubstr("not one of auto, host, container"));
-  EXPECT_EQ(ParseMarathonOptions("marathon://h,i:81/service/m")->BaseOf(1), "http://i:81/service/m");
+  EXPECT_EQ(HttpBaseOf(ParseMarathonOptions("marathon://h,i:81/service/m")->url, false, 1),
+            "http://i:81/service/m");
 }
 
 }  // namespace

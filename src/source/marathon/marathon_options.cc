@@ -14,11 +14,6 @@ MarathonAddress AddressOf(const std::string& text) {
 
 }  // namespace
 
-std::string MarathonOptions::BaseOf(size_t address) const {
-  const auto& [host, port] = url.addresses[address % url.addresses.size()];
-  return StrCat(platform.tls ? "https://" : "http://", host, ":", port, url.path);
-}
-
 absl::StatusOr<MarathonOptions> ParseMarathonOptions(std::string_view url) {
   absl::StatusOr<SourceUrl> parsed = ParseSourceUrl(url, kMarathonPort);
   if (!parsed.ok()) return parsed.status();
@@ -29,15 +24,7 @@ absl::StatusOr<MarathonOptions> ParseMarathonOptions(std::string_view url) {
       ReadPlatformOptions(reader, "{group}", {"{name}.{group}.marathon.mesh"}, {"name", "group", "groups"});
   if (ExpandTemplate(options.platform.ns, {{"group", "x"}}).find_first_of("{}") != std::string::npos)
     reader.Fail("namespace", StrCat("is \"", options.platform.ns, "\"; known is {group}"));
-  options.user = reader.Text("user");
-  options.password_file = reader.Text("passwordFile");
-  if (options.user.empty() != options.password_file.empty())
-    reader.Fail(options.user.empty() ? "passwordFile" : "user",
-                "needs the other one of user and passwordFile");
-  if (options.user.find(':') != std::string::npos) reader.Fail("user", "has a colon");
-  if (!options.user.empty() && !options.platform.token_file.empty())
-    reader.Fail("tokenFile", "is there beside user: Marathon takes one of both");
-  options.dcos_token = reader.OneOf("tokenScheme", {"bearer", "token"}) == "token";
+  options.user = ReadHttpUser(reader, options.platform);
   options.any_health = reader.OneOf("ready", {"healthy", "any"}) == "any";
   options.address = AddressOf(reader.OneOf("address", {"auto", "host", "container"}));
   options.container_ports = reader.OneOf("port", {"service", "container"}) == "container";

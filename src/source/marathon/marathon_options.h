@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "source/platform/leading_server.h"
 #include "source/platform/source_url.h"
 
 namespace fairlead::source {
@@ -20,10 +21,9 @@ enum class MarathonAddress : uint8_t { kAuto, kHost, kContainer };
 // What a URL marathon://HOST:8080,…[/PREFIX]?… says. See docs/sources/marathon.md.
 struct MarathonOptions {
   SourceUrl url;
-  PlatformOptions platform;                   // the namespace is a template, too
-  std::string user = {}, password_file = {};  // of HTTP's basic authentication
-  bool dcos_token = false;                    // "Authorization: token=…" in place of "Bearer …"
-  bool any_health = false;                    // instances count whatever their health
+  PlatformOptions platform;  // the namespace is a template, too
+  HttpUser user = {};
+  bool any_health = false;  // instances count whatever their health
   MarathonAddress address = MarathonAddress::kAuto;
   bool container_ports = false;  // the service has the container's port in place of the service port
   std::string network = {};      // of the instances
@@ -38,9 +38,6 @@ struct MarathonOptions {
   size_t most_bytes = 256 << 20;  // of an answer
   size_t most_at_once = 16;       // questions
   uint64_t seed = 0;              // of the jitter
-
-  // "http://10.0.0.1:8080/PREFIX" of an address of the URL.
-  std::string BaseOf(size_t address) const;
 };
 
 // InvalidArgument names the option.

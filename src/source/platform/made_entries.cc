@@ -90,6 +90,7 @@ void PartMaker::AddService(MadeService service) {
   auto entry = std::make_shared<ServiceEntry>();
   entry->add_hosts(service.host);
   for (const std::string& address : service.addresses) entry->add_addresses(address);
+  for (const std::string& ns : service.export_to) entry->add_export_to(ns);
   for (const MadeService::Port& port : service.ports) {
     auto& added = *entry->add_ports();
     added.set_number(port.number);

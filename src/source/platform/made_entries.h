@@ -38,6 +38,7 @@ struct MadeService {
   std::vector<std::string> addresses = {};  // virtual ones
   std::vector<Port> ports = {};
   std::vector<Endpoint> endpoints = {};
+  std::vector<std::string> export_to = {};  // as in Istio; none: all namespaces
 };
 
 // Collects what one thing of a platform stands for. What cannot be an object is left out, and a diagnostic
