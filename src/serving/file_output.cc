@@ -23,7 +23,7 @@ using xds::TypeId;
 LogScope files_log("files");
 
 // The node list is looked at this often.
-constexpr std::chrono::seconds kNodesEvery{2};
+constexpr std::chrono::seconds kAgain{2};  // what could not be written is tried again
 constexpr char kResponseType[] = "envoy.service.discovery.v3.DiscoveryResponse";
 
 // The types that a proxy asks for as a whole, and those that are named by the former.
@@ -151,7 +151,7 @@ absl::Status FileOutput::Start() {
 void FileOutput::OnPublished() {
   std::lock_guard lock(mutex_);
   published_ = true;
-  wake_.notify_one();
+  watch_.Wake();
 }
 
 void FileOutput::Stop() {
@@ -159,22 +159,23 @@ void FileOutput::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
 void FileOutput::Run() {
-  bool all_written = true;
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    wake_.wait_for(lock, kNodesEvery, [this] { return stopping_ || published_; });
-    if (stopping_) return;
-    const bool published = std::exchange(published_, false);
-    lock.unlock();
+  for (bool all_written = true;;) {
+    watch_.Watch(nodes_.Files());  // before they are read, so that no change is missed
+    bool published = false;
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      published = std::exchange(published_, false);
+    }
     const bool nodes = nodes_.Refresh();
     if (nodes) ReadNodes();
     if (published || nodes || !all_written) all_written = WriteAll();
-    lock.lock();
+    watch_.Wait(all_written ? Clock::time_point::max() : Clock::now() + kAgain);
   }
 }
 

@@ -1,7 +1,7 @@
 #ifndef FAIRLEAD_SERVING_FILE_OUTPUT_H_
 #define FAIRLEAD_SERVING_FILE_OUTPUT_H_
 
-#include <condition_variable>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "push/stream/pusher.h"
 #include "serving/node_list.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::serving {
 
@@ -51,8 +52,8 @@ class FileOutput {
   const Options options_;
   const push::Pusher* const pusher_;
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool published_ = false, stopping_ = false;  // guarded by mutex_
+  source::WatchedFiles watch_{std::chrono::milliseconds(100)};  // of the nodes; of the thread
+  bool published_ = false, stopping_ = false;                   // guarded by mutex_
   std::thread thread_;
 
   // The thread's own.

@@ -64,6 +64,12 @@ absl::StatusOr<std::map<std::string, model::ProxyPtr>> ParseNodes(const std::str
   }
 }
 
+std::vector<std::string> NodeList::Files() const {
+  std::vector<std::string> files = FilesOf(path_);
+  files.push_back(IsFolder(path_) ? StrCat(path_, "/new") : path_);
+  return files;
+}
+
 bool NodeList::Refresh() {
   std::vector<std::pair<std::string, std::string>> texts;
   std::string seen;

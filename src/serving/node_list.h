@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/proxy.h"
@@ -18,6 +19,8 @@ class NodeList {
   // Reads the files again if they changed since the last call; true where they did. Nodes that cannot be read
   // are logged and left out.
   bool Refresh();
+  // All that Refresh reads, and a name that a new file may have: to be watched.
+  std::vector<std::string> Files() const;
   const std::map<std::string, model::ProxyPtr>& nodes() const { return nodes_; }  // by node id
 
  private:
