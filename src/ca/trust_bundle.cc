@@ -71,7 +71,7 @@ void TrustBundle::Stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  watch_.Wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -84,6 +84,7 @@ void TrustBundle::SetRoots(const Certificates& roots) {
 }
 
 void TrustBundle::SetMesh(const std::vector<std::string>& pems, const std::vector<std::string>& addresses) {
+  bool more = false;
   {
     std::lock_guard lock(mutex_);
     if (pems != pems_) {
@@ -102,9 +103,9 @@ void TrustBundle::SetMesh(const std::vector<std::string>& pems, const std::vecto
     std::erase_if(addresses_, [&addresses](const auto& entry) {
       return std::find(addresses.begin(), addresses.end(), entry.first) == addresses.end();
     });
-    for (const std::string& address : addresses) woken_ |= addresses_.try_emplace(address).second;
+    for (const std::string& address : addresses) more |= addresses_.try_emplace(address).second;
   }
-  wake_.notify_all();
+  if (more) watch_.Wake();
   Tell();
 }
 
@@ -154,21 +155,24 @@ void TrustBundle::Ask(const std::string& address, Clock::time_point now) {
   Tell();
 }
 
-Clock::time_point TrustBundle::NextLook(Clock::time_point now) {
-  Clock::time_point next = now + (options_.roots_file.empty() ? options_.refresh : options_.poll);
+Clock::time_point TrustBundle::NextLook() {
+  std::lock_guard lock(mutex_);
+  auto next = Clock::time_point::max();
   for (const auto& [address, state] : addresses_) next = std::min(next, state.next);
   return next;
 }
 
 void TrustBundle::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    woken_ = false;
-    lock.unlock();
+  std::vector<std::string> files;
+  if (!options_.roots_file.empty()) files.push_back(options_.roots_file);
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    watch_.Watch(files);  // before it is read, so that no change is missed
     Look(Clock::now());
-    lock.lock();
-    const Clock::time_point next = NextLook(Clock::now());
-    wake_.wait_until(lock, next, [this] { return stopping_ || woken_; });
+    watch_.Wait(NextLook());
   }
 }
 

@@ -2,7 +2,6 @@
 #define FAIRLEAD_CA_TRUST_BUNDLE_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +16,7 @@
 #include "ca/certificate.h"
 #include "ca/token_key_source.h"
 #include "model/trust_bundle.h"
+#include "source/file/watched_files.h"
 
 namespace fairlead::ca {
 
@@ -27,7 +27,6 @@ absl::StatusOr<Certificates> ReadSpiffeBundle(std::string_view json);
 
 struct TrustBundleOptions {
   std::string roots_file;  // of a signer elsewhere, watched; "": SetRoots says them
-  std::chrono::milliseconds poll = std::chrono::seconds(1);         // of the file
   std::chrono::milliseconds refresh = std::chrono::minutes(30);     // of each address
   std::chrono::milliseconds first_retry = std::chrono::seconds(5);  // then twice as long, up to `refresh`
   Fetch fetch = FetchDocument;
@@ -61,7 +60,7 @@ class TrustBundle {
   void Run();
   void LookAtFile();
   void Ask(const std::string& address, Clock::time_point now);
-  Clock::time_point NextLook(Clock::time_point now);
+  Clock::time_point NextLook();
   void Tell();
 
   const TrustBundleOptions options_;
@@ -69,9 +68,9 @@ class TrustBundle {
   std::string file_text_;  // the thread's
   std::mutex telling_;     // held while `take_` runs; before mutex_
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false, woken_ = false;     // guarded by mutex_
-  Certificates roots_, of_mesh_;              // guarded by mutex_
+  source::WatchedFiles watch_{std::chrono::milliseconds(10)};  // the file; of the thread
+  bool stopping_ = false;                                      // guarded by mutex_
+  Certificates roots_, of_mesh_;                               // guarded by mutex_
   std::vector<std::string> pems_;             // that of_mesh_ was read from; guarded by mutex_
   std::map<std::string, Address> addresses_;  // guarded by mutex_
   model::TrustBundlePtr told_;                // guarded by telling_
