@@ -3,6 +3,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 #include "base/strings.h"
@@ -52,14 +53,21 @@ class CopilotFake::Reactor final : public grpc::ServerGenericBidiReactor {
     const grpc::Status status = owner_->Serve(method_, &answer);
     if (!status.ok()) return Finish(status);
     const grpc::Slice slice(answer);
-    response_ = grpc::ByteBuffer(&slice, 1);
+    {
+      const std::lock_guard lock(mutex_);
+      response_ = grpc::ByteBuffer(&slice, 1);
+    }
     StartWriteAndFinish(&response_, {}, grpc::Status::OK);
   }
-  void OnDone() override { delete this; }  // NOLINT: gRPC's way
+  void OnDone() override {
+    { const std::lock_guard lock(mutex_); }
+    delete this;  // NOLINT: gRPC's way
+  }
 
  private:
   CopilotFake* const owner_;
   const std::string method_;
+  std::mutex mutex_;  // what gRPC orders is not seen by the thread sanitizer
   grpc::ByteBuffer request_, response_;
 };
 
