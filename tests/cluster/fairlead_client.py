@@ -8,7 +8,7 @@ What comes and goes between two questions is not seen.
 """
 import json
 import os
-import socket
+import pathlib
 import subprocess
 import sys
 import time
@@ -18,11 +18,8 @@ import urllib.request
 from fairlead_box import program
 from kubebox import end_with_parent
 
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from conformance import free_port  # noqa: E402
 
 
 def ask(port, path):
