@@ -142,7 +142,7 @@ class Rolling(unittest.TestCase):
         sidecars = self.connect(number, 60)
         self.replace(self.replicas[0], number)
         endpoints = slice_of("web-0", {"web-0-0": "10.20.0.1"})["endpoints"]
-        endpoints.append({"addresses": [f"10.20.1.{number % 200}"], "conditions": {"ready": True}})
+        endpoints.append({"addresses": [f"10.20.1.{number // 10 % 200}"], "conditions": {"ready": True}})
         self.replicas[1].stop()
         server.api.call("PATCH", SLICE, {"endpoints": endpoints}, "application/merge-patch+json")
         wait_until("all are at the other replica", lambda: self.replicas[0].streams() == number, 60)
