@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "ca/metrics.h"
+#include "ca/next_look.h"
 
 namespace fairlead::ca {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 LogScope pki_log("pkica");
 
 constexpr std::chrono::milliseconds kTogether{100};  // files that are written one after the other
-// The wall clock may be set, and goes on while the machine sleeps: it is asked at least this often.
-constexpr std::chrono::minutes kAskClock{10};
 
 bool ShareARoot(const Bundle& a, const Bundle& b) {
   return std::any_of(a.roots.begin(), a.roots.end(), [&b](const CertificatePtr& one) {
@@ -109,11 +108,9 @@ void Keeper::Run() {
 bool Keeper::ReadsFiles() const { return !authority_->bundle()->self_signed && !UsesSecret(); }
 
 Clock::time_point Keeper::NextLook() {
-  const Clock::time_point now = Clock::now();
-  if (ReadsFiles()) return broken_.empty() ? Clock::time_point::max() : now + options_.retry;
+  if (ReadsFiles()) return broken_.empty() ? Clock::time_point::max() : Clock::now() + options_.retry;
   if (options_.root_check.count() <= 0) return Clock::time_point::max();
-  const auto left = std::chrono::seconds(age_seen_ + options_.root_check.count() - options_.now());
-  return now + std::clamp<std::chrono::seconds>(left, std::chrono::seconds(1), kAskClock);
+  return NextLookFor(age_seen_ + options_.root_check.count(), options_.now());
 }
 
 void Keeper::Look() {

@@ -1,11 +1,11 @@
 #include "ca/listener_certificate.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "ca/next_look.h"
 #include "ca/secret_file.h"
 
 namespace fairlead::ca {
@@ -14,8 +14,6 @@ namespace {
 LogScope tls_log("tls");
 
 constexpr std::chrono::milliseconds kTogether{100};  // files that are written one after the other
-// The wall clock may be set, and goes on while the machine sleeps: it is asked at least this often.
-constexpr std::chrono::minutes kAskClock{10};
 
 bool Same(const http2::TlsMaterial& a, const http2::TlsMaterial& b) {
   return a.certificate_chain == b.certificate_chain && a.private_key == b.private_key &&
@@ -79,11 +77,9 @@ std::vector<std::string> ListenerCertificate::Files() const {
 }
 
 Clock::time_point ListenerCertificate::NextLook(const absl::Status& status) const {
-  const Clock::time_point now = Clock::now();
-  if (!status.ok()) return now + options_.retry;
+  if (!status.ok()) return Clock::now() + options_.retry;
   if (!options_.chain_file.empty()) return Clock::time_point::max();
-  const auto left = std::chrono::seconds(made_ + (ends_ - made_) / 2 - options_.now());
-  return now + std::clamp<std::chrono::seconds>(left, std::chrono::seconds(1), kAskClock);
+  return NextLookFor(made_ + (ends_ - made_) / 2, options_.now());
 }
 
 bool ListenerCertificate::Due() const {
