@@ -102,8 +102,6 @@ void DiscoveryServer::MakeLoop() {
   options.debounce.max = std::chrono::duration_cast<Clock::duration>(options_.environment.debounce_max);
   options.debounce_endpoints = options_.environment.debounce_endpoints;
   options.pace.per_second = options_.environment.endpoint_pushes_per_second;
-  options.pace.quiet = options.debounce.quiet;
-  options.pace.longest = options.debounce.max;
   options.pace.cost = [this] { return pusher_->CpuTime(); };
   loop_ = std::make_unique<push::ControlLoop>(options, MakeDerivations(DerivationOptionsOf(options_)));
   debug_sources_.objects = [this] { return loop_->Objects().Written(); };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "push/publish/debounce.h"
 #include "push/stream/reason.h"
 
 namespace fairlead::push {
@@ -19,18 +20,17 @@ struct PaceOptions {
   // The processor time that pushes have taken so far; must not block. Null: their cost does not matter.
   std::function<Clock::duration()> cost = {};
   // While endpoints change without a pause, their pushes take this share of one processor, and one follows
-  // the other at the latest after `longest`. A pause is `quiet` without a change (see Debounce).
+  // the other at the latest after the debounce's `max`. A pause is its `quiet` without a change.
   double share = 0.02;
-  Clock::duration quiet = std::chrono::milliseconds(100);
-  Clock::duration longest = std::chrono::seconds(10);
 };
 
 // Lets a few through at once and the others at a rate (the generic cell rate algorithm, ITU-T I.371), which
 // falls where a storm's pushes are dear. Pure but for `cost`; not thread-safe.
 class Pace {
  public:
-  explicit Pace(PaceOptions options)
+  Pace(PaceOptions options, DebounceOptions debounce)
       : options_(std::move(options)),
+        debounce_(debounce),
         step_(options_.per_second == 0
                   ? Clock::duration(0)
                   : Clock::duration(std::chrono::seconds(1)) / static_cast<int64_t>(options_.per_second)),
@@ -39,7 +39,7 @@ class Pace {
   // When the next one is let through, `last` being the latest change; a time long past where that is now. It
   // moves on while the pushes before go on.
   Clock::time_point Next(Clock::time_point last) const {
-    return std::max(earned_ - ahead_, std::min(PaidFor(), last + options_.quiet));
+    return std::max(earned_ - ahead_, std::min(PaidFor(), last + debounce_.quiet));
   }
 
   void OnPublished(Clock::time_point now) {
@@ -55,10 +55,11 @@ class Pace {
     const std::chrono::duration<double> wait(std::chrono::duration<double>(options_.cost() - cost_).count() /
                                              options_.share);
     return published_ +
-           (wait < options_.longest ? std::chrono::duration_cast<Clock::duration>(wait) : options_.longest);
+           (wait < debounce_.max ? std::chrono::duration_cast<Clock::duration>(wait) : debounce_.max);
   }
 
   const PaceOptions options_;
+  const DebounceOptions debounce_;
   const Clock::duration step_, ahead_;
   Clock::time_point earned_{};     // when all that was let through would have come at the rate
   Clock::time_point published_{};  // last

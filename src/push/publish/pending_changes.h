@@ -33,7 +33,7 @@ class PendingChanges {
   PendingChanges(DebounceOptions debounce, bool debounce_endpoints, PaceOptions pace = {})
       : quiet_(debounce.quiet),
         debounce_(debounce),
-        pace_(std::move(pace)),
+        pace_(std::move(pace), debounce),
         debounce_endpoints_(debounce_endpoints) {}
 
   void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);

@@ -149,9 +149,8 @@ TEST_F(PendingChangesTest, AStormOfEndpointsIsPublishedAtAPace) {
 // While endpoints change without a pause, the pushes take two hundredths of a processor.
 TEST_F(PendingChangesTest, AStormIsPublishedAsItsPushesCost) {
   Clock::duration spent{};
-  PendingChanges pending(
-      {.quiet = kQuiet, .max = kMax}, false,
-      {.at_once = 3, .per_second = 4, .cost = [&] { return spent; }, .share = .02, .quiet = kQuiet});
+  PendingChanges pending({.quiet = kQuiet, .max = 10s}, false,
+                         {.at_once = 3, .per_second = 4, .cost = [&] { return spent; }, .share = .02});
   const Clock::time_point start = now_;
   size_t published = 0;
   for (; now_ < start + 10s; now_ += kQuiet / 4) {
