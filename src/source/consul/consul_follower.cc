@@ -5,7 +5,6 @@
 
 #include "base/percent.h"
 #include "base/strings.h"
-#include "kube/access.h"
 #include "source/consul/consul_query.h"
 
 namespace fairlead::source {
@@ -182,7 +181,6 @@ void ConsulFollower::Fill() {
   }
 }
 
-// Files of certificates may be renewed at any time: they are read for each question.
 absl::StatusOr<fetch::Request> ConsulFollower::RequestFor(const Asked& asked) const {
   const auto& [host, port] = options_.url.addresses.front();
   const PlatformOptions& platform = options_.platform;
@@ -191,14 +189,10 @@ absl::StatusOr<fetch::Request> ConsulFollower::RequestFor(const Asked& asked) co
       StrCat(platform.tls ? "https://" : "http://", host, ":", port, asked.query.Target(asked.wait));
   request.bearer_file = platform.token_file;
   request.tls = platform.tls_settings;
-  if (!platform.certificate_file.empty()) {
-    auto certificate = kube::ReadSmallFile(platform.certificate_file),
-         key = kube::ReadSmallFile(platform.key_file);
-    if (!certificate.ok()) return certificate.status();
-    if (!key.ok()) return key.status();
-    request.tls.certificate = *std::move(certificate);
-    request.tls.key = *std::move(key);
-  }
+  auto certificate = ReadClientCertificate(platform);
+  if (!certificate.ok()) return certificate.status();
+  request.tls.certificate = std::move(certificate->chain);
+  request.tls.key = std::move(certificate->key);
   request.version = platform.tls ? fetch::HttpVersion::kAny : fetch::HttpVersion::k1;
   request.proxy = "";
   request.plaintext = true;

@@ -8,7 +8,6 @@
 
 #include "base/strings.h"
 #include "config/check/names.h"
-#include "config/protocol.h"
 #include "source/platform/made_entries.h"
 
 namespace fairlead::source {
@@ -119,9 +118,7 @@ std::vector<MadeService::Port> Maker::Ports() {
     }
     std::string_view said = LabelOr(port.labels, "protocol");
     if (said.empty()) said = LabelOr(service_.labels, "protocol");
-    std::string protocol = ProtocolOf(said, AsciiLower(port.name));
-    if (!said.empty() && config::ParseProtocol(said) == config::Protocol::kUnsupported)
-      maker_.Warn("unknown-protocol", StrCat("protocol \"", said, "\" is not known"));
+    std::string protocol = maker_.KnownProtocol(said, AsciiLower(port.name));
     used_.push_back(i);
     ports.push_back({number, port.name, std::move(protocol)});
   }
@@ -146,14 +143,7 @@ void Maker::AddEndpoints(const MarathonInstance& instance, MadeService* made) {
     if (port == 0 || address.empty())
       return maker_.Warn("no-port", StrCat(whose, " has no address for port ", service_.ports[index].name,
                                            " and is left out"));
-    if (endpoint.address.empty()) {
-      if (!maker_.IsAddress(address, whose)) return;
-      endpoint.address = address;
-    } else if (endpoint.address != address) {
-      return maker_.Warn("several-addresses", StrCat(whose, " has its ports at ", endpoint.address, " and ",
-                                                     address, " and is left out; see option address"));
-    }
-    endpoint.ports.push_back(port);
+    if (!maker_.AddPort(&endpoint, address, port, whose)) return;
   }
   if (endpoint.ports.empty()) return;
   endpoint.labels = ValidLabels(service_.labels);

@@ -9,7 +9,6 @@
 
 #include "base/ip_address.h"
 #include "base/strings.h"
-#include "config/protocol.h"
 #include "source/platform/made_entries.h"
 
 namespace fairlead::source {
@@ -228,9 +227,7 @@ std::string Maker::Protocol(const CommonPort& port) {
   std::string_view said = LabelOr(first.labels, "protocol");
   if (said.empty() && !first.protocol.starts_with("tcp") && !first.protocol.starts_with("udp"))
     said = first.protocol;
-  if (!said.empty() && config::ParseProtocol(said) == config::Protocol::kUnsupported)
-    maker_.Warn("unknown-protocol", StrCat("protocol \"", said, "\" is not known"));
-  return ProtocolOf(said, port.name);
+  return maker_.KnownProtocol(said, port.name);
 }
 
 // An endpoint has one address: ports that are reached at another one leave the task out.
@@ -242,14 +239,7 @@ void Maker::AddEndpoint(size_t index, MadeService* made) {
     const auto [address, number] = Reached(options_, placed, port.of[index]->number);
     if (address.empty())
       return maker_.Warn("no-address", StrCat(whose, " has no address and no known agent, and is left out"));
-    if (endpoint.address.empty()) {
-      if (!maker_.IsAddress(address, whose)) return;
-      endpoint.address = address;
-    } else if (endpoint.address != address) {
-      return maker_.Warn("several-addresses", StrCat(whose, " has its ports at ", endpoint.address, " and ",
-                                                     address, " and is left out; see option address"));
-    }
-    endpoint.ports.push_back(number);
+    if (!maker_.AddPort(&endpoint, address, number, whose)) return;
   }
   if (endpoint.ports.empty()) return;
   endpoint.labels = ValidLabels(LabelsOf(*placed.task));

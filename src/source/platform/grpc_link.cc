@@ -23,14 +23,10 @@ absl::StatusOr<std::shared_ptr<ssl_ctx_st>> TlsOf(const PlatformOptions& options
   auto roots = kube::ReadSmallFile(roots_file.empty() ? kSystemRoots : roots_file);
   if (!roots.ok()) return roots.status();
   material.server_roots = *std::move(roots);
-  if (!options.certificate_file.empty()) {
-    auto certificate = kube::ReadSmallFile(options.certificate_file),
-         key = kube::ReadSmallFile(options.key_file);
-    if (!certificate.ok()) return certificate.status();
-    if (!key.ok()) return key.status();
-    material.certificate_chain = *std::move(certificate);
-    material.private_key = *std::move(key);
-  }
+  auto certificate = ReadClientCertificate(options);
+  if (!certificate.ok()) return certificate.status();
+  material.certificate_chain = std::move(certificate->chain);
+  material.private_key = std::move(certificate->key);
   return http2::MakeClientTls(material);
 }
 

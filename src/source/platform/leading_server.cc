@@ -56,14 +56,10 @@ absl::StatusOr<fetch::Request> LeadingServer::RequestFor(const std::string& path
   fetch::Request request;
   request.url = base_ + path;
   request.tls = platform.tls_settings;
-  if (!platform.certificate_file.empty()) {
-    auto certificate = kube::ReadSmallFile(platform.certificate_file),
-         key = kube::ReadSmallFile(platform.key_file);
-    if (!certificate.ok()) return certificate.status();
-    if (!key.ok()) return key.status();
-    request.tls.certificate = *std::move(certificate);
-    request.tls.key = *std::move(key);
-  }
+  auto certificate = ReadClientCertificate(platform);
+  if (!certificate.ok()) return certificate.status();
+  request.tls.certificate = std::move(certificate->chain);
+  request.tls.key = std::move(certificate->key);
   const std::string& file = options_.user.user.empty() ? platform.token_file : options_.user.password_file;
   if (!file.empty() && !foreign_) {
     const auto secret = kube::ReadSmallFile(file);

@@ -51,6 +51,26 @@ bool PartMaker::IsAddress(const std::string& address, std::string_view whose) {
   return false;
 }
 
+bool PartMaker::AddPort(MadeService::Endpoint* endpoint, const std::string& address, uint32_t port,
+                        std::string_view whose) {
+  if (endpoint->address.empty()) {
+    if (!IsAddress(address, whose)) return false;
+    endpoint->address = address;
+  } else if (endpoint->address != address) {
+    Warn("several-addresses", StrCat(whose, " has its ports at ", endpoint->address, " and ", address,
+                                     " and is left out; see option address"));
+    return false;
+  }
+  endpoint->ports.push_back(port);
+  return true;
+}
+
+std::string PartMaker::KnownProtocol(std::string_view said, std::string_view port_name) {
+  if (!said.empty() && config::ParseProtocol(said) == config::Protocol::kUnsupported)
+    Warn("unknown-protocol", StrCat("protocol \"", said, "\" is not known"));
+  return ProtocolOf(said, port_name);
+}
+
 bool PartMaker::IsPlace(const std::string& host, const std::string& ns) {
   if (!config::check::IsDns1123Subdomain(host) || !config::check::DomainProblem(host).empty()) {
     Warn("invalid-name", StrCat("\"", host, "\" is no host name: it is left out"));

@@ -59,6 +59,12 @@ class PartMaker {
   void Warn(std::string code, const std::string& message);
   // Whether it can be the address of an endpoint; else a warning about `whose`.
   bool IsAddress(const std::string& address, std::string_view whose);
+  // One more port of an endpoint, which has one address. False, with a warning about `whose`: its address
+  // cannot be one, or is another than that of the ports before, and the endpoint is to be left out.
+  bool AddPort(MadeService::Endpoint* endpoint, const std::string& address, uint32_t port,
+               std::string_view whose);
+  // As ProtocolOf below; a warning where `said` is no protocol of Istio's.
+  std::string KnownProtocol(std::string_view said, std::string_view port_name);
   // Whether it can be a host and a namespace; else a warning.
   bool IsPlace(const std::string& host, const std::string& ns);
 

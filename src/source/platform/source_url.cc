@@ -5,6 +5,7 @@
 
 #include "base/closest_name.h"
 #include "base/strings.h"
+#include "kube/access.h"
 
 namespace fairlead::source {
 namespace {
@@ -236,6 +237,14 @@ std::string ExpandTemplate(std::string_view text, const std::map<std::string, st
   std::string out(text);
   for (const auto& [place, value] : values) out = ReplaceAll(out, StrCat("{", place, "}"), value);
   return out;
+}
+
+absl::StatusOr<ClientCertificate> ReadClientCertificate(const PlatformOptions& options) {
+  if (options.certificate_file.empty()) return ClientCertificate();
+  auto chain = kube::ReadSmallFile(options.certificate_file), key = kube::ReadSmallFile(options.key_file);
+  if (!chain.ok()) return chain.status();
+  if (!key.ok()) return key.status();
+  return ClientCertificate{*std::move(chain), *std::move(key)};
 }
 
 }  // namespace fairlead::source

@@ -70,6 +70,13 @@ struct PlatformOptions {
   std::vector<std::string> names = {};               // templates of host names
 };
 
+// What the files of the client's certificate have; empty where there are none.
+struct ClientCertificate {
+  std::string chain, key;
+};
+// They may be renewed at any time: to be read for each connection.
+absl::StatusOr<ClientCertificate> ReadClientCertificate(const PlatformOptions& options);
+
 // tls, caFile, certFile, keyFile, serverName, tokenFile, namespace, selector, names. A template may have
 // `places` in braces, and must have the first.
 PlatformOptions ReadPlatformOptions(OptionReader& reader, const std::string& default_namespace,
