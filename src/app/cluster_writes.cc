@@ -19,16 +19,7 @@ namespace {
 using config::Kind;
 using controllers::Election;
 
-kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
-  kube::ApiWriter::Options options;
-  options.per_second = discovery.api_rate;
-  options.burst = discovery.api_burst;
-  options.seed = std::random_device()();
-  return options;
-}
-
-}  // namespace
-
+// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
 controllers::LockObject LockObjectOf(std::string_view lock) {
   for (const char* map : {controllers::kIngressLock, controllers::kAddressLock, controllers::kNamespaceLock,
                           controllers::kTrustBundleLock, controllers::kExportLock}) {
@@ -45,14 +36,36 @@ std::string ReplicaIdentity(const Environment& environment) {
   return StrCat("unknown-", host);
 }
 
+}  // namespace
+
+kube::ApiWriter::Options WriterOptionsOf(const DiscoveryOptions& discovery) {
+  kube::ApiWriter::Options options;
+  options.per_second = discovery.api_rate;
+  options.burst = discovery.api_burst;
+  options.seed = std::random_device()();
+  return options;
+}
+
+controllers::ElectionOptions ElectionOptionsOf(const DiscoveryOptions& discovery, const char* lock) {
+  controllers::ElectionOptions options;
+  options.ns = discovery.ns;
+  options.lock = lock;
+  options.object = LockObjectOf(lock);
+  options.identity = ReplicaIdentity(discovery.environment);
+  options.revision = discovery.environment.features.revision;
+  options.enabled = discovery.environment.leader_election;
+  options.seed = std::random_device()();
+  return options;
+}
+
 ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access,
                              fetch::Client* client, Sources sources)
-    : environment_(options.environment),
+    : discovery_(options),
+      environment_(options.environment),
       ns_(options.ns),
-      identity_(ReplicaIdentity(options.environment)),
       cluster_(options.cluster_id),
       own_(gateway_api::OwnRevisionsOf(environment_.features.revision)),
-      writer_(std::make_unique<kube::ApiWriter>(WriterOptions(options), access, client)) {
+      writer_(std::make_unique<kube::ApiWriter>(WriterOptionsOf(options), access, client)) {
   controllers::StatusWriter::Options statuses;
   statuses.statuses = std::move(sources.statuses);
   statuses.verdicts = sources.verdicts;
@@ -188,23 +201,12 @@ void ClusterWrites::SetRoots(const std::string& roots) {
 
 ClusterWrites::~ClusterWrites() { Stop(); }
 
-controllers::ElectionOptions ClusterWrites::ElectionOf(const char* lock, bool per_revision) const {
-  controllers::ElectionOptions options;
-  options.ns = ns_;
-  options.lock = lock;
-  options.object = LockObjectOf(lock);
-  options.identity = identity_;
-  options.revision = environment_.features.revision;
-  options.per_revision = per_revision;
-  options.enabled = environment_.leader_election;
-  options.seed = std::random_device()();
-  return options;
-}
-
 std::unique_ptr<Election> ClusterWrites::MakeElection(const char* lock, std::function<void()> won,
                                                       bool per_revision, std::function<void()> lost) {
+  controllers::ElectionOptions options = ElectionOptionsOf(discovery_, lock);
+  options.per_revision = per_revision;
   Election::Callbacks callbacks{.won = std::move(won), .lost = std::move(lost)};
-  return std::make_unique<Election>(ElectionOf(lock, per_revision), writer_.get(), std::move(callbacks));
+  return std::make_unique<Election>(std::move(options), writer_.get(), std::move(callbacks));
 }
 
 bool ClusterWrites::LeadsIn(Kind kind) const {

@@ -27,10 +27,9 @@
 
 namespace fairlead::app {
 
-// Where istiod keeps its lock of that name, so that both take turns. Source: Istio's pilot/pkg/bootstrap.
-controllers::LockObject LockObjectOf(std::string_view lock);
-// Of this replica, in elections.
-std::string ReplicaIdentity(const Environment& environment);
+// How this process writes into API servers, and takes part in an election by a lock of istiod's name.
+kube::ApiWriter::Options WriterOptionsOf(const DiscoveryOptions& discovery);
+controllers::ElectionOptions ElectionOptionsOf(const DiscoveryOptions& discovery, const char* lock);
 
 // All that `fairlead discovery` writes into the API server which it reads, and which of several replicas
 // does.
@@ -62,7 +61,6 @@ class ClusterWrites {
   void Stop();
 
  private:
-  controllers::ElectionOptions ElectionOf(const char* lock, bool per_revision) const;
   std::unique_ptr<controllers::Election> MakeElection(const char* lock, std::function<void()> won,
                                                       bool per_revision = false,
                                                       std::function<void()> lost = nullptr);
@@ -74,8 +72,9 @@ class ClusterWrites {
   bool LeadsInRoots() const { return !stopping_ && roots_lock_->Leads(); }
   bool LeadsIn(config::Kind kind) const;
 
+  const DiscoveryOptions& discovery_;
   const Environment& environment_;
-  const std::string ns_, identity_, cluster_;
+  const std::string ns_, cluster_;
   mutable std::mutex mutex_;
   gateway_api::OwnRevisions own_;  // guarded by mutex_
   std::atomic<bool> started_{false}, stopping_{false}, stopped_{false};

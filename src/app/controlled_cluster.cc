@@ -16,14 +16,6 @@ using config::Kind;
 
 LogScope clusters_log("kube");
 
-kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
-  kube::ApiWriter::Options options;
-  options.per_second = discovery.api_rate;
-  options.burst = discovery.api_burst;
-  options.seed = std::random_device()();
-  return options;
-}
-
 source::ClusterSource::Options SourceOptions(const kube::ServerAccess& access) {
   source::ClusterSource::Options options;
   options.access = access;
@@ -37,15 +29,8 @@ source::ClusterSource::Options SourceOptions(const kube::ServerAccess& access) {
 }
 
 controllers::ElectionOptions ElectionOf(const DiscoveryOptions& discovery, std::string cluster) {
-  controllers::ElectionOptions options;
-  options.ns = discovery.ns;
-  options.lock = controllers::kNamespaceLock;
-  options.object = LockObjectOf(options.lock);
-  options.identity = ReplicaIdentity(discovery.environment);
-  options.revision = discovery.environment.features.revision;
+  controllers::ElectionOptions options = ElectionOptionsOf(discovery, controllers::kNamespaceLock);
   options.other_cluster = std::move(cluster);
-  options.enabled = discovery.environment.leader_election;
-  options.seed = std::random_device()();
   return options;
 }
 
@@ -93,7 +78,7 @@ std::optional<config::ObjectStore> ControlledCluster::Objects::All() const {
 ControlledCluster::ControlledCluster(const DiscoveryOptions& options, std::string cluster,
                                      kube::ServerAccess access, fetch::Client* client,
                                      std::function<model::MeshConfigPtr()> mesh)
-    : objects_([this] { OnPublished(); }), writer_(WriterOptions(options), access, client) {
+    : objects_([this] { OnPublished(); }), writer_(WriterOptionsOf(options), access, client) {
   MakeRootWriter(options, std::move(mesh));
   MakePatcher(options, access, client);
   const auto won = [this] {

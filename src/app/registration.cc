@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/cluster_access.h"
+#include "app/cluster_writes.h"
 #include "base/duration.h"
 #include "base/strings.h"
 #include "config/content_hash.h"
@@ -94,9 +95,7 @@ absl::Status WorkloadRegistration::Start(Objects objects, Place place) {
   const Environment& environment = options_.environment;
   if (!environment.auto_registration && !environment.entry_health) return absl::OkStatus();
   registration::ClusterStore::Options cluster;
-  cluster.writer.per_second = options_.api_rate;
-  cluster.writer.burst = options_.api_burst;
-  cluster.writer.seed = std::random_device()();
+  cluster.writer = WriterOptionsOf(options_);
   cluster.objects = objects;
   cluster.origin = place.origin;
   if (ReadsCluster(options_) && environment.cluster_writes) {

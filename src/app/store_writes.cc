@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/cluster_access.h"
+#include "app/cluster_writes.h"
 #include "app/platform_sources.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -27,14 +28,6 @@ std::string IdentityOf(const Environment& environment) {
   char host[HOST_NAME_MAX + 1] = "";
   gethostname(host, HOST_NAME_MAX);
   return StrCat(host, "-", getpid());
-}
-
-kube::ApiWriter::Options WriterOptions(const DiscoveryOptions& discovery) {
-  kube::ApiWriter::Options options;
-  options.per_second = discovery.api_rate;
-  options.burst = discovery.api_burst;
-  options.seed = std::random_device()();
-  return options;
 }
 
 }  // namespace
@@ -63,7 +56,7 @@ StoreWrites::StoreWrites(const DiscoveryOptions& options, source::EtcdStore* sto
     : store_(store),
       objects_(std::move(sources.objects)),
       writer_(std::make_unique<kube::ApiWriter>(
-          WriterOptions(options),
+          WriterOptionsOf(options),
           [store](kube::ApiRequest request, std::function<void(fetch::WholeAnswer)> done) {
             store->Ask(std::move(request), std::move(done));
           })) {
