@@ -211,8 +211,10 @@ void FolderWatcher::HandleEvent(const FileEvent& event) {
   }
   const std::string path = StrCat(event.folder, event.folder.ends_with('/') ? "" : "/", event.name);
   if (event.mask & IN_ISDIR) {
-    if (options_.recursive && event.name[0] != '.' && event.mask & (kNameChanged | IN_ATTRIB))
-      rescan_at_ = now;
+    const bool looked_into = options_.recursive && event.name[0] != '.';
+    // A folder may have a file's name, and takes its place.
+    const bool counts = looked_into || (options_.wants(event.name) && known_.contains(path));
+    if (counts && event.mask & (kNameChanged | IN_ATTRIB)) rescan_at_ = now;
   } else if (options_.wants(event.name)) {
     HandleFileEvent(event, path);
   } else if (event.mask & kNameChanged) {
@@ -229,6 +231,9 @@ void FolderWatcher::HandleOtherName(const std::string& path) {
 }
 
 void FolderWatcher::HandleFileEvent(const FileEvent& event, const std::string& path) {
+  // A file that could not be read may be mended: the next listing tells.
+  const auto is_path = [&path](const PathProblem& problem) { return problem.path == path; };
+  if (std::any_of(problems_.begin(), problems_.end(), is_path)) rescan_at_ = Clock::now();
   if (event.mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) {
     writing_.erase(path);
     Ready(path);

@@ -91,6 +91,37 @@ TEST(FolderWatcherTest, AFolderThatCannotBeListedKeepsItsFiles) {
   EXPECT_EQ(changes.problems[0].path, folder / "x");
 }
 
+// The first changes with a file, or the last before the time is over.
+FolderChanges NextFile(FolderWatcher& watcher) {
+  const auto deadline = Clock::now() + std::chrono::seconds(10);
+  FolderChanges changes;
+  while (!changes.timed_out && changes.files.empty()) changes = watcher.Next(deadline);
+  return changes;
+}
+
+TEST(FolderWatcherTest, WhatTakesAFilesPlaceIsSeenAtOnce) {
+  const TestFolder folder;
+  folder.Write("a", "1");
+  WatchOptions options = Everything(folder);
+  options.recursive = false;
+  options.safety_rescan = std::chrono::hours(1);
+  FolderWatcher watcher(options);
+  ASSERT_TRUE(watcher.Open().ok());
+  watcher.Next();
+  folder.Remove("a");
+  folder.Link("/proc/self/nothing", "a");
+  EXPECT_EQ(NextFile(watcher).problems.size(), 1u);
+  folder.Replace("a", "2");
+  EXPECT_EQ(NextFile(watcher).problems.size(), 0u) << "it is mended";
+  folder.Remove("a");
+  folder.Write("a/readme", "a folder");
+  EXPECT_EQ(Paths(NextFile(watcher)), std::vector<std::string>{folder / "a"});
+  folder.Remove("a");
+  const FolderChanges last = NextFile(watcher);
+  ASSERT_EQ(last.files.size(), 1u);
+  EXPECT_EQ(last.files[0].kind, FileChange::Kind::kGone);
+}
+
 TEST(PathTest, HasAParentAndAName) {
   EXPECT_EQ(ParentOf("/a/b"), "/a");
   EXPECT_EQ(ParentOf("/a/b/"), "/a");
