@@ -10,6 +10,13 @@ using config::ConfigPtr;
 using config::ObjectChange;
 using config::ObjectKey;
 
+const ConfigPtr* Ownership::Source::Find(const ObjectKey& key) const {
+  const auto of_kind = objects.find(key.kind);
+  if (of_kind == objects.end()) return nullptr;
+  const auto it = of_kind->second.find(key);
+  return it == of_kind->second.end() ? nullptr : &it->second;
+}
+
 size_t Ownership::AddSource(std::string name) {
   sources_.push_back({std::move(name), {}});
   return sources_.size() - 1;
@@ -21,14 +28,14 @@ std::vector<ObjectChange> Ownership::Change(size_t source, std::vector<ObjectCha
   effective.reserve(batch.size());
   for (ObjectChange& change : batch) {
     if (change.object != nullptr) {
-      owner.objects[change.key] = change.object;
-    } else if (owner.objects.erase(change.key) == 0) {
+      owner.objects[change.key.kind][change.key] = change.object;
+    } else if (owner.objects[change.key.kind].erase(change.key) == 0) {
       continue;  // another source's, or nothing
     }
     const std::vector<const Source*> holders = HoldersOf(change.key);
     NoteHolders(change.key, holders.size());
     if (!holders.empty() && holders.front() < &owner) continue;
-    if (change.object == nullptr && !holders.empty()) change.object = holders.front()->objects.at(change.key);
+    if (change.object == nullptr && !holders.empty()) change.object = *holders.front()->Find(change.key);
     effective.push_back(std::move(change));
   }
   return effective;
@@ -36,7 +43,7 @@ std::vector<ObjectChange> Ownership::Change(size_t source, std::vector<ObjectCha
 
 std::vector<ObjectChange> Ownership::Replace(size_t source, config::Kind kind,
                                              const std::vector<ConfigPtr>& objects) {
-  const Objects& known = sources_[source].objects;
+  const Objects& known = sources_[source].objects[kind];
   std::vector<ObjectChange> batch;
   std::set<ObjectKey> listed;
   for (const ConfigPtr& object : objects) {
@@ -46,8 +53,8 @@ std::vector<ObjectChange> Ownership::Replace(size_t source, config::Kind kind,
     if (before == known.end() || before->second->content_hash() != object->content_hash())
       batch.push_back({key, object});
   }
-  for (auto it = known.lower_bound({kind, {}, {}}); it != known.end() && it->first.kind == kind; ++it) {
-    if (!listed.contains(it->first)) batch.push_back({it->first, nullptr});
+  for (const auto& [key, object] : known) {
+    if (!listed.contains(key)) batch.push_back({key, nullptr});
   }
   return Change(source, std::move(batch));
 }
@@ -55,7 +62,7 @@ std::vector<ObjectChange> Ownership::Replace(size_t source, config::Kind kind,
 std::vector<const Ownership::Source*> Ownership::HoldersOf(const ObjectKey& key) const {
   std::vector<const Source*> holders;
   for (const Source& source : sources_) {
-    if (source.objects.contains(key)) holders.push_back(&source);
+    if (source.Find(key) != nullptr) holders.push_back(&source);
   }
   return holders;
 }
@@ -70,7 +77,7 @@ std::vector<config::Diagnostic> Ownership::Diagnostics() const {
   for (const ObjectKey& key : contested_) {
     const std::vector<const Source*> holders = HoldersOf(key);
     for (size_t i = 1; i < holders.size(); ++i) {
-      const config::Origin& origin = holders[i]->objects.at(key)->origin();
+      const config::Origin& origin = (*holders[i]->Find(key))->origin();
       config::Diagnostic& diagnostic = all.emplace_back();
       diagnostic.severity = config::Severity::kWarning;
       diagnostic.code = "duplicate-object";

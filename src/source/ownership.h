@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "config/diagnostic.h"
 #include "config/object.h"
 
@@ -33,10 +34,12 @@ class Ownership {
   size_t revision() const { return revision_; }
 
  private:
-  using Objects = std::map<config::ObjectKey, config::ConfigPtr>;
+  using Objects = absl::flat_hash_map<config::ObjectKey, config::ConfigPtr>;
   struct Source {
     std::string name;
-    Objects objects;
+    std::map<config::Kind, Objects> objects;
+
+    const config::ConfigPtr* Find(const config::ObjectKey& key) const;  // null: it has none
   };
   // The sources that have an object of the name, in their order.
   std::vector<const Source*> HoldersOf(const config::ObjectKey& key) const;

@@ -78,14 +78,11 @@ void KindCopy::Drop(const config::ObjectKey& key, Entry& entry) {
 }
 
 void KindCopy::OnListEnd() {
-  for (auto it = entries_.begin(); it != entries_.end();) {
-    if (it->second.list == list_) {
-      ++it;
-      continue;
-    }
-    Drop(it->first, it->second);
-    it = entries_.erase(it);
-  }
+  absl::erase_if(entries_, [this](auto& one) {
+    const bool gone = one.second.list != list_;
+    if (gone) Drop(one.first, one.second);
+    return gone;
+  });
 }
 
 void KindCopy::OnGone(config::Node object) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "config/diagnostic.h"
 #include "config/kind.h"
 #include "config/object.h"
@@ -59,7 +60,7 @@ class KindCopy : public kube::ListWatch::Receiver {
   const bool deny_lost_;
   const std::string revision_;
   std::string api_version_;
-  std::map<config::ObjectKey, Entry> entries_;
+  absl::flat_hash_map<config::ObjectKey, Entry> entries_;
   uint64_t list_ = 0;
   std::vector<config::ObjectChange> changes_;
   std::map<config::ObjectKey, std::vector<config::Diagnostic>> diagnostics_;
