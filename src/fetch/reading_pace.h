@@ -16,10 +16,10 @@ class ReadingPace {
  public:
   // A window's readings, and its bytes, that make the next window a storm's. A storm that is read with pauses
   // has fewer readings.
-  static constexpr std::chrono::milliseconds kWindow{100};
-  static constexpr int kStormBegins = 10, kStormGoesOn = 3;
-  static constexpr uint64_t kMostBytes = 200'000;
-  static constexpr std::chrono::milliseconds kPause{20};
+  static constexpr std::chrono::milliseconds kWindow{250};
+  static constexpr int kStormBegins = 25, kStormGoesOn = 3;
+  static constexpr uint64_t kMostBytes = 300'000;
+  static constexpr std::chrono::milliseconds kPause{50};
 
   void OnRead(uint64_t bytes, Clock::time_point now) {
     if (now >= begun_ + kWindow) {

@@ -21,7 +21,7 @@ struct PaceOptions {
   std::function<Clock::duration()> cost = {};
   // While endpoints change without a pause, their pushes take this share of one processor, and one follows
   // the other at the latest after the debounce's `max`. A pause is its `quiet` without a change.
-  double share = 0.02;
+  double share = 0.01;
 };
 
 // Lets a few through at once and the others at a rate (the generic cell rate algorithm, ITU-T I.371), which
