@@ -6,16 +6,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "base/hash.h"
-#include "proto/wire.h"
-#include "xds/wire.h"
 
 namespace fairlead::xds {
 namespace {
-
-// Whether a body copies the resource; else it refers to it.
-bool IsCopied(const cache::Resource& resource) {
-  return resource.any.packed() || resource.any.size() < cache::kLarge;
-}
 
 const std::string* KeyOf(const ResourcePtr& resource) { return &resource->name.str(); }
 
@@ -137,38 +130,10 @@ std::shared_ptr<const Pieces> ResourceList::Body(Framing framing) const {
   body_used_ = true;
   auto& body = bodies_[static_cast<size_t>(framing)];
   if (body != nullptr) return body;
-  auto made = std::make_shared<const Pieces>(MakeBody(framing));
+  auto made = std::make_shared<const Pieces>(MakeBody(framing, resources_));
   // Most lists that are a workload's own are sent once.
   if (std::exchange(asked_for_body_, true)) body = made;
   return made;
-}
-
-Pieces ResourceList::MakeBody(Framing framing) const {
-  Pieces pieces;
-  auto copied = std::make_shared<std::string>();
-  const auto flush = [&] {
-    if (copied->empty()) return;
-    copied->shrink_to_fit();
-    const std::string_view bytes = *copied;
-    pieces.push_back({std::exchange(copied, std::make_shared<std::string>()), bytes});
-  };
-  size_t size = 0;
-  for (const ResourcePtr& resource : resources_) {
-    if (IsCopied(*resource)) size += resource->any.size();
-    size += resource->name.str().size() + 40;
-  }
-  copied->reserve(size);
-  for (const ResourcePtr& resource : resources_) {
-    AppendResourcePrefix(framing, *resource, copied.get());
-    if (IsCopied(*resource)) {
-      resource->any.AppendTo(copied.get());
-    } else {
-      flush();
-      pieces.push_back({resource, resource->any.plain()});
-    }
-  }
-  flush();
-  return pieces;
 }
 
 DifferencePtr ResourceList::Since(const ResourceListPtr& before) const {
@@ -208,8 +173,7 @@ size_t ResourceList::DropIdleBodies() {
     std::lock_guard lock(list->mutex_);
     if (!list->body_used_) {
       for (const auto& body : std::exchange(list->bodies_, {})) {
-        if (body == nullptr) continue;
-        for (const Piece& piece : *body) freed += piece.bytes.size();
+        if (body != nullptr) freed += SizeOf(*body);
       }
     }
     list->body_used_ = false;
@@ -334,26 +298,6 @@ DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after) {
   }
   ReconcileMoves(all.get());
   return all;
-}
-
-void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std::string* out) {
-  // DiscoveryResponse.resources = 2; DeltaDiscoveryResponse.resources = 2 of Resource{version = 1, resource =
-  // 2, name = 3}.
-  constexpr uint32_t kResources = 2, kVersion = 1, kResource = 2, kName = 3;
-  if (framing == Framing::kStateOfTheWorld) {
-    proto::AppendLength(kResources, resource.any.size(), out);
-    return;
-  }
-  const std::string version = ToHex(resource.hash);
-  const std::string& name = resource.name.str();
-  const size_t any_size = resource.any.size();
-  const size_t any_field = any_size == 0 ? 0 : 1 + VarintSize(any_size) + any_size;
-  proto::AppendLength(
-      kResources, StringFieldSize(kVersion, version.size()) + StringFieldSize(kName, name.size()) + any_field,
-      out);
-  AppendString(kVersion, version, out);
-  AppendString(kName, name, out);
-  if (any_field != 0) proto::AppendLength(kResource, any_size, out);
 }
 
 }  // namespace fairlead::xds

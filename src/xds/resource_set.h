@@ -17,24 +17,13 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "cache/resource.h"
+#include "xds/body.h"
 #include "xds/name_set.h"
 #include "xds/types.h"
 
 namespace fairlead::xds {
 
 using cache::Reference;
-using cache::ResourcePtr;
-
-// How resources stand in a response: DiscoveryResponse holds the Any as it is, DeltaDiscoveryResponse wraps
-// it.
-enum class Framing : uint8_t { kStateOfTheWorld, kDelta };
-
-// A piece of an encoded message; `owner` keeps the bytes alive.
-struct Piece {
-  std::shared_ptr<const void> owner;
-  std::string_view bytes;
-};
-using Pieces = std::vector<Piece>;
 
 class ResourceList;
 using ResourceListPtr = std::shared_ptr<const ResourceList>;
@@ -73,15 +62,13 @@ class ResourceList {
   // the other.
   DifferencePtr Since(const ResourceListPtr& before) const;
 
-  // All resources as the repeated field `resources` of a response: the small ones and the packed ones copied
-  // together, the large ones as they are.
+  // All resources; see MakeBody.
   std::shared_ptr<const Pieces> Body(Framing framing) const;
   // Forgets the bodies and differences of all lists that were not asked for since the call before. To be
   // called every second or so. Returns how many bytes that were.
   static size_t DropIdleBodies();
 
  private:
-  Pieces MakeBody(Framing framing) const;
   explicit ResourceList(std::vector<ResourcePtr> resources);
 
   std::vector<ResourcePtr> resources_;
@@ -138,10 +125,6 @@ DifferencePtr Compare(const ResourceSet& before, const ResourceSet& after);
 
 // `set` without the resources of some names.
 ResourceSetPtr Without(const ResourceSet& set, const StringSet& names);
-
-// The encoding of one resource within a response's field `resources`, in two halves: what stands before
-// Resource::any. Appended to `out`.
-void AppendResourcePrefix(Framing framing, const cache::Resource& resource, std::string* out);
 
 }  // namespace fairlead::xds
 

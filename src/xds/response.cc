@@ -13,6 +13,8 @@ namespace {
 
 // Resources below this size are copied rather than referred to: a slice costs about as much.
 constexpr size_t kCopyBelow = 512;
+// So many resources of a change and more are kept together as they are sent.
+constexpr size_t kShareFrom = 4;
 
 // Collects pieces; consecutive copied bytes share a buffer.
 class FrameBuilder {
@@ -24,6 +26,10 @@ class FrameBuilder {
   void Share(std::shared_ptr<const void> owner, std::string_view bytes) {
     Flush();
     frame_.push_back({std::move(owner), bytes});
+  }
+  void Share(const Pieces& pieces) {
+    Flush();
+    frame_.insert(frame_.end(), pieces.begin(), pieces.end());
   }
   Frame Take() {
     Flush();
@@ -94,9 +100,10 @@ Frame Encode(Framing framing, const Response& response) {
   const std::string_view url = response.url.empty() ? InfoOf(response.type).url : response.url;
   AppendHeader(url, response.version, response.nonce, builder.Copied());
   AppendRemoved(framing, response.removed, builder.Copied());
-  for (const ResourceListPtr& list : response.lists) {
-    const std::shared_ptr<const Pieces> body = list->Body(framing);
-    for (const Piece& piece : *body) builder.Share(piece.owner, piece.bytes);
+  for (const ResourceListPtr& list : response.lists) builder.Share(*list->Body(framing));
+  if (response.resources.size() >= kShareFrom) {
+    builder.Share(*BodyOfChange(framing, response.resources));
+    return builder.Take();
   }
   for (const ResourcePtr& resource : response.resources) {
     AppendResourcePrefix(framing, *resource, builder.Copied());
@@ -123,12 +130,6 @@ Frame Encode(Framing framing, const PlainResponse& response) {
     builder.Copied()->append(plain.any);
   }
   return builder.Take();
-}
-
-size_t SizeOf(const Frame& frame) {
-  size_t size = 0;
-  for (const Piece& piece : frame) size += piece.bytes.size();
-  return size;
 }
 
 }  // namespace fairlead::xds

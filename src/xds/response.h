@@ -28,10 +28,9 @@ struct Response {
 
 using Frame = Pieces;
 
-// The response as one message, without a copy of what is shared: lists give their common body, single large
-// resources their own bytes.
+// The response as one message, without a copy of what is shared: lists give their common body, as several
+// single resources do that other clients are sent, too; a few large resources give their own bytes.
 Frame Encode(Framing framing, const Response& response);
-size_t SizeOf(const Frame& frame);
 
 // A response of a type that is not in the table.
 struct PlainResource {

@@ -221,6 +221,33 @@ TEST(Wire, WhatIsPackedIsUnpackedOnceForThoseWhoSendItTogether) {
   EXPECT_EQ(a.back().bytes.data(), b.back().bytes.data());
 }
 
+TEST(Wire, AChangeIsEncodedOnceForItsClientsUntilItIsIdle) {
+  Response response;
+  response.type = TypeId::kListener;
+  response.resources = {MakeResource("a", 10), MakeResource("b", 20), MakeResource("large", 40'000),
+                        MakeResource("c", 30)};
+  Encode(Framing::kDelta, response);  // the first one is not kept: there may be one client of it
+  const Frame one = Encode(Framing::kDelta, response), two = Encode(Framing::kDelta, response);
+  ASSERT_EQ(one.size(), 4u);  // header, what is copied, the large one, what is copied
+  for (size_t i = 1; i < one.size(); ++i) EXPECT_EQ(one[i].bytes.data(), two[i].bytes.data()) << i;
+  DeltaDiscoveryResponse read;
+  ASSERT_TRUE(read.ParseFromString(Flatten(two)));
+  ASSERT_EQ(read.resources_size(), 4);
+  EXPECT_EQ(read.resources(3).resource().SerializeAsString(), response.resources[3]->any.Unpacked());
+
+  DiscoveryResponse sotw;
+  ASSERT_TRUE(sotw.ParseFromString(Flatten(Encode(Framing::kStateOfTheWorld, response))));
+  EXPECT_EQ(sotw.resources_size(), 4);
+  std::swap(response.resources[0], response.resources[1]);
+  ASSERT_TRUE(read.ParseFromString(Flatten(Encode(Framing::kDelta, response))));
+  EXPECT_EQ(read.resources(0).name(), "b") << "another order is another change";
+
+  const std::string sent = Flatten(two);
+  EXPECT_EQ(DropIdleChanges(), 0u) << "used since the last time";
+  EXPECT_GT(DropIdleChanges(), 2 * 40'000u);
+  EXPECT_EQ(Flatten(two), sent) << "a message keeps its bytes";
+}
+
 TEST(ResourceSets, EqualListsAreOneAndBodiesGoWhenIdle) {
   const ResourcePtr a = MakeResource("a", 1), b = MakeResource("b", 1);
   const ResourceListPtr list = ResourceList::Of({a, b});

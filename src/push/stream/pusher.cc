@@ -16,6 +16,7 @@
 #include "mesh/view/sidecar_scopes.h"
 #include "push/stream/push_metrics.h"
 #include "push/stream/shutdown.h"
+#include "xds/body.h"
 
 namespace fairlead::push {
 namespace {
@@ -339,7 +340,7 @@ void Pusher::Excuse(Clock::duration lost) {
 // Drops what nobody was sent lately. The memory goes back to the system once it is much; and where there was
 // no work since the last look, as what the work before left behind is free.
 void Pusher::Tidy(bool look_for_quiet) {
-  dropped_bytes_ += xds::ResourceList::DropIdleBodies();
+  dropped_bytes_ += xds::ResourceList::DropIdleBodies() + xds::DropIdleChanges();
   bool due = dropped_bytes_ >= kReturnFrom;
   if (look_for_quiet) {
     const uint64_t work = live_.number() + last_stream_.load();
