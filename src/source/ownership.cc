@@ -1,8 +1,10 @@
 #include "source/ownership.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
+#include "config/entry_endpoints.h"
 
 namespace fairlead::source {
 
@@ -20,6 +22,14 @@ const ConfigPtr* Ownership::Source::Find(const ObjectKey& key) const {
 size_t Ownership::AddSource(std::string name) {
   sources_.push_back({std::move(name), {}});
   return sources_.size() - 1;
+}
+
+bool Ownership::ChangesEndpointsAlone(size_t source, std::span<const ObjectChange> batch) const {
+  return std::ranges::all_of(batch, [&owner = sources_[source]](const ObjectChange& change) {
+    if (change.key.kind != config::Kind::kServiceEntry || change.object == nullptr) return false;
+    const ConfigPtr* before = owner.Find(change.key);
+    return before != nullptr && config::DifferInEndpointsAlone(**before, *change.object);
+  });
 }
 
 std::vector<ObjectChange> Ownership::Change(size_t source, std::vector<ObjectChange> batch) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class Ownership {
  public:
   // The number of the source for the other calls.
   size_t AddSource(std::string name);
+  // Whether a source's batch brings nothing but other endpoints of ServiceEntries that the source has. To be
+  // asked before Change.
+  bool ChangesEndpointsAlone(size_t source, std::span<const config::ObjectChange> batch) const;
   // What a source's batch changes in the mesh.
   std::vector<config::ObjectChange> Change(size_t source, std::vector<config::ObjectChange> batch);
   // What it changes that these are all the objects of a kind that a source has. Those that say the same as

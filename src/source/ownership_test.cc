@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "istio/networking/v1alpha3/service_entry.pb.h"
 
 namespace fairlead::source {
 namespace {
@@ -114,6 +115,40 @@ TEST_F(OwnershipTest, ARelistIsWhatDiffers) {
       << "other kinds and other sources keep what they have";
   EXPECT_THAT(Text(ownership_.Replace(first_, Kind::kService, {})),
               UnorderedElementsAre("-same", "-other", "-new"));
+}
+
+config::ObjectChange Entry(const std::string& host, const std::string& address, int64_t generation = 0) {
+  config::ObjectMeta meta;
+  meta.name = "e";
+  meta.ns = "default";
+  meta.generation = generation;
+  auto spec = std::make_shared<istio::networking::v1alpha3::ServiceEntry>();
+  spec->add_hosts(host);
+  spec->add_endpoints()->set_address(address);
+  const auto object =
+      std::make_shared<config::ConfigObject>(Kind::kServiceEntry, meta, config::Origin{}, spec, uint64_t{1});
+  return {config::KeyOf(*object), object};
+}
+
+TEST_F(OwnershipTest, KnowsWhereEndpointsAloneChange) {
+  const auto alone = [&](std::vector<config::ObjectChange> batch) {
+    return ownership_.ChangesEndpointsAlone(first_, batch);
+  };
+  EXPECT_FALSE(alone({Entry("a", "1.1.1.1")})) << "a new one";
+  ownership_.Change(first_, {Entry("a", "1.1.1.1"), Has("s", 1)});
+  EXPECT_TRUE(alone({Entry("a", "2.2.2.2", 7)}));
+  EXPECT_FALSE(alone({Entry("b", "2.2.2.2")})) << "another host";
+  EXPECT_FALSE(alone({Entry("a", "2.2.2.2"), Has("s", 2)})) << "something else, too";
+  EXPECT_FALSE(alone({{Entry("a", "").key, nullptr}})) << "it goes";
+  EXPECT_FALSE(ownership_.ChangesEndpointsAlone(second_, std::vector{Entry("a", "2.2.2.2")}))
+      << "the other source has none";
+  config::ObjectChange labelled = Entry("a", "2.2.2.2");
+  config::ObjectMeta meta = labelled.object->meta();
+  meta.labels["x"] = "y";
+  labelled.object = std::make_shared<config::ConfigObject>(
+      Kind::kServiceEntry, meta, config::Origin{},
+      labelled.object->SharedSpec<istio::networking::v1alpha3::ServiceEntry>(), uint64_t{2});
+  EXPECT_FALSE(alone({labelled})) << "another label";
 }
 
 }  // namespace

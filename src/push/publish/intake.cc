@@ -69,7 +69,8 @@ void Intake::OnChanges(size_t source, std::vector<config::ObjectChange> changes)
   for (const config::ObjectChange& change : changes) CountInbound(change);
   std::lock_guard lock(mutex_);
   const size_t revision = ownership_.revision();
-  AddChanges(ownership_.Change(source, std::move(changes)), revision);
+  const bool endpoints_alone = ownership_.ChangesEndpointsAlone(source, changes);
+  AddChanges(ownership_.Change(source, std::move(changes)), revision, endpoints_alone);
 }
 
 void Intake::Replace(size_t source, config::Kind kind, const std::vector<config::ConfigPtr>& objects) {
@@ -77,12 +78,12 @@ void Intake::Replace(size_t source, config::Kind kind, const std::vector<config:
   const size_t revision = ownership_.revision();
   std::vector<config::ObjectChange> changes = ownership_.Replace(source, kind, objects);
   for (const config::ObjectChange& change : changes) CountInbound(change);
-  AddChanges(std::move(changes), revision);
+  AddChanges(std::move(changes), revision, false);
 }
 
 // `revision`: of the ownership before. REQUIRES: mutex_ held.
-void Intake::AddChanges(std::vector<config::ObjectChange> changes, size_t revision) {
-  pending_.Add(std::move(changes), Clock::now());
+void Intake::AddChanges(std::vector<config::ObjectChange> changes, size_t revision, bool endpoints_alone) {
+  pending_.Add(std::move(changes), Clock::now(), endpoints_alone);
   const bool contested = ownership_.revision() != revision;
   if (contested) diagnostics_[kOwnership] = nullptr;  // made when it is taken
   const auto due = Complete() ? pending_.Due() : std::nullopt;

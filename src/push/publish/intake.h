@@ -60,7 +60,7 @@ class Intake {
   void OnDiagnostics(const std::string& source, std::vector<config::Diagnostic> diagnostics);
   void Synced(const std::string& source, config::Kind kind);
   void OnSynced(const std::string& source);
-  void AddChanges(std::vector<config::ObjectChange> changes, size_t revision);
+  void AddChanges(std::vector<config::ObjectChange> changes, size_t revision, bool endpoints_alone);
   bool Complete() const;
   bool IsDue(Clock::time_point now) const;
 

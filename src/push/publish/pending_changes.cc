@@ -16,16 +16,16 @@ bool IsSlice(const ObjectChange& change) { return change.key.kind == Kind::kEndp
 
 }  // namespace
 
-void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now) {
+void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now, bool endpoints_alone) {
   if (batch.empty()) return;
-  const bool only_endpoints = std::all_of(batch.begin(), batch.end(), IsSlice);
-  const bool waits = Waits(batch);
+  const bool only_endpoints = endpoints_alone || std::all_of(batch.begin(), batch.end(), IsSlice);
+  const bool waits = endpoints_alone ? debounce_endpoints_ || !waiting_.empty() : Waits(batch);
   Pending& pending = waits ? waiting_ : endpoints_;
   if (pending.empty()) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
   if (!waits) {
-    has_slices_ |= std::any_of(batch.begin(), batch.end(), IsSlice);
+    has_slices_ |= endpoints_alone || std::any_of(batch.begin(), batch.end(), IsSlice);
     last_endpoints_ = now;
   }
   for (ObjectChange& change : batch) {

@@ -26,7 +26,8 @@ struct Pending {
 // What was handed over and is not published yet. A batch (what one call hands over) is never torn: where one
 // of its changes waits for quiet, all do. A batch of EndpointSlices and Pods alone need not wait, and
 // overtakes what waits, unless that concerns it. Slices are published at once or, in a storm of them, at a
-// pace. Pods alone, whose slices are on their way, wait as long as a burst's quiet. Pure; not thread-safe.
+// pace. Pods alone, whose slices are on their way, wait as long as a burst's quiet. ServiceEntries of which
+// the endpoints alone changed are as slices, as long as nothing waits. Pure; not thread-safe.
 class PendingChanges {
  public:
   // With `debounce_endpoints` every batch waits (PILOT_ENABLE_EDS_DEBOUNCE).
@@ -36,7 +37,8 @@ class PendingChanges {
         pace_(std::move(pace), debounce),
         debounce_endpoints_(debounce_endpoints) {}
 
-  void Add(std::vector<config::ObjectChange> batch, Clock::time_point now);
+  // `endpoints_alone`: the batch brings nothing but other endpoints of ServiceEntries.
+  void Add(std::vector<config::ObjectChange> batch, Clock::time_point now, bool endpoints_alone = false);
   void Add(const model::Facts& facts, Clock::time_point now);
   // Everything is to be published again, changed or not.
   void PushAll(Clock::time_point now);
@@ -61,9 +63,10 @@ class PendingChanges {
   Pace pace_;
   const bool debounce_endpoints_;
   Pending waiting_;
-  // Slices and Pods. INVARIANT: of an object that is in both, `waiting_` has the later version.
+  // Slices, Pods, and ServiceEntries with other endpoints. INVARIANT: of an object that is in both,
+  // `waiting_` has the later version.
   Pending endpoints_;
-  bool has_slices_ = false;           // endpoints_ has
+  bool has_slices_ = false;           // endpoints_ has, or ServiceEntries
   Clock::time_point last_endpoints_;  // when endpoints_ got its latest
 };
 

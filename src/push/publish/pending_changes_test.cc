@@ -191,6 +191,20 @@ TEST_F(PendingChangesTest, EndpointsOvertakeWhatDoesNotConcernThem) {
   EXPECT_THAT(TakeQuiet(), UnorderedElementsAre("v", "other", "service", "b-1"));
 }
 
+TEST_F(PendingChangesTest, EndpointsOfServiceEntriesNeedNotWait) {
+  const auto entry = [] { return Changed(Kind::kServiceEntry, "a", "e"); };
+  pending_.Add({entry()}, now_, true);
+  EXPECT_THAT(Take(), ElementsAre("e"));
+  Add({entry()});
+  EXPECT_THAT(Take(), IsEmpty()) << "something else of it changed";
+  pending_.Add({entry()}, now_, true);
+  EXPECT_THAT(Take(), IsEmpty()) << "what waits may concern it";
+  EXPECT_THAT(TakeQuiet(), ElementsAre("e"));
+  PendingChanges all_wait({.quiet = kQuiet, .max = kMax}, true);
+  all_wait.Add({entry()}, now_, true);
+  EXPECT_TRUE(all_wait.Take(now_, false).empty());
+}
+
 TEST_F(PendingChangesTest, EndpointsWaitForTheirPods) {
   const auto other = [] { return Changed(Kind::kVirtualService, "a", "v"); };
   Add({Changed(Kind::kPod, "a", "p"), other()});
