@@ -62,9 +62,7 @@ bool IsOfMesh(const VirtualService& service) {
 class Finder {
  public:
   Finder(const ObjectStore& written, const ObjectStore& objects, std::string_view domain)
-      : written_(written), objects_(objects), domain_(domain) {
-    AddServices({});
-    for (const Interned& cluster : objects.OtherClusters()) AddServices(cluster);
+      : written_(written), objects_(objects), domain_(domain), service_suffix_(StrCat(".svc.", domain)) {
     for (const auto& [name, object] : objects.All(Kind::kServiceEntry)) {
       for (const std::string& host : object->Spec<ServiceEntry>().hosts())
         hosts_.Add(QualifyHost(host, object->ns().str(), domain_));
@@ -87,9 +85,18 @@ class Finder {
   }
 
  private:
-  void AddServices(const Interned& cluster) {
-    for (const auto& [name, object] : objects_.All(Kind::kService, cluster))
-      hosts_.Add(StrCat(object->name().str(), ".", object->ns().str(), ".svc.", domain_));
+  // Whether a cluster has the Service with this host: "reviews.default.svc.cluster.local".
+  bool IsService(std::string_view host) const {
+    if (!host.ends_with(service_suffix_)) return false;
+    host.remove_suffix(service_suffix_.size());
+    const size_t dot = host.find('.');
+    if (dot == std::string_view::npos) return false;
+    const Interned name(host.substr(0, dot)), ns(host.substr(dot + 1));
+    if (objects_.Find(Kind::kService, ns, name) != nullptr) return true;
+    const auto others = objects_.OtherClusters();
+    return std::any_of(others.begin(), others.end(), [&](const Interned& cluster) {
+      return objects_.Find(Kind::kService, ns, name, cluster) != nullptr;
+    });
   }
 
   void Say(std::string_view code, std::string path, std::string message) {
@@ -101,7 +108,7 @@ class Finder {
   void CheckDestination(const Destination& destination, const std::string& path) {
     const std::string host = QualifyHost(destination.host(), object_->ns().str(), domain_);
     if (host.ends_with(kOfClusterSet)) return;
-    if (!hosts_.Covers(host))
+    if (!IsService(host) && !hosts_.Covers(host))
       return Say(kLost, path + ".host", StrCat("no Service or ServiceEntry has the host ", host));
     if (destination.subset().empty()) return;
     const auto subset = subsets_.find(destination.subset());
@@ -224,8 +231,8 @@ class Finder {
 
   const ObjectStore& written_;
   const ObjectStore& objects_;
-  const std::string domain_;
-  Hosts hosts_;
+  const std::string domain_, service_suffix_;
+  Hosts hosts_;                           // of ServiceEntries
   std::map<std::string, Hosts> subsets_;  // by name: the hosts that have it
   const ConfigObject* object_ = nullptr;  // at hand
   std::vector<Diagnostic> found_;
