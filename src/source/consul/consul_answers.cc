@@ -108,6 +108,14 @@ absl::StatusOr<ConsulInstance> ReadInstance(Node entry) {
 
 }  // namespace
 
+absl::Status CheckConsulLeader(std::string_view text) {
+  const std::string_view address = Trim(text);
+  if (address == "\"\"") return absl::FailedPreconditionError("the server knows no leader");
+  if (address.size() < 2 || !address.starts_with('"') || !address.ends_with('"'))
+    return Wrong("the leader is no text");
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> ReadConsulServices(config::JsonReader& reader,
                                                             std::string_view text) {
   const absl::StatusOr<config::Tree> tree = reader.Read(text);

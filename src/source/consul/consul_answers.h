@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/labels.h"
 #include "config/read/json_reader.h"
@@ -41,6 +42,9 @@ struct ConsulInstance {
 inline constexpr size_t kMostConsulServices = 100'000;
 inline constexpr size_t kMostConsulInstances = 50'000;
 inline constexpr size_t kMostConsulTags = 256;  // of an instance; likewise of pairs of metadata
+
+// Of /v1/status/leader: whether the server knows a leader; FailedPrecondition: none.
+absl::Status CheckConsulLeader(std::string_view text);
 
 // Of /v1/catalog/services: the names, sorted.
 absl::StatusOr<std::vector<std::string>> ReadConsulServices(config::JsonReader& reader,

@@ -32,12 +32,18 @@ class ConsulFake : public HttpPeerFake {
   // "consul://127.0.0.1:8500", and options.
   std::string Url(const std::string& options = "") const;
   ConsulOptions Options(const std::string& options = "") const;
+  // Of a URL, with short waits.
+  static ConsulOptions OptionsOf(const std::string& url);
   // The answer for a service of a datacenter: a JSON list of instances. "": the agent's own datacenter.
   void Set(const std::string& service, const std::string& instances, const std::string& datacenter = "");
   void SetConfig(const std::string& kind, const std::string& entries);
   // Answers of paths with this part have this status; 0: as usual.
   void Refuse(const std::string& part, int status);
   void SetLeader(bool known);
+  // Answers nothing, not even that.
+  void SetHung(bool hung);
+  // Stale questions are answered with nothing and an early index, as a server does that has not caught up.
+  void SetBehind(bool behind);
   // An instance on node n-ID at an address of its own.
   static std::string Instance(const std::string& service, const std::string& id,
                               const std::string& tags = "[]", const std::string& checks = "[]");
@@ -50,7 +56,7 @@ class ConsulFake : public HttpPeerFake {
   void Changed();
 
   uint64_t index_ = 10;
-  bool leader_ = true;
+  bool leader_ = true, hung_ = false, behind_ = false;
   std::map<std::string, std::map<std::string, std::string>> services_;  // by datacenter and name
   std::map<std::string, std::string> config_, refused_;
   size_t at_once_ = 0, most_at_once_ = 0;

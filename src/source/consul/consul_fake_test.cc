@@ -33,7 +33,11 @@ std::string ConsulFake::Url(const std::string& options) const {
 }
 
 ConsulOptions ConsulFake::Options(const std::string& options) const {
-  ConsulOptions parsed = *ParseConsulOptions(Url(StrCat("names={name}&", options)));
+  return OptionsOf(Url(StrCat("names={name}&", options)));
+}
+
+ConsulOptions ConsulFake::OptionsOf(const std::string& url) {
+  ConsulOptions parsed = *ParseConsulOptions(url);
   parsed.least_interval = 1ms;
   parsed.first_backoff = 10ms;
   parsed.most_backoff = 50ms;
@@ -94,6 +98,18 @@ void ConsulFake::SetLeader(bool known) {
   Changed();
 }
 
+void ConsulFake::SetHung(bool hung) {
+  std::lock_guard lock(mutex_);
+  hung_ = hung;
+  Changed();
+}
+
+void ConsulFake::SetBehind(bool behind) {
+  std::lock_guard lock(mutex_);
+  behind_ = behind;
+  Changed();
+}
+
 void ConsulFake::SetAway(bool away) {
   HttpPeerFake::SetAway(away);
   std::lock_guard lock(mutex_);
@@ -146,6 +162,7 @@ void ConsulFake::Answer(const httplib::Request& request, httplib::Response& resp
         std::chrono::milliseconds(std::strtol(request.get_param_value("wait").c_str(), nullptr, 10));
     changed_.wait_for(lock, wait, [&] { return stopping_ || epoch_ != epoch || index_ != known; });
   }
+  changed_.wait(lock, [&] { return stopping_ || !hung_; });
   if (counted) --at_once_;
   if (away_) {
     response.status = 500;
@@ -158,14 +175,19 @@ void ConsulFake::Answer(const httplib::Request& request, httplib::Response& resp
     response.set_content("Permission denied", "text/plain");
     return;
   }
-  response.set_header("X-Consul-Index", StrCat(index_));
+  if (request.path == "/v1/status/leader") {
+    response.set_content(leader_ ? R"("127.0.0.1:8300")" : R"("")", "application/json");
+    return;
+  }
+  const bool behind = behind_ && request.has_param("stale");
+  response.set_header("X-Consul-Index", StrCat(behind ? 2 : index_));
   // As agents from 1.10 on answer from their streamed views.
   const bool streamed = counted && known > 0 && leader_;
   response.set_header("X-Consul-Query-Backend", streamed ? "streaming" : "blocking-query");
   response.set_header("X-Consul-KnownLeader", leader_ && !streamed ? "true" : "false");
   response.set_header("X-Consul-LastContact", "25");
   response.set_content(
-      leader_ ? Body(request) : (request.path.find("/health/") == std::string::npos ? "{}" : "[]"),
+      leader_ && !behind ? Body(request) : (request.path.find("/health/") == std::string::npos ? "{}" : "[]"),
       "application/json");
 }
 

@@ -15,6 +15,7 @@ using Verdict = ConsulQuery::Verdict;
 
 constexpr milliseconds kLeastTurn{250};
 constexpr size_t kMostAwaited = 10;
+const char* const kLeaderId = "leader";
 
 }  // namespace
 
@@ -45,6 +46,7 @@ void ConsulFollower::Begin(TaskLoop* loop, PlatformView* view) {
   client.most_exchanges = options_.watches + options_.datacenters.size() + 16;
   client.idle_connections = options_.watches;
   client_ = std::make_unique<fetch::Client>(client);
+  if (HasOtherServers()) Add(kLeaderId, About::kLeader, "", "");
   std::vector<std::string> datacenters = options_.datacenters;
   if (datacenters.empty()) datacenters.emplace_back();
   for (const std::string& datacenter : datacenters)
@@ -78,6 +80,7 @@ std::vector<std::string> ConsulFollower::Awaited() const {
 
 std::string ConsulFollower::PathOf(About about, const std::string& datacenter,
                                    const std::string& service) const {
+  if (about == About::kLeader) return "/v1/status/leader?";
   std::string path = about == About::kServices          ? "/v1/catalog/services?"
                      : about == About::kServiceDefaults ? "/v1/config/service-defaults?"
                      : about == About::kProxyDefaults   ? "/v1/config/proxy-defaults?"
@@ -88,7 +91,6 @@ std::string ConsulFollower::PathOf(About about, const std::string& datacenter,
   const auto add = [&parameters](std::string_view name, const std::string& value) {
     if (!value.empty()) parameters.push_back(StrCat(name, "=", PercentEncoded(value)));
   };
-  if (options_.consistency != "default") parameters.push_back(options_.consistency);
   add("dc", datacenter);
   // Defaults of proxies are in the default namespace alone.
   if (about != About::kProxyDefaults) add("ns", options_.ns);
@@ -100,7 +102,7 @@ std::string ConsulFollower::PathOf(About about, const std::string& datacenter,
 void ConsulFollower::Add(const Id& id, About about, const std::string& datacenter,
                          const std::string& service) {
   ConsulQuery query(
-      PathOf(about, datacenter, service),
+      PathOf(about, datacenter, service), about == About::kLeader ? "default" : options_.consistency,
       RetryPause(options_.first_backoff, options_.most_backoff, options_.seed * 1'000'003 + ++last_number_));
   auto asked = std::make_unique<Asked>(Asked{id, about, datacenter, service, std::move(query)});
   ++unsettled_;
@@ -182,7 +184,7 @@ void ConsulFollower::Fill() {
 }
 
 absl::StatusOr<fetch::Request> ConsulFollower::RequestFor(const Asked& asked) const {
-  const auto& [host, port] = options_.url.addresses.front();
+  const auto& [host, port] = options_.url.addresses[server_ % options_.url.addresses.size()];
   const PlatformOptions& platform = options_.platform;
   fetch::Request request;
   request.url =
@@ -199,7 +201,9 @@ absl::StatusOr<fetch::Request> ConsulFollower::RequestFor(const Asked& asked) co
   request.compressed = true;
   request.most_bytes = options_.most_bytes;
   request.whole_limit =
-      options_.slack + (asked.query.blocks() ? asked.wait + asked.wait / 16 : milliseconds(0));
+      asked.about == About::kLeader
+          ? options_.leader_limit
+          : options_.slack + (asked.query.blocks() ? asked.wait + asked.wait / 16 : milliseconds(0));
   return request;
 }
 
@@ -227,8 +231,10 @@ void ConsulFollower::OnAnswer(const Id& id, uint64_t number, const fetch::WholeA
   const bool failed_before = !asked.query.trouble().empty();
   const bool good = Take(asked, answer);
   if (good && failed_before && asked.goes_first()) Recover();
+  if (!good && asked.about == About::kLeader) LeaveServer();
   if (good && !std::exchange(asked.settled, true)) --unsettled_;
-  EnqueueAt(asked, Clock::now() + std::max(asked.query.Pause(), options_.least_interval));
+  EnqueueAt(asked, Clock::now() + std::max(PauseOf(asked, good), options_.least_interval));
+  if (!good) AskForLeader();
   NoteComplete();
   Crowd();
   Fill();
@@ -245,6 +251,7 @@ bool ConsulFollower::Take(Asked& asked, const fetch::WholeAnswer& answer) {
     view_->ForgetTrouble(asked.id);
     return true;
   }
+  if (verdict == Verdict::kBehind) return false;
   if (verdict != Verdict::kFailed) {
     absl::Status status;
     if (verdict == Verdict::kNews) status = Read(asked, answer.body);
@@ -266,6 +273,8 @@ bool ConsulFollower::Take(Asked& asked, const fetch::WholeAnswer& answer) {
 
 absl::Status ConsulFollower::Read(Asked& asked, const std::string& body) {
   switch (asked.about) {
+    case About::kLeader:
+      return CheckConsulLeader(body);
     case About::kServices: {
       auto names = ReadConsulServices(reader_, body);
       if (names.ok()) SetServices(asked.datacenter, *names);
@@ -349,6 +358,30 @@ void ConsulFollower::SetServices(const std::string& datacenter, const std::vecto
     services_[name].name = name;
     MakePolicy(name);
     Add(id, About::kService, datacenter, name);
+  }
+}
+
+// Of several servers the next one is asked at once, until all had their turn.
+milliseconds ConsulFollower::PauseOf(Asked& asked, bool good) const {
+  if (asked.about != About::kLeader) return asked.query.Pause();
+  if (good) return options_.leader_interval;
+  return asked.query.failures() < options_.url.addresses.size() ? milliseconds(0) : asked.query.Pause();
+}
+
+// A question failed: is it the server?
+void ConsulFollower::AskForLeader() {
+  const auto it = asked_.find(kLeaderId);
+  if (it != asked_.end() && it->second->number == 0 && it->second->query.trouble().empty())
+    Enqueue(*it->second);
+}
+
+// The server knows no leader, or says nothing: whoever waits for its news would wait in vain.
+void ConsulFollower::LeaveServer() {
+  ++server_;
+  for (auto& [id, asked] : asked_) {
+    if (asked->number == 0) continue;
+    Stop(*asked);
+    Enqueue(*asked);
   }
 }
 

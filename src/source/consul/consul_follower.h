@@ -23,6 +23,7 @@ namespace fairlead::source {
 // Follows the catalog of Consul: a blocking query for the list of services of each datacenter, for the
 // configuration entries with protocols, and for the instances of each service with their checks. Where there
 // are more services than questions at once are allowed, they take turns. A part of the view is a service.
+// Of several servers one is asked, as long as it knows a leader; then the next one.
 // Source: developer.hashicorp.com/consul/api-docs
 class ConsulFollower : public PlatformFollower {
  public:
@@ -34,7 +35,7 @@ class ConsulFollower : public PlatformFollower {
   std::vector<std::string> Awaited() const override;
 
  private:
-  enum class About : uint8_t { kServices, kService, kServiceDefaults, kProxyDefaults, kIntentions };
+  enum class About : uint8_t { kLeader, kServices, kService, kServiceDefaults, kProxyDefaults, kIntentions };
   struct Asked;
   using Id = std::string;
 
@@ -54,12 +55,16 @@ class ConsulFollower : public PlatformFollower {
   absl::Status Read(Asked& asked, const std::string& body);
   void SetServices(const std::string& datacenter, const std::vector<std::string>& names);
   void Forget(Asked& asked);
+  std::chrono::milliseconds PauseOf(Asked& asked, bool good) const;
+  void AskForLeader();
+  void LeaveServer();
   void Recover();
   void Make(const std::string& service);
   void MakeAll();
   void MakePolicy(const std::string& service);
   void SetIntentions(ConsulIntentions intentions);
   void NoteComplete();
+  bool HasOtherServers() const { return options_.url.addresses.size() > 1; }
   bool IsCrowded() const { return services_asked_ > options_.watches; }
 
   const ConsulOptions options_;
@@ -74,6 +79,7 @@ class ConsulFollower : public PlatformFollower {
   size_t services_asked_ = 0, unsettled_ = 0;
   bool crowded_ = false;
   uint64_t last_number_ = 0;
+  size_t server_ = 0;  // that is asked, counted on from the first after the last
 
   std::map<std::string, ConsulService> services_;
   std::map<std::string, std::string> protocols_;

@@ -24,9 +24,6 @@ absl::StatusOr<ConsulOptions> ParseConsulOptions(std::string_view url) {
   ConsulOptions options;
   options.url = *std::move(parsed);
   OptionReader reader(options.url);
-  if (options.url.addresses.size() > 1)
-    return absl::InvalidArgumentError(
-        ToAbsl(StrCat(options.url.Name(), ": one agent is asked; it knows all servers of its datacenter")));
   if (!options.url.path.empty())
     return absl::InvalidArgumentError(ToAbsl(StrCat(options.url.Name(), ": Consul has no path")));
   options.platform = ReadPlatformOptions(reader, "consul", {"{name}.service.consul"}, {"name", "dc"});

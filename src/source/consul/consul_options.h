@@ -18,7 +18,7 @@ inline constexpr int kConsulPort = 8500;
 // Which instances get requests.
 enum class ConsulReady : uint8_t { kWarning, kPassing, kAny };
 
-// What a URL consul://HOST:8500?… says. See docs/sources/consul.md.
+// What a URL consul://HOST:8500,…?… says. See docs/sources/consul.md.
 struct ConsulOptions {
   SourceUrl url;
   PlatformOptions platform;
@@ -40,6 +40,8 @@ struct ConsulOptions {
   std::chrono::milliseconds wait{300'000};       // of a blocking query; up to a sixteenth more
   std::chrono::milliseconds slack{15'000};       // an answer that much later than it should be is given up
   std::chrono::milliseconds least_interval{50};  // from one answer to the next question of the same
+  // Where there are several servers: how often one is asked whether it knows a leader, and for how long.
+  std::chrono::milliseconds leader_interval{10'000}, leader_limit{5'000};
   std::chrono::milliseconds round{30'000};  // in which each service has its turn where there are too many
   std::chrono::milliseconds first_backoff{500}, most_backoff{30'000};
   size_t most_bytes = 64 << 20;  // of an answer

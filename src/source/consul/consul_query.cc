@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/excerpt.h"
 #include "base/strings.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kMostQuoted = 200;
 constexpr std::chrono::milliseconds kMostRetryAfter{300'000};
+const std::string kConsistent = "consistent";
 
 std::string_view HeaderOf(const fetch::WholeAnswer& answer, std::string_view name) {
   for (const auto& [key, value] : answer.headers) {
@@ -31,21 +33,24 @@ std::optional<uint64_t> NumberOf(std::string_view text) {
 }  // namespace
 
 std::string ConsulQuery::Target(Milliseconds wait) const {
-  if (index_ == 0) return path_;
-  const char last = path_.back();
-  return StrCat(path_, last == '?' || last == '&' ? "" : "&", "index=", index_, "&wait=", wait.count(), "ms");
+  std::vector<std::string> parameters;
+  const std::string& consistency = doubtful_ ? kConsistent : consistency_;
+  if (consistency != "default") parameters.push_back(consistency);
+  if (index_ > 0) parameters.push_back(StrCat("index=", index_, "&wait=", wait.count(), "ms"));
+  const bool first = path_.ends_with('?') || parameters.empty();
+  return StrCat(path_, first ? "" : "&", Join(parameters, "&"));
 }
 
+// Whoever answers next may be another server, or the same after a restart: only a whole answer shows at once
+// that it is there, and with what.
 ConsulQuery::Verdict ConsulQuery::Fail(std::string why, Milliseconds at_least) {
+  index_ = 0;
   trouble_ = std::move(why);
   pause_ = std::max(backoff_.Next(), std::min(at_least, kMostRetryAfter));
   return Verdict::kFailed;
 }
 
-void ConsulQuery::Reject(std::string why) {
-  index_ = 0;
-  Fail(std::move(why));
-}
+void ConsulQuery::Reject(std::string why) { Fail(std::move(why)); }
 
 void ConsulQuery::Accept() {
   backoff_.Reset();
@@ -53,8 +58,8 @@ void ConsulQuery::Accept() {
   answered_ = true;
 }
 
-// An index that went back, or is none, says that the server began anew: then all of it is asked for again, at
-// once. An answer of a server that knows no leader may lack everything, and counts as none.
+// An index that went back, or is none: the server is behind the others, or all began anew. The leader knows.
+// An answer of a server that knows no leader may lack everything, and counts as none.
 ConsulQuery::Verdict ConsulQuery::TakeAnswer(const fetch::WholeAnswer& answer) {
   const fetch::Outcome& outcome = answer.outcome;
   http_status_ = outcome.status.ok() ? outcome.http_status : 0;
@@ -70,8 +75,14 @@ ConsulQuery::Verdict ConsulQuery::TakeAnswer(const fetch::WholeAnswer& answer) {
       HeaderOf(answer, "x-consul-query-backend") != "streaming")
     return Fail("the server knows no leader");
   const uint64_t index = NumberOf(HeaderOf(answer, "x-consul-index")).value_or(0);
+  doubtful_ = index < known_ && !doubtful_;
+  if (doubtful_) {
+    index_ = 0;
+    pause_ = Milliseconds(0);
+    return Verdict::kBehind;
+  }
   const bool same = found && answered_ && index_ > 0 && index == index_;
-  index_ = index < index_ ? 0 : index;
+  index_ = known_ = index;
   lag_ = Milliseconds(
       std::min<uint64_t>(NumberOf(HeaderOf(answer, "x-consul-lastcontact")).value_or(0), 1U << 30));
   // Without an index nothing can be waited for.

@@ -18,18 +18,21 @@ namespace fairlead::source {
 class ConsulQuery {
  public:
   using Milliseconds = std::chrono::milliseconds;
-  enum class Verdict : uint8_t { kNews, kSame, kNotFound, kFailed };
+  enum class Verdict : uint8_t { kNews, kSame, kNotFound, kBehind, kFailed };
 
-  // `path`: with its parameters but index and wait, and a "?".
-  ConsulQuery(std::string path, RetryPause backoff) : path_(std::move(path)), backoff_(std::move(backoff)) {}
+  // `path`: with its parameters but consistency, index and wait, and a "?". `consistency`: "stale", "default"
+  // or "consistent".
+  ConsulQuery(std::string path, std::string consistency, RetryPause backoff)
+      : path_(std::move(path)), consistency_(std::move(consistency)), backoff_(std::move(backoff)) {}
 
   const std::string& path() const { return path_; }
   std::string Target(Milliseconds wait) const;
   // Whether the next answer may take as long as the wait.
   bool blocks() const { return index_ > 0; }
 
-  // What an answer means. kNotFound is an answer, and news. After kFailed trouble() says why, and Pause() how
-  // long to leave the server alone.
+  // What an answer means. kNotFound is an answer, and news. kBehind: the server is behind what was known, or
+  // began anew; the answer does not count, and the next question is for the leader. After kFailed trouble()
+  // says why, and Pause() how long to leave the server alone.
   Verdict TakeAnswer(const fetch::WholeAnswer& answer);
   // The answer could be read, or says the same.
   void Accept();
@@ -46,9 +49,11 @@ class ConsulQuery {
  private:
   Verdict Fail(std::string why, Milliseconds at_least = Milliseconds(0));
 
-  const std::string path_;
+  const std::string path_, consistency_;
   RetryPause backoff_;
-  uint64_t index_ = 0;  // 0: nothing is known yet
+  uint64_t index_ = 0;     // the next answer may wait for a later one; 0: it is whole, and comes at once
+  uint64_t known_ = 0;     // of the last answer that counted
+  bool doubtful_ = false;  // a server said that it has an earlier index than known
   bool answered_ = false;
   int http_status_ = 0;
   std::string trouble_;
