@@ -80,6 +80,17 @@ class ConsulTest(unittest.TestCase):
         again.wait_endpoints(WEB, ["10.0.0.1", "10.0.0.2"])
         page.eventually(lambda: "source" not in again.diagnostics(), "no diagnostic")
 
+    def test_an_agent_that_comes_back_without_news(self):
+        agent = self.start_agent()
+        register("web", "a", "10.0.0.1")
+        fairlead = page.ControlPlane(self.processes, "--configSource=consul://127.0.0.1:8500")
+        fairlead.wait_ready()
+        self.processes.stop(agent)
+        page.eventually(lambda: "unreachable-source" in fairlead.diagnostics(), "the diagnostic")
+        self.start_agent()
+        page.eventually(lambda: "source" not in fairlead.diagnostics(), "no diagnostic", 45)
+        self.assertEqual(fairlead.endpoints(WEB), ["10.0.0.1"])
+
     def test_an_acl_token(self):
         (self.processes.path / "acl.json").write_text(json.dumps({"acl": {
             "enabled": True, "default_policy": "deny", "tokens": {"initial_management": "6d6a9a51-0000-4000-8000-000000000001", "agent": "6d6a9a51-0000-4000-8000-000000000001"}}}))
