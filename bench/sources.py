@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Figures of sources: from the start to ready, a change at a proxy, CPU at rest.
 
-  sources.py --fairlead PROGRAM consul [--services 5000 --instances 10]
+  sources.py --fairlead PROGRAM consul [--services 5000 --instances 10] [--agent PROGRAM]
   sources.py --fairlead PROGRAM mesos [--services 5000 --instances 10]
   sources.py --fairlead PROGRAM etcd [--services 10000]
 
-Consul and Mesos are played by peers in this process, which answer the questions of the source as an agent does, with blocking queries, and
-as a master does, with a stream; what is measured is Fairlead, not them. etcd is Debian's program, with one member. Ports are free ones of
-the loopback device.
+--agent is a real agent of Consul, a server; its time is in the figures. Without it Consul is played by a peer in this process, as Mesos
+always is. These answer the questions of the source as an agent does, with blocking queries, and as a master does, with a stream; what is
+measured is Fairlead, not them. etcd is Debian's program, with one member. Ports are free ones of the loopback device.
 """
 import argparse
 import asyncio
 import base64
+import concurrent.futures
+import http.client
 import json
 import os
 import shutil
@@ -41,17 +43,11 @@ def ask(url, body=None):
         return 0, b""
 
 
-class ConsulPeer:
-    """/v1/catalog/services, /v1/health/service/NAME and /v1/config/KIND, each with an index of its own."""
+class Peer:
+    """A server in a thread of its own."""
 
-    def __init__(self, services, instances):
+    def __init__(self):
         self.port = free_port()
-        self.instances = instances
-        self.index = {}
-        self.critical = {}
-        self.changed = {}
-        self.names = [f"service-{number}" for number in range(services)]
-        self.catalog = json.dumps({name: ["version=v1"] for name in self.names}).encode()
         self.loop = asyncio.new_event_loop()
         started = threading.Event()
         threading.Thread(target=self.run, args=(started,), daemon=True).start()
@@ -62,6 +58,22 @@ class ConsulPeer:
         self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", self.port, backlog=10000))
         started.set()
         self.loop.run_forever()
+
+    def stop(self):
+        pass  # it ends with this process
+
+
+class ConsulPeer(Peer):
+    """/v1/catalog/services, /v1/health/service/NAME and /v1/config/KIND, each with an index of its own."""
+
+    def __init__(self, services, instances):
+        self.instances = instances
+        self.index = {}
+        self.critical = {}
+        self.changed = {}
+        self.names = [f"service-{number}" for number in range(services)]
+        self.catalog = json.dumps({name: ["version=v1"] for name in self.names}).encode()
+        super().__init__()
 
     def set_critical(self, name, instance):
         def change():
@@ -104,26 +116,66 @@ class ConsulPeer:
             writer.close()
 
 
-class MesosPeer:
+class ConsulAgent:
+    """A server of Consul's with nodes of other machines in its catalog, and a check for each instance."""
+    WRITES = 128   # of a transaction, as many as the server takes
+    WRITERS = 4    # at once
+
+    def __init__(self, program, folder, services, instances):
+        self.port, self.instances, started = free_port(), instances, time.monotonic()
+        with open("/dev/null", "ab") as log:
+            self.process = subprocess.Popen(
+                [program, "agent", "-server", "-bootstrap-expect=1", "-bind=127.0.0.1", f"-data-dir={folder}/consul", "-log-level=error",
+                 f"-hcl=ports {{ http = {self.port} dns = -1 grpc = -1 grpc_tls = -1 serf_wan = -1 serf_lan = {free_port()} server = {free_port()} }}",
+                 f"-hcl=limits {{ http_max_conns_per_client = {services + 200} }} performance {{ raft_multiplier = 1 }}"], stdout=log, stderr=log)
+        while len(ask(f"http://127.0.0.1:{self.port}/v1/status/leader")[1]) < 4:
+            assert self.process.poll() is None and time.monotonic() - started < PATIENCE, "Consul has no leader"
+            time.sleep(0.05)
+        self.write([{"Node": {"Verb": "set", "Node": {"Node": f"machine-{instance}", "Address": f"10.200.0.{instance}"}}} for instance in range(instances)])
+        writes = [write for number in range(services) for instance in range(instances) for write in self.instance(number, instance)]
+        with concurrent.futures.ThreadPoolExecutor(self.WRITERS) as writers:
+            list(writers.map(self.write, (writes[first:first + self.WRITES] for first in range(0, len(writes), self.WRITES))))
+        print(f"{services * instances} instances are registered after {time.monotonic() - started:.0f} s")
+
+    @staticmethod
+    def instance(number, instance):
+        name = f"service-{number}"
+        yield {"Service": {"Verb": "set", "Node": f"machine-{instance}", "Service": {
+            "ID": f"{name}-{instance}", "Service": name, "Tags": ["version=v1", "protocol=http"], "Port": 8080,
+            "Address": f"10.{instance}.{number // 250}.{number % 250 + 1}"}}}
+        yield ConsulAgent.check(name, instance, "passing")
+
+    @staticmethod
+    def check(name, instance, status):
+        return {"Check": {"Verb": "set", "Check": {"Node": f"machine-{instance}", "CheckID": f"service:{name}-{instance}", "Name": "it answers",
+                                                   "Status": status, "ServiceID": f"{name}-{instance}", "Output": "HTTP GET: 200 OK"}}}
+
+    def write(self, writes):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.request("PUT", "/v1/txn", json.dumps(writes))
+        answer = connection.getresponse()
+        text = answer.read()
+        assert answer.status == 200, text[:500]
+        connection.close()
+
+    def set_critical(self, name, instance):
+        self.write([self.check(name, instance, "critical")])
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class MesosPeer(Peer):
     """POST /api/v1 with SUBSCRIBE: the state, then each change."""
 
     def __init__(self, services, instances):
-        self.port = free_port()
         self.writers = []
         tasks = [self.task(f"service-{number}", number, instance) for number in range(services) for instance in range(instances)]
         self.state = self.record({"type": "SUBSCRIBED", "subscribed": {"heartbeat_interval_seconds": 15.0, "get_state": {
             "get_tasks": {"tasks": tasks}, "get_frameworks": {"frameworks": [{"framework_info": {"id": {"value": "F"}, "name": "aurora"}}]},
             "get_agents": {"agents": []}}}})
-        self.loop = asyncio.new_event_loop()
-        started = threading.Event()
-        threading.Thread(target=self.run, args=(started,), daemon=True).start()
-        started.wait()
-
-    def run(self, started):
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", self.port))
-        started.set()
-        self.loop.run_forever()
+        super().__init__()
 
     @staticmethod
     def record(event):
@@ -180,6 +232,10 @@ class Etcd:
                      "endpoints": [{"address": address}]}}))}} for number, address in addresses.items()]
         assert ask(f"http://127.0.0.1:{self.port}/v3/kv/txn", json.dumps({"success": puts}).encode())[0] == 200
 
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
 
 class Fairlead:
     def __init__(self, program, folder, source):
@@ -217,7 +273,7 @@ class Fairlead:
         self.process.wait()
 
 
-def time_of_changes(fairlead, change, count=20):
+def time_of_changes(fairlead, change, count):
     """Milliseconds from each change to the answer of another EDS request."""
     times = []
     for number in range(count):
@@ -232,46 +288,49 @@ def time_of_changes(fairlead, change, count=20):
     return sorted(times)
 
 
+def start_platform(options, folder, services):
+    """What has the services, its URL, and what changes an instance of one: its number and name."""
+    if options.platform == "consul":
+        peer = ConsulAgent(options.agent, folder, services, options.instances) if options.agent else ConsulPeer(services, options.instances)
+        return peer, f"consul://127.0.0.1:{peer.port}?watches={services + 100}", lambda number, service: peer.set_critical(service, 0)
+    if options.platform == "mesos":
+        peer = MesosPeer(services, options.instances)
+        return peer, f"mesos://127.0.0.1:{peer.port}?names={{name}}.service.consul", lambda number, service: peer.set_unhealthy(service, 0)
+    peer = Etcd(folder, services)
+    return peer, f"etcd://127.0.0.1:{peer.port}/mesh", lambda number, service: peer.put({number: f"10.2.{number // 250}.{number % 250 + 1}"})
+
+
+def measure(what, fairlead, change, changes):
+    ready = fairlead.wait_ready()
+    print(f"{what}: ready after {ready:.2f} s, {fairlead.cpu():.2f} s of CPU, {fairlead.memory()} MB")
+    time.sleep(2)
+    times = time_of_changes(fairlead, change, changes)
+    print(f"a change at a proxy: median {times[len(times) // 2]:.0f} ms, slowest {times[-1]:.0f} ms")
+    time.sleep(2)
+    before = fairlead.cpu()
+    time.sleep(10)
+    print(f"at rest: {(fairlead.cpu() - before) * 10:.1f}% of one CPU in 10 s")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fairlead", required=True)
     parser.add_argument("platform", choices=["consul", "mesos", "etcd"])
     parser.add_argument("--services", type=int)
     parser.add_argument("--instances", type=int, default=10)
+    parser.add_argument("--agent", type=os.path.abspath, help="Consul's program")
     options = parser.parse_args()
     services = options.services or {"consul": 5000, "mesos": 5000, "etcd": 10000}[options.platform]
-    program = os.path.abspath(options.fairlead)
     with tempfile.TemporaryDirectory() as folder:
-        etcd = fairlead = None
+        peer, source, change = start_platform(options, folder, services)
+        fairlead = None
         try:
-            if options.platform == "consul":
-                peer = ConsulPeer(services, options.instances)
-                source = f"consul://127.0.0.1:{peer.port}?watches={services + 100}"
-                change = lambda number, service: peer.set_critical(service, 0)  # noqa: E731
-            elif options.platform == "mesos":
-                peer = MesosPeer(services, options.instances)
-                source = f"mesos://127.0.0.1:{peer.port}?names={{name}}.service.consul"
-                change = lambda number, service: peer.set_unhealthy(service, 0)  # noqa: E731
-            else:
-                etcd = Etcd(folder, services)
-                source = f"etcd://127.0.0.1:{etcd.port}/mesh"
-                change = lambda number, service: etcd.put({number: f"10.2.{number // 250}.{number % 250 + 1}"})  # noqa: E731
-            fairlead = Fairlead(program, folder, source)
-            ready = fairlead.wait_ready()
-            print(f"{options.platform}: {services} services: ready after {ready:.2f} s, {fairlead.cpu():.2f} s of CPU, {fairlead.memory()} MB")
-            time.sleep(2)
-            times = time_of_changes(fairlead, change)
-            print(f"a change at a proxy: median {times[len(times) // 2]:.0f} ms, slowest {times[-1]:.0f} ms")
-            time.sleep(2)
-            before = fairlead.cpu()
-            time.sleep(10)
-            print(f"at rest: {(fairlead.cpu() - before) * 10:.1f}% of one CPU in 10 s")
+            fairlead = Fairlead(os.path.abspath(options.fairlead), folder, source)
+            measure(f"{options.platform}: {services} services", fairlead, change, min(20, services // 7))
         finally:
             if fairlead:
                 fairlead.stop()
-            if etcd:
-                etcd.process.kill()
-                etcd.process.wait()
+            peer.stop()
 
 
 if __name__ == "__main__":

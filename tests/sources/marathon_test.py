@@ -98,13 +98,7 @@ class MarathonTest(unittest.TestCase):
 
     def test_credentials(self):
         self.master(8088, "--http_credentials=me:secret")
-        password = self.processes.path / "password"
-        password.write_text("wrong\n")
-        fairlead = page.ControlPlane(self.processes, f"--configSource=marathon://127.0.0.1:8088?user=me&passwordFile={password}")
-        page.eventually(lambda: "status 401" in fairlead.diagnostics(), "the reason")
-        self.assertFalse(fairlead.ready())
-        password.write_text("secret\n")
-        fairlead.wait_ready()
+        page.check_renewed_password(self, self.processes, "marathon://127.0.0.1:8088")
 
 
 if __name__ == "__main__":

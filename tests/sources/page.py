@@ -124,6 +124,17 @@ class ControlPlane:
         return ask("http://127.0.0.1:15014/debug/diagnostics")[1]
 
 
+def check_renewed_password(test, processes, url):
+    """A platform that wants the user "me" with the password "secret": a wrong one is said, and its file may be renewed."""
+    password = processes.path / "password"
+    password.write_text("wrong\n")
+    fairlead = ControlPlane(processes, f"--configSource={url}?user=me&passwordFile={password}")
+    eventually(lambda: "status 401" in fairlead.diagnostics(), "the reason")
+    test.assertFalse(fairlead.ready())
+    password.write_text("secret\n")
+    fairlead.wait_ready()
+
+
 def blocks(page):
     """The commands of a page: those that are indented."""
     block = []

@@ -27,6 +27,7 @@ struct ConsulFollower::Asked {
   fetch::Client::Handle handle = 0;  // of the client's; 0: it was never asked
   uint64_t number = 0;               // of the exchange; 0: there is none
   milliseconds wait{0};              // of the exchange
+  bool whole = false;                // the exchange's answer comes at once
   bool queued = false;
   TaskLoop::Timer timer = 0;
   bool settled = false;  // it was answered, or may not be
@@ -129,16 +130,22 @@ void ConsulFollower::Stop(Asked& asked) {
   if (loop_ != nullptr) loop_->Drop(&asked.timer);
   if (std::exchange(asked.number, 0) == 0) return;
   if (asked.handle != 0) client_->Cancel(std::exchange(asked.handle, 0));
-  if (!asked.goes_first()) --running_;
+  LetGo(asked);
+}
+
+void ConsulFollower::LetGo(const Asked& asked) {
+  if (asked.goes_first()) return;
+  --running_;
+  if (asked.whole) --whole_running_;
 }
 
 void ConsulFollower::Enqueue(Asked& asked) {
   if (std::exchange(asked.queued, true)) return;
   loop_->Drop(&asked.timer);
   if (asked.goes_first()) {
-    queue_.push_front(asked.id);
+    whole_queue_.push_front(asked.id);
   } else {
-    queue_.push_back(asked.id);
+    (asked.query.blocks() ? queue_ : whole_queue_).push_back(asked.id);
   }
 }
 
@@ -170,17 +177,24 @@ void ConsulFollower::Crowd() {
   }
 }
 
+// Questions that wait for news are no hurry while there is something to learn at once.
 void ConsulFollower::Fill() {
-  while (!queue_.empty()) {
-    const auto it = asked_.find(queue_.front());
-    if (it == asked_.end() || !it->second->queued) {
-      queue_.pop_front();
-      continue;
-    }
-    if (!it->second->goes_first() && running_ >= options_.watches) return;
-    queue_.pop_front();
-    Ask(*it->second);
+  FillFrom(whole_queue_, true);
+  if (whole_queue_.empty()) FillFrom(queue_, false);
+}
+
+void ConsulFollower::FillFrom(std::deque<Id>& queue, bool whole) {
+  while (!queue.empty()) {
+    const auto it = asked_.find(queue.front());
+    const bool waits = it != asked_.end() && it->second->queued;
+    if (waits && !it->second->goes_first() && !HasRoom(whole)) return;
+    queue.pop_front();
+    if (waits) Ask(*it->second);
   }
+}
+
+bool ConsulFollower::HasRoom(bool whole) const {
+  return running_ < options_.watches && (!whole || whole_running_ < options_.whole_at_once);
 }
 
 absl::StatusOr<fetch::Request> ConsulFollower::RequestFor(const Asked& asked) const {
@@ -211,7 +225,11 @@ void ConsulFollower::Ask(Asked& asked) {
   asked.queued = false;
   asked.wait = WaitOf(asked);
   asked.number = ++last_number_;
-  if (!asked.goes_first()) ++running_;
+  asked.whole = !asked.query.blocks();
+  if (!asked.goes_first()) {
+    ++running_;
+    if (asked.whole) ++whole_running_;
+  }
   auto done = [this, id = asked.id, number = asked.number](fetch::WholeAnswer answer) {
     auto shared = std::make_shared<const fetch::WholeAnswer>(std::move(answer));
     loop_->Post([this, id, number, shared] { OnAnswer(id, number, *shared); });
@@ -227,7 +245,7 @@ void ConsulFollower::OnAnswer(const Id& id, uint64_t number, const fetch::WholeA
   Asked& asked = *it->second;
   asked.handle = 0;
   asked.number = 0;
-  if (!asked.goes_first()) --running_;
+  LetGo(asked);
   const bool failed_before = !asked.query.trouble().empty();
   const bool good = Take(asked, answer);
   if (good && failed_before && asked.goes_first()) Recover();

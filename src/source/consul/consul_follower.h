@@ -45,9 +45,12 @@ class ConsulFollower : public PlatformFollower {
   void Enqueue(Asked& asked);
   void EnqueueAt(Asked& asked, Clock::time_point time);
   void Fill();
+  void FillFrom(std::deque<Id>& queue, bool whole);
+  bool HasRoom(bool whole) const;
   absl::StatusOr<fetch::Request> RequestFor(const Asked& asked) const;
   void Ask(Asked& asked);
   void Stop(Asked& asked);
+  void LetGo(const Asked& asked);
   void Crowd();
   std::chrono::milliseconds WaitOf(const Asked& asked) const;
   void OnAnswer(const Id& id, uint64_t number, const fetch::WholeAnswer& answer);
@@ -74,8 +77,9 @@ class ConsulFollower : public PlatformFollower {
   config::JsonReader reader_;
 
   std::map<Id, std::unique_ptr<Asked>> asked_;
-  std::deque<Id> queue_;  // may have names of queries that are gone
-  size_t running_ = 0;    // queries for instances that are with the server
+  // Both may have names of queries that are gone. What is answered at once comes first.
+  std::deque<Id> whole_queue_, queue_;
+  size_t running_ = 0, whole_running_ = 0;  // queries for instances that are with the server
   size_t services_asked_ = 0, unsettled_ = 0;
   bool crowded_ = false;
   uint64_t last_number_ = 0;

@@ -160,6 +160,24 @@ TEST_F(ConsulFollowerTest, TooManyServicesTakeTurns) {
   EXPECT_LE(consul_.most_at_once(), 4u + 4u);  // a question that gave way may still be with the server
 }
 
+TEST_F(ConsulFollowerTest, WhatIsThereIsAskedForInPartsBeforeAnythingWaits) {
+  for (int i = 10; i < 40; ++i) Put(StrCat("s", i));
+  ConsulOptions options = consul_.Options("watches=50");
+  options.whole_at_once = 4;
+  Start(std::move(options));
+  ASSERT_TRUE(sink_.WaitForSync());
+  ASSERT_TRUE(Eventually([&] { return consul_.CountRequests("service/s") == 60; }));
+  size_t whole = 0;
+  for (const std::string& request : consul_.requests()) {
+    if (request.find("service/s") == std::string::npos) continue;
+    const bool waits = request.find("index=") != std::string::npos;
+    EXPECT_TRUE(!waits || whole >= 26) << request << " after " << whole;  // four may be on their way
+    if (!waits) ++whole;
+  }
+  consul_.Set("s39", "[]");
+  EXPECT_TRUE(Eventually([&] { return sink_.Find("s39") == nullptr; }));
+}
+
 TEST_F(ConsulFollowerTest, IntentionsFollowServicesAndEntries) {
   Put("web");
   consul_.SetConfig("service-intentions", R"([{"Name":"web","Sources":[{"Name":"api","Action":"allow"}]},)"

@@ -27,11 +27,12 @@ struct ConsulOptions {
   std::string filter = {};                    // an expression of Consul's
   std::string consistency = {};               // "stale", "default" or "consistent"
   ConsulReady ready = ConsulReady::kWarning;
-  std::string address = {};  // which tagged address, "lan_ipv6"; "": the service's own
-  std::string network = {};  // of the instances, as a template with {dc}
-  uint32_t port = 0;         // of services whose instances have different ports; 0: the lowest of these
-  size_t watches = 0;        // questions at once
-  bool intentions = false;   // whether they become AuthorizationPolicies
+  std::string address = {};    // which tagged address, "lan_ipv6"; "": the service's own
+  std::string network = {};    // of the instances, as a template with {dc}
+  uint32_t port = 0;           // of services whose instances have different ports; 0: the lowest of these
+  size_t watches = 0;          // questions at once
+  size_t whole_at_once = 128;  // of these, questions for what is there already: more only hinder each other
+  bool intentions = false;     // whether they become AuthorizationPolicies
   bool allowed_by_default = false;   // what no intention is about
   std::string intention_label = {};  // of workloads: the name of their service
   std::string principal = {};        // of a source, as a template with {name} and {namespace}

@@ -33,6 +33,11 @@ class HttpPeerFake : public PlatformPeerFake {
         std::count_if(requests_.begin(), requests_.end(),
                       [&](const std::string& request) { return request.find(part) != std::string::npos; }));
   }
+  // Path and query of each, in the order of their arrival.
+  std::vector<std::string> requests() {
+    std::lock_guard lock(mutex_);
+    return requests_;
+  }
   // Of the last request.
   std::string authorization() {
     std::lock_guard lock(mutex_);
