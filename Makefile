@@ -9,7 +9,7 @@
 #   make bench-scale [ONLY=A,C] whole meshes with simulated sidecars; see bench/scale/scale.py
 #   make bench-cluster [ONLY=start-C,churn-C-50]   a mesh in a real API server: start, memory, pods replaced; bench/cluster/cluster.py
 #   make bench-renewals         do pushes wait while 10,000 workloads renew their certificates
-#   make bench-sources [ONLY=consul]   Consul, Mesos and etcd as sources: start, changes, rest; bench/sources.py
+#   make bench-sources [ONLY=consul] [PEER=1]   Consul, Mesos and etcd as sources: start, changes, rest; bench/sources.py
 #   make bench-injection [RATE=300]   how long injected pods wait for the webhook
 #   make soak [SECONDS=60] [SOAK=asan]   random changes under 500 sidecars, 30 minutes; see bench/scale/soak.py
 #   make conformance [AREA=destinations] [SHOW=3]   conformance cases against build/fairlead
@@ -214,7 +214,7 @@ iptables: build
 # Peers of Consul and Mesos, Debian's etcd.
 bench-sources: build setup-cluster
 	@for platform in $$(echo $(or $(ONLY),consul mesos etcd) | tr , ' '); do \
-	  python3 -B bench/sources.py --fairlead build/fairlead $$platform || exit 1; done
+	  python3 -B bench/sources.py --fairlead build/fairlead $(if $(PEER),,$(addprefix --agent ,$(wildcard $(DEPS)/consul/consul))) $$platform || exit 1; done
 
 # 300 pods a second for ten seconds, of which 99 in 100 must be answered within 20 ms.
 bench-injection: build tools
