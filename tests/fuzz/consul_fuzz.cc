@@ -49,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       "consul://h?names={name}.service.consul,{name}.{dc}.mesh&network=n-{dc}&ready=any");
   config::JsonReader reader;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)source::CheckConsulLeader(text);
   (void)source::ReadConsulServices(reader, text);
   (void)source::ReadServiceProtocols(reader, text);
   (void)source::ReadDefaultProtocol(reader, text);

@@ -74,7 +74,7 @@ absl::StatusOr<ConsulInstance> ReadInstance(Node entry) {
   ConsulInstance instance;
   instance.node = node.Find("Node").String();
   instance.id = service.Find("ID").String();
-  instance.datacenter = node.Find("Datacenter").String();
+  instance.datacenter = AsciiLower(node.Find("Datacenter").String());  // as Consul has it
   instance.kind = service.Find("Kind").String();
   instance.address = service.Find("Address").String(node.Find("Address").String());
   if (instance.address.empty()) instance.address = node.Find("Address").String();

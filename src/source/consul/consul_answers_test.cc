@@ -68,6 +68,20 @@ TEST_F(ConsulAnswersTest, InstancesAreReadInOneOrder) {
                           Pair("wan", Pair("203.0.113.13", 80))));
 }
 
+TEST_F(ConsulAnswersTest, DatacentersHaveOneCase) {
+  const auto instances = Instances(
+      R"([{"Node":{"Node":"a","Address":"10.0.0.1","Datacenter":"DC1"},"Service":{"ID":"x","Port":1}}])");
+  ASSERT_TRUE(instances.ok()) << instances.status();
+  EXPECT_EQ(instances->at(0).datacenter, "dc1");
+}
+
+TEST_F(ConsulAnswersTest, TheLeaderIsAnAddress) {
+  EXPECT_TRUE(CheckConsulLeader("\"127.0.0.1:8300\"\n").ok());
+  EXPECT_EQ(CheckConsulLeader("\"\"").message(), "the server knows no leader");
+  for (const char* text : {"", "\"", "null", "<html>"})
+    EXPECT_EQ(CheckConsulLeader(text).message(), "the leader is no text") << text;
+}
+
 TEST_F(ConsulAnswersTest, AMistakeNamesItsInstance) {
   EXPECT_THAT(Why("{}"), HasSubstr("no list"));
   EXPECT_THAT(Why("[{]"), HasSubstr(""));
