@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "config/flow_text.h"
+#include "config/read/json_reader.h"
 #include "config/read/manifests.h"
 #include "proto/json.h"
 #include "source/file/read_file.h"
@@ -40,7 +42,12 @@ std::string TextOf(const config::ConfigObject& object) {
                                  {"kind", std::string(kind.name)},
                                  {"metadata", MetaOf(object)},
                                  {"spec", *std::move(parsed)}};
-  return JsonText(document);
+  std::string text = JsonText(document);
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (plain) return text;
+  // It is read as YAML, which takes fewer characters than JSON.
+  const absl::StatusOr<config::Tree> tree = config::JsonReader().Read(text);
+  return tree.ok() ? config::FlowText(tree->root()) : "";
 }
 
 bool HasSecret(const PlatformPart& part) {

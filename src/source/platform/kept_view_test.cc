@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "config/read/manifests.h"
+#include "istio/networking/v1alpha3/service_entry.pb.h"
 
 namespace fairlead::source {
 namespace {
@@ -36,6 +37,23 @@ TEST(KeptViewTest, ComesBackAsItWas) {
     EXPECT_EQ(object.meta().labels.at("a"), "b");
     EXPECT_EQ(object.origin().file, "platform://h/web");
   }
+}
+
+// A made object has what its platform said.
+TEST(KeptViewTest, CharactersThatYamlDoesNotTakeComeBack) {
+  const std::string text =
+      "apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: {name: web, namespace: ns}\n"
+      "spec: {hosts: [web.x], ports: [{number: 80, name: http, protocol: HTTP}], resolution: STATIC,\n"
+      "  endpoints: [{address: 10.0.0.1, locality: \"a\\x7Fb\\u0085c\\u2028d\\uFEFFe\\U0001F600\"}]}\n";
+  const PlatformPartPtr part = Part(text, false);
+  ASSERT_THAT(part->objects, SizeIs(1));
+  const auto view = ParseKeptView("s", KeptViewText("s", 7, {{"web", part}}));
+  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_EQ(view->parts.count("web"), 1u);
+  const auto locality = [](const PlatformPart& of) {
+    return of.objects.front()->Spec<istio::networking::v1alpha3::ServiceEntry>().endpoints(0).locality();
+  };
+  EXPECT_EQ(locality(view->parts.at("web")), locality(*part));
 }
 
 TEST(KeptViewTest, SecretsAreNotKept) {
