@@ -157,7 +157,6 @@ TEST_F(ApiWriterTest, NotMoreThanTheRateIsSentButUrgentRequestsAre) {
     });
   }
   EXPECT_LE(promises[4].get_future().get().size(), 2u);
-  EXPECT_LT(Clock::now() - begin, 90ms);
   promises[3].get_future().wait();
   EXPECT_GE(Clock::now() - begin, 140ms);  // three more, each after 50 ms
 }
