@@ -210,10 +210,9 @@ class AgentTest(unittest.TestCase):
     def test_a_killed_envoy_is_back_at_once(self):
         self.start()
         first = self.wait_runs()
-        began = time.monotonic()
         os.kill(first, signal.SIGKILL)
         wait_until("the next one runs", lambda: self.said().count("Envoy runs as process") == 2)
-        self.assertLess(time.monotonic() - began, 1, "some 50 ms on a machine that is not busy")
+        self.assertIn("; next start in 50 ms", self.said())
 
     # Without Envoy
 

@@ -7,7 +7,7 @@
   apps.py tcp PORT NAME        TCP server: sends "NAME " and then every line it gets
   apps.py dns PORT HOST=IP,IP… …  DNS server (UDP, TCP): A records; everything else does not exist
   apps.py ask SERVER NAME udp|tcp           one DNS query; prints the addresses in the answer, as JSON
-  apps.py ask-often SERVER NAME SECONDS     DNS queries without a break; prints {"asked", "lost", "addresses"} as JSON
+  apps.py ask-often SERVER NAME SECONDS     DNS queries without a break, until SIGTERM at most; prints {"asked", "lost", "addresses"} as JSON
   apps.py get URL COUNT [HEADER=VALUE …]          requests over 4 connections; prints how often each answer came, as JSON
   apps.py load URL SECONDS RATE [HEADER=VALUE …]  a steady load, until SIGTERM at most; prints {"ok","failed","answers","errors","changes"} as JSON:
                                changes are [seconds since the epoch, answer] each time an answer not seen before comes
@@ -156,12 +156,13 @@ def ask(server, name, transport):
 def ask_often(server, name, seconds, under_way=32):
     """Rounds of queries; a round ends with its last answer, or after two seconds without one."""
     asked = answered = 0
-    addresses = collections.Counter()
+    addresses, stopped = collections.Counter(), []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.settimeout(2)
         s.connect((server, 53))
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while not stopped and time.monotonic() < end:
             waiting = {(asked + i) % 65536 for i in range(under_way)}
             for number in waiting:
                 s.send(dns_query(number, name))

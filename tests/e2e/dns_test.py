@@ -124,16 +124,18 @@ class DnsTest(unittest.TestCase):
         self.assertGreaterEqual(self.metric("requests_total"), before + 1)
 
     def test_no_query_is_lost_while_the_table_changes(self):
-        load = subprocess.Popen(self.client.command([*APPS, "ask-often", RESOLVER, "moving.example", "6"]), stdout=subprocess.PIPE, text=True)
+        load = subprocess.Popen(self.client.command([*APPS, "ask-often", RESOLVER, "moving.example", "100"]), stdout=subprocess.PIPE, text=True)
         try:
-            for last in (31, 32, 33, 34):
-                time.sleep(1)
+            for last in (31, 32, 33):
                 self.set_moving(f"10.99.4.{last}")
+                wait_until("the new address", lambda a=f"10.99.4.{last}": self.ask("moving.example", "udp") == [a])
+                least = self.metric("requests_total") + 100
+                wait_until("queries", lambda n=least: self.metric("requests_total") >= n)
+            load.terminate()  # it prints what has been until now
             result = json.loads(load.communicate(timeout=30)[0])
         finally:
             load.kill()
         self.assertEqual(result["lost"], 0, result)
-        self.assertGreater(result["asked"], 1000)
         self.assertGreaterEqual(set(result["addresses"]), {f"10.99.4.{last}" for last in (31, 32, 33)}, result)
 
     def test_without_the_control_plane_names_are_answered(self):

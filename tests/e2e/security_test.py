@@ -208,11 +208,15 @@ class Security(unittest.TestCase):
 
     # Changes under load
 
-    def finish(self, load, at_least):
+    def goes_on(self):
+        """The load needs new connections, as each carries but a few requests."""
+        least = self.mesh.handshakes() + 5
+        wait_until("new connections of the load", lambda: self.mesh.handshakes() >= least)
+
+    def finish(self, load):
         load.terminate()  # it prints what has been until now
         result = json.loads(load.communicate(timeout=60)[0])
         self.assertEqual(result["failed"], 0, result["errors"])
-        self.assertGreater(result["ok"], at_least)
 
     def test_a_policy_changes_under_load(self):
         of_paths = lambda *paths: access(**{"from": [{"source": {"principals": [CLIENT]}}],
@@ -225,29 +229,30 @@ class Security(unittest.TestCase):
             taken, left = ("/new", "/old") if one is new else ("/old", "/new")
             self.mesh.wait_answer("web", self.mesh.client, taken)
             self.mesh.wait_answer(DENIED, self.mesh.client, left)
-        self.finish(load, 100)
+            self.goes_on()
+        self.finish(load)
 
     def start_load(self, path="/"):
         return self.mesh.start_load(100, 100, path)
 
     def test_the_root_is_changed_under_load(self):
-        mesh, before = self.mesh, self.mesh.handshakes()
-        began = time.monotonic()
+        mesh, began = self.mesh, time.monotonic()
         load = self.start_load()
         both = mesh.first.roots + mesh.second.roots
         mesh.sign_with(mesh.first, both)
         mesh.publish_roots(both)
         mesh.wait_roots(mesh.first, mesh.second)
+        self.goes_on()
         mesh.sign_with(mesh.second, both)
         mesh.wait_renewed()
+        self.goes_on()
         mesh.sign_with(mesh.second, mesh.second.roots)
         mesh.publish_roots(mesh.second.roots)
         mesh.wait_roots(mesh.second)
         self.assertEqual(mesh.get(mesh.stranger, count=40), {"web": 40})
-        seconds = time.monotonic() - began
-        print(f"(changed after {seconds:.0f} s) ", end="", flush=True)
-        self.finish(load, min(600, 50 * seconds))  # half of what is sent in that time
-        self.assertGreater(mesh.handshakes() - before, 100)
+        print(f"(changed after {time.monotonic() - began:.0f} s) ", end="", flush=True)
+        self.goes_on()
+        self.finish(load)
         mesh.first, mesh.second = mesh.second, mesh.first
 
     def test_another_meshs_workloads_are_let_in_while_its_root_is_trusted(self):
@@ -265,20 +270,21 @@ class Security(unittest.TestCase):
             mesh.trust()
             mesh.wait_roots(mesh.first)
             wait_until("it is not", lambda: call(caller) == "")
-        self.finish(load, 100)
+            self.goes_on()
+        self.finish(load)
 
     def test_the_server_is_away_for_longer_than_a_renewal(self):
-        mesh, before = self.mesh, self.mesh.handshakes()
-        load = self.start_load()
+        mesh, load = self.mesh, self.start_load()
         asked = {pod.name: self.in_vain(pod) for pod in mesh.sidecars}
         mesh.kill_fairlead()
         for pod in mesh.sidecars:
             wait_until(f"{pod.name} asks in vain", lambda p=pod: self.in_vain(p) > asked[p.name])
         self.assertEqual(mesh.get(mesh.stranger, count=40), {"web": 40})
+        self.goes_on()
         mesh.start_fairlead()
         mesh.wait_renewed()
-        self.finish(load, 100)
-        self.assertGreater(mesh.handshakes() - before, 50)
+        self.goes_on()
+        self.finish(load)
 
     def in_vain(self, pod):
         words = "failed to sign CSR" if istio_agent() else "the present one holds"
