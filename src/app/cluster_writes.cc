@@ -58,21 +58,22 @@ controllers::ElectionOptions ElectionOptionsOf(const DiscoveryOptions& discovery
   return options;
 }
 
-ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access,
+ClusterWrites::ClusterWrites(const DiscoveryOptions& options, const kube::ServerAccess& access,
                              fetch::Client* client, Sources sources)
     : discovery_(options),
       environment_(options.environment),
       ns_(options.ns),
       cluster_(options.cluster_id),
       own_(gateway_api::OwnRevisionsOf(environment_.features.revision)),
-      writer_(std::make_unique<kube::ApiWriter>(WriterOptionsOf(options), access, client)) {
+      writer_(std::make_unique<kube::ApiWriter>(WriterOptionsOf(options), access, client)),
+      roots_(
+          environment_, sources.view, [this] { return LeadsInRoots(); }, writer_.get()) {
   controllers::StatusWriter::Options statuses;
   statuses.statuses = std::move(sources.statuses);
   statuses.verdicts = sources.verdicts;
   statuses.leads = [this](Kind kind) { return LeadsIn(kind); };
   statuses_ = std::make_unique<controllers::StatusWriter>(std::move(statuses), writer_.get());
   MakeSweep(sources);
-  MakeRootWriter(sources);
   const auto look_at_statuses = [this] { statuses_->OnLeading(); };
   gateways_ = MakeElection(controllers::kGatewayStatusLock, look_at_statuses, /*per_revision=*/true);
   ingresses_ = MakeElection(controllers::kIngressLock, look_at_statuses);
@@ -82,10 +83,8 @@ ClusterWrites::ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess
     sweep_->OnLeading();
   });
   const bool bundles = environment_.trust_bundles;
-  roots_lock_ = MakeElection(bundles ? controllers::kTrustBundleLock : controllers::kNamespaceLock, [this] {
-    if (roots_ != nullptr) roots_->OnLeading();
-    if (bundles_ != nullptr) bundles_->OnLeading();
-  });
+  roots_lock_ = MakeElection(bundles ? controllers::kTrustBundleLock : controllers::kNamespaceLock,
+                             [this] { roots_.OnLeading(); });
   const auto look_at_gateways = [this] {
     if (classes_ != nullptr) classes_->OnPublished();
     if (deployer_ != nullptr) deployer_->OnPublished();
@@ -124,23 +123,6 @@ void ClusterWrites::MakeExporter(const Sources& sources) {
   options.version = environment_.features.mcs_version;
   exporter_ = std::make_unique<controllers::ServiceExporter>(std::move(options), writer_.get());
   exports_ = MakeElection(controllers::kExportLock, [this] { exporter_->OnLeading(); });
-}
-
-// In the one place or in the other. Source: Istio's ENABLE_CLUSTER_TRUST_BUNDLE_API.
-void ClusterWrites::MakeRootWriter(const Sources& sources) {
-  const auto leads = [this] { return LeadsInRoots(); };
-  if (environment_.trust_bundles) {
-    controllers::TrustBundleWriter::Options options;
-    options.leads = leads;
-    bundles_ = std::make_unique<controllers::TrustBundleWriter>(std::move(options), writer_.get());
-    return;
-  }
-  controllers::RootWriter::Options options;
-  options.config_map = environment_.root_config_map;
-  options.only_namespace = environment_.only_namespace;
-  options.view = sources.view;
-  options.leads = leads;
-  roots_ = std::make_unique<controllers::RootWriter>(std::move(options), writer_.get());
 }
 
 controllers::GatewayPlanSettings ClusterWrites::PlanSettings(const model::Settings& settings) const {
@@ -194,11 +176,6 @@ void ClusterWrites::MakeGatewayWriters(const Sources& sources, const kube::Serve
       std::make_unique<controllers::GatewayDeployer>(std::move(options), access, client, writer_.get());
 }
 
-void ClusterWrites::SetRoots(const std::string& roots) {
-  if (roots_ != nullptr) roots_->SetRoots(roots);
-  if (bundles_ != nullptr) bundles_->SetRoots(roots);
-}
-
 ClusterWrites::~ClusterWrites() { Stop(); }
 
 std::unique_ptr<Election> ClusterWrites::MakeElection(const char* lock, std::function<void()> won,
@@ -223,7 +200,7 @@ void ClusterWrites::OnPublished() {
     for (Election* election : elections_) election->Start();
   }
   statuses_->OnPublished();
-  if (roots_ != nullptr) roots_->OnPublished();
+  roots_.OnPublished();
   if (classes_ != nullptr) classes_->OnPublished();
   if (deployer_ != nullptr) deployer_->OnPublished();
   if (exporter_ != nullptr) exporter_->OnPublished();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/discovery_options.h"
+#include "app/workload_roots.h"
 #include "config/kind.h"
 #include "controllers/election.h"
 #include "controllers/gateway_class_writer.h"
@@ -17,7 +18,6 @@
 #include "controllers/root_writer.h"
 #include "controllers/service_exporter.h"
 #include "controllers/status_writer.h"
-#include "controllers/trust_bundle_writer.h"
 #include "controllers/verdict_sweep.h"
 #include "fetch/client.h"
 #include "gateway_api/revision.h"
@@ -43,14 +43,14 @@ class ClusterWrites {
     std::function<controllers::GatewayDeployer::Templates()> templates;
   };
   // The client must outlive it.
-  ClusterWrites(const DiscoveryOptions& options, kube::ServerAccess access, fetch::Client* client,
+  ClusterWrites(const DiscoveryOptions& options, const kube::ServerAccess& access, fetch::Client* client,
                 Sources sources);
   ~ClusterWrites();  // as Stop()
 
   // The mesh, or what proxies say of it, has changed; the first time all of it begins. Thread-safe.
   void OnPublished();
   // The roots that workloads are to trust, in PEM, from now on. Thread-safe.
-  void SetRoots(const std::string& roots);
+  void SetRoots(const std::string& roots) { roots_.SetRoots(roots); }
   // Whose Gateways are deployed from now on; at first those of the revision without tags. Thread-safe.
   void SetOwnRevisions(gateway_api::OwnRevisions own);
   // `templates` of the sources are others now. Thread-safe.
@@ -64,7 +64,6 @@ class ClusterWrites {
   std::unique_ptr<controllers::Election> MakeElection(const char* lock, std::function<void()> won,
                                                       bool per_revision = false,
                                                       std::function<void()> lost = nullptr);
-  void MakeRootWriter(const Sources& sources);
   void MakeSweep(const Sources& sources);
   void MakeExporter(const Sources& sources);
   void MakeGatewayWriters(const Sources& sources, const kube::ServerAccess& access, fetch::Client* client);
@@ -81,8 +80,7 @@ class ClusterWrites {
   std::unique_ptr<kube::ApiWriter> writer_;
   std::unique_ptr<controllers::StatusWriter> statuses_;
   std::unique_ptr<controllers::VerdictSweep> sweep_;
-  std::unique_ptr<controllers::RootWriter> roots_;            // one of the two; the other is null
-  std::unique_ptr<controllers::TrustBundleWriter> bundles_;   // likewise
+  WorkloadRoots roots_;
   std::unique_ptr<controllers::GatewayClassWriter> classes_;  // null where they are not to be made
   std::unique_ptr<controllers::GatewayDeployer> deployer_;    // null where nothing is to be deployed
   std::unique_ptr<controllers::ServiceExporter> exporter_;    // null where Services are not to be exported

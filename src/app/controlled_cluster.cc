@@ -76,21 +76,20 @@ std::optional<config::ObjectStore> ControlledCluster::Objects::All() const {
 }
 
 ControlledCluster::ControlledCluster(const DiscoveryOptions& options, std::string cluster,
-                                     kube::ServerAccess access, fetch::Client* client,
+                                     const kube::ServerAccess& access, fetch::Client* client,
                                      std::function<model::MeshConfigPtr()> mesh)
-    : objects_([this] { OnPublished(); }), writer_(WriterOptionsOf(options), access, client) {
-  MakeRootWriter(options, std::move(mesh));
+    : objects_([this] { OnPublished(); }),
+      writer_(WriterOptionsOf(options), access, client),
+      roots_(
+          options.environment, [this, mesh = std::move(mesh)] { return ViewOf(mesh); },
+          [this] { return !stopping_ && election_->Leads(); }, &writer_) {
   MakePatcher(options, access, client);
-  const auto won = [this] {
-    if (roots_ != nullptr) roots_->OnLeading();
-    if (bundles_ != nullptr) bundles_->OnLeading();
-  };
-  election_ =
-      std::make_unique<controllers::Election>(ElectionOf(options, std::move(cluster)), &writer_,
-                                              controllers::Election::Callbacks{.won = won, .lost = nullptr});
+  election_ = std::make_unique<controllers::Election>(
+      ElectionOf(options, std::move(cluster)), &writer_,
+      controllers::Election::Callbacks{.won = [this] { roots_.OnLeading(); }, .lost = nullptr});
   source_ = std::make_unique<source::ClusterSource>(SourceOptions(access), client);
   election_->Start();
-  if (bundles_ != nullptr) return;
+  if (!roots_.are_in_config_maps()) return;
   if (const absl::Status status = source_->Start(&objects_); !status.ok())
     clusters_log.Error("{}: {}", source_->Name(), FromAbsl(status.message()));
 }
@@ -103,28 +102,6 @@ ControlledCluster::~ControlledCluster() {
   source_->Stop();
   if (watch_ != nullptr) watch_->Stop();
   writer_.Stop();
-}
-
-// In the one place or in the other. Source: Istio's ENABLE_CLUSTER_TRUST_BUNDLE_API.
-void ControlledCluster::MakeRootWriter(const DiscoveryOptions& options,
-                                       std::function<model::MeshConfigPtr()> mesh) {
-  const auto leads = [this] { return !stopping_ && election_->Leads(); };
-  if (options.environment.trust_bundles) {
-    controllers::TrustBundleWriter::Options bundles;
-    bundles.leads = leads;
-    bundles_ = std::make_unique<controllers::TrustBundleWriter>(std::move(bundles), &writer_);
-    return;
-  }
-  controllers::RootWriter::Options roots;
-  roots.config_map = options.environment.root_config_map;
-  roots.only_namespace = options.environment.only_namespace;
-  roots.view = [this, mesh = std::move(mesh)]() -> controllers::RootWriter::View {
-    std::optional<config::ObjectStore> all = objects_.All();
-    if (!all) return {};
-    return {*std::move(all), mesh()};
-  };
-  roots.leads = leads;
-  roots_ = std::make_unique<controllers::RootWriter>(std::move(roots), &writer_);
 }
 
 void ControlledCluster::MakePatcher(const DiscoveryOptions& options, const kube::ServerAccess& access,
@@ -142,9 +119,11 @@ void ControlledCluster::MakePatcher(const DiscoveryOptions& options, const kube:
   watch_ = std::make_unique<controllers::WebhookWatch>(std::move(watch), access, client, patcher_.get());
 }
 
-void ControlledCluster::SetRoots(const std::string& roots) {
-  if (roots_ != nullptr) roots_->SetRoots(roots);
-  if (bundles_ != nullptr) bundles_->SetRoots(roots);
+controllers::RootWriter::View ControlledCluster::ViewOf(
+    const std::function<model::MeshConfigPtr()>& mesh) const {
+  std::optional<config::ObjectStore> all = objects_.All();
+  if (!all) return {};
+  return {*std::move(all), mesh()};
 }
 
 void ControlledCluster::SetWebhookRoots(const std::string& roots) {
@@ -153,7 +132,7 @@ void ControlledCluster::SetWebhookRoots(const std::string& roots) {
 }
 
 void ControlledCluster::OnPublished() {
-  if (roots_ != nullptr && !stopping_) roots_->OnPublished();
+  if (!stopping_) roots_.OnPublished();
 }
 
 }  // namespace fairlead::app

@@ -5,14 +5,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/discovery_options.h"
+#include "app/workload_roots.h"
 #include "config/store.h"
 #include "controllers/election.h"
-#include "controllers/root_writer.h"
-#include "controllers/trust_bundle_writer.h"
 #include "controllers/webhook_patcher.h"
 #include "controllers/webhook_watch.h"
 #include "fetch/client.h"
@@ -29,12 +29,12 @@ namespace fairlead::app {
 class ControlledCluster {
  public:
   // `mesh` is called on any thread and may give null: nothing was published yet. The client must outlive it.
-  ControlledCluster(const DiscoveryOptions& options, std::string cluster, kube::ServerAccess access,
+  ControlledCluster(const DiscoveryOptions& options, std::string cluster, const kube::ServerAccess& access,
                     fetch::Client* client, std::function<model::MeshConfigPtr()> mesh);
   ~ControlledCluster();  // gives up its lock, within two seconds
 
   // In PEM, from now on. Thread-safe.
-  void SetRoots(const std::string& roots);
+  void SetRoots(const std::string& roots) { roots_.SetRoots(roots); }
   void SetWebhookRoots(const std::string& roots);
   // Settings may have changed. Thread-safe.
   void OnPublished();
@@ -58,14 +58,13 @@ class ControlledCluster {
     config::ObjectStore store_;  // guarded by mutex_, as synced_
     bool synced_ = false;
   };
-  void MakeRootWriter(const DiscoveryOptions& options, std::function<model::MeshConfigPtr()> mesh);
+  controllers::RootWriter::View ViewOf(const std::function<model::MeshConfigPtr()>& mesh) const;
   void MakePatcher(const DiscoveryOptions& options, const kube::ServerAccess& access, fetch::Client* client);
 
   Objects objects_;
   std::atomic<bool> stopping_{false};
   kube::ApiWriter writer_;
-  std::unique_ptr<controllers::RootWriter> roots_;           // one of the two; the other is null
-  std::unique_ptr<controllers::TrustBundleWriter> bundles_;  // likewise
+  WorkloadRoots roots_;
   std::unique_ptr<controllers::WebhookPatcher> patcher_;
   std::unique_ptr<controllers::WebhookWatch> watch_;
   bool watching_ = false;  // of the thread of SetWebhookRoots
