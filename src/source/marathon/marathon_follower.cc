@@ -5,17 +5,15 @@
 
 #include "base/percent.h"
 #include "base/strings.h"
-#include "source/platform/streamed_answer.h"
 
 namespace fairlead::source {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kStream[] = "the stream of events", kLists[] = "the lists of apps and pods";
+constexpr char kLists[] = "the lists of apps and pods";
 constexpr char kApps[] = "/v2/apps?embed=apps.tasks&embed=apps.readiness&embed=apps.deployments";
 constexpr char kPods[] = "/v2/pods::status";
-constexpr milliseconds kLongStream{10'000};
 constexpr size_t kMostLooks = 200;  // beyond that, all are listed
 
 std::string EventsPath() {
@@ -36,26 +34,12 @@ int64_t UnixMillis() {
 }  // namespace
 
 MarathonFollower::MarathonFollower(MarathonOptions options)
-    : options_(std::move(options)),
-      stream_pause_(options_.first_backoff, options_.most_backoff, options_.seed),
-      list_pause_(options_.first_backoff, options_.most_backoff, options_.seed + 1),
-      master_({options_.url, options_.platform, options_.user}) {}
+    : StreamFollower({options.url, options.platform, options.user}, EventsPath(),
+                     RetryPause(options.first_backoff, options.most_backoff, options.seed)),
+      options_(std::move(options)),
+      list_pause_(options_.first_backoff, options_.most_backoff, options_.seed + 1) {}
 
 MarathonFollower::~MarathonFollower() { End(); }
-
-void MarathonFollower::Begin(TaskLoop* loop, PlatformView* view) {
-  loop_ = loop;
-  view_ = view;
-  client_ = std::make_unique<fetch::Client>();
-  Attach();
-}
-
-void MarathonFollower::End() { client_.reset(); }
-
-std::vector<std::string> MarathonFollower::Awaited() const {
-  if (view_ != nullptr && view_->complete()) return {};
-  return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
-}
 
 fetch::Client::Handle MarathonFollower::Ask(const std::string& path,
                                             std::function<void(const fetch::WholeAnswer&)> done) {
@@ -63,7 +47,7 @@ fetch::Client::Handle MarathonFollower::Ask(const std::string& path,
     auto shared = std::make_shared<const fetch::WholeAnswer>(std::move(answer));
     loop_->Post([done, shared] { done(*shared); });
   };
-  auto request = master_.RequestFor(path);
+  auto request = server_.RequestFor(path);
   if (!request.ok()) {
     post({.outcome = {.status = request.status()}});
     return 0;
@@ -75,35 +59,18 @@ fetch::Client::Handle MarathonFollower::Ask(const std::string& path,
   return fetch::Ask(*client_, *std::move(request), std::move(post));
 }
 
-void MarathonFollower::Attach() {
-  LetGo();
-  auto request = master_.RequestFor(EventsPath());
-  if (!request.ok()) return FailStream(std::string(FromAbsl(request.status().message())));
+void MarathonFollower::Complete(fetch::Request* request) {
   request->headers.emplace_back("Accept: text/event-stream");
-  request->own_connection = true;
   request->idle_limit = options_.silence;
-  request->most_bytes = fetch::Request::kUnlimited;
-  const uint64_t number = stream_number_ = ++last_number_;
-  events_ = std::make_shared<MarathonEvents>();
-  StreamedAnswer::Told told;
-  told.headers = [this, number](int status, const std::string& location) {
-    OnStreamHeaders(number, status, location);
-  };
-  told.done = [this, number](const fetch::Outcome& outcome, const std::string& body) {
-    OnStreamDone(number, outcome, body);
-  };
-  told.read = [this, number, events = events_](std::string_view bytes) {
-    if (events->Read(bytes)) loop_->Post([this, number] { OnNews(number); });
-  };
-  stream_ = client_->Start(*std::move(request), std::make_unique<StreamedAnswer>(loop_, std::move(told)));
 }
 
-void MarathonFollower::LetGo() {
-  loop_->Drop(&retry_);
+StreamFollower::Reader MarathonFollower::MakeReader() {
+  events_ = std::make_shared<MarathonEvents>();
+  return [events = events_](std::string_view bytes) { return events->Read(bytes); };
+}
+
+void MarathonFollower::OnLetGo() {
   loop_->Drop(&list_retry_);
-  attached_ = false;
-  stream_number_ = 0;
-  if (stream_ != 0) client_->Cancel(std::exchange(stream_, 0));
   list_number_ = 0;
   for (const auto handle : std::exchange(list_handles_, {})) client_->Cancel(handle);
   StopLooks();
@@ -119,43 +86,13 @@ void MarathonFollower::StopLooks() {
   looking_ = 0;
 }
 
-void MarathonFollower::OnStreamHeaders(uint64_t number, int status, const std::string& location) {
-  if (number != stream_number_) return;
-  if (IsRedirect(status)) {
-    const absl::Status followed = master_.Follow(location);
-    return followed.ok() ? Attach() : FailStream(std::string(FromAbsl(followed.message())));
-  }
-  if (status != 200) return;  // its end says why
-  attached_ = true;
+void MarathonFollower::OnAttached() {
+  NoteGood();
   lag_ = milliseconds(0);
-  attached_at_ = Clock::now();
-  master_.Found();
-  view_->ForgetTrouble(kStream);
   List();
 }
 
-void MarathonFollower::OnStreamDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body) {
-  if (number != stream_number_) return;
-  const bool ended = outcome.status.ok() && outcome.http_status == 200;
-  FailStream(ended ? "it has ended" : WhyItFailed(outcome, body));
-}
-
-// The next master of the URL knows who leads now.
-void MarathonFollower::FailStream(const std::string& why) {
-  if (attached_ && Clock::now() - attached_at_ > kLongStream) stream_pause_.Reset();
-  LetGo();
-  trouble_ = StrCat(master_.base(), ": ", why);
-  const auto wait = stream_pause_.Next();
-  view_->NoteTrouble(kStream, trouble_, stream_pause_.failures());
-  master_.TryNext();
-  retry_ = loop_->At(Clock::now() + wait, [this] {
-    retry_ = 0;
-    Attach();
-  });
-}
-
-void MarathonFollower::OnNews(uint64_t number) {
-  if (number != stream_number_ || events_ == nullptr) return;
+void MarathonFollower::OnNews() {
   const MarathonEvent news = events_->Take();
   lag_ = milliseconds(news.time == 0 ? 0 : std::max<int64_t>(0, UnixMillis() - news.time));
   view_->NoteAnswer(lag_);
@@ -165,7 +102,7 @@ void MarathonFollower::OnNews(uint64_t number) {
 
 // A list is under way alone: no earlier answer about a single one may come after it.
 void MarathonFollower::List() {
-  if (!attached_) return;
+  if (!is_good()) return;
   if (list_number_ != 0) {
     list_again_ = true;
     return;
@@ -175,7 +112,7 @@ void MarathonFollower::List() {
   list_again_ = false;
   list_answers_ = 0;
   listed_.clear();
-  const uint64_t number = list_number_ = ++last_number_;
+  const uint64_t number = list_number_ = ++last_question_;
   for (const bool pods : {false, true}) {
     const auto handle = Ask(pods ? kPods : kApps, [this, number, pods](const fetch::WholeAnswer& answer) {
       OnList(number, pods, answer);
@@ -205,7 +142,7 @@ void MarathonFollower::OnList(uint64_t number, bool pods, const fetch::WholeAnsw
 void MarathonFollower::FailList(const std::string& why) {
   list_number_ = 0;
   for (const auto handle : std::exchange(list_handles_, {})) client_->Cancel(handle);
-  trouble_ = StrCat(master_.base(), why);
+  trouble_ = StrCat(server_.base(), why);
   const auto wait = list_pause_.Next();
   view_->NoteTrouble(kLists, trouble_, list_pause_.failures());
   loop_->Drop(&list_retry_);
@@ -235,7 +172,7 @@ void MarathonFollower::TakeList() {
 
 // What is asked for twice is asked once more after the answer, since that may be older.
 void MarathonFollower::LookAt(const std::string& id, milliseconds after) {
-  if (!attached_ || list_number_ != 0) {
+  if (!is_good() || list_number_ != 0) {
     list_again_ = true;
     return;
   }
@@ -265,7 +202,7 @@ void MarathonFollower::AskAbout(const std::string& id, Look& look) {
   const auto known = known_.find(id);
   if (known != known_.end()) look.pod = known->second.service.is_pod;
   look.other_too = false;
-  look.number = ++last_number_;
+  look.number = ++last_question_;
   const std::string path = PercentEncoded(id, "-._~/");
   look.handle =
       Ask(look.pod ? StrCat("/v2/pods", path, "::status") : StrCat("/v2/apps", path),

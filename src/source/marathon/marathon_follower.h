@@ -16,9 +16,7 @@
 #include "source/marathon/marathon_entries.h"
 #include "source/marathon/marathon_events.h"
 #include "source/marathon/marathon_options.h"
-#include "source/platform/leading_server.h"
-#include "source/platform/platform_source.h"
-#include "source/platform/retry_pause.h"
+#include "source/platform/stream_follower.h"
 
 namespace fairlead::source {
 
@@ -30,14 +28,10 @@ namespace fairlead::source {
 //                               the one that does (api/LeaderProxyFilter.scala)
 //   GET /v2/apps, /v2/apps/{id} v2/apps.raml, types/app.raml, types/task.raml, types/readinessCheck.raml
 //   GET /v2/pods::status, /v2/pods/{id}::status   v2/pods.raml, types/podStatus.raml
-class MarathonFollower : public PlatformFollower {
+class MarathonFollower : public StreamFollower {
  public:
   explicit MarathonFollower(MarathonOptions options);
   ~MarathonFollower() override;
-
-  void Begin(TaskLoop* loop, PlatformView* view) override;
-  void End() override;
-  std::vector<std::string> Awaited() const override;
 
  private:
   struct Known {
@@ -54,12 +48,11 @@ class MarathonFollower : public PlatformFollower {
   };
 
   fetch::Client::Handle Ask(const std::string& path, std::function<void(const fetch::WholeAnswer&)> done);
-  void Attach();
-  void OnStreamHeaders(uint64_t number, int status, const std::string& location);
-  void OnStreamDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body);
-  void LetGo();
-  void FailStream(const std::string& why);
-  void OnNews(uint64_t number);
+  void Complete(fetch::Request* request) override;
+  Reader MakeReader() override;
+  void OnAttached() override;
+  void OnNews() override;
+  void OnLetGo() override;
 
   void List();
   void OnList(uint64_t number, bool pods, const fetch::WholeAnswer& answer);
@@ -75,24 +68,13 @@ class MarathonFollower : public PlatformFollower {
   void Drop(const std::string& id);
 
   const MarathonOptions options_;
-  std::unique_ptr<fetch::Client> client_;
-  TaskLoop* loop_ = nullptr;
-  PlatformView* view_ = nullptr;
   config::JsonReader reader_;
-  RetryPause stream_pause_, list_pause_;
+  RetryPause list_pause_;
+  std::shared_ptr<MarathonEvents> events_;  // of the stream, which is good from its beginning on
+  std::chrono::milliseconds lag_{0};        // of the last events, by Marathon's clock
 
-  LeadingServer master_;
-  uint64_t last_number_ = 0;    // of exchanges
-  uint64_t stream_number_ = 0;  // 0: none
-  fetch::Client::Handle stream_ = 0;
-  bool attached_ = false;
-  Clock::time_point attached_at_{};
-  std::shared_ptr<MarathonEvents> events_;
-  std::chrono::milliseconds lag_{0};  // of the last events, by Marathon's clock
-  TaskLoop::Timer retry_ = 0;
-  std::string trouble_;
-
-  uint64_t list_number_ = 0;  // 0: none is under way
+  uint64_t last_question_ = 0;  // of lists and looks
+  uint64_t list_number_ = 0;    // 0: none is under way
   std::vector<fetch::Client::Handle> list_handles_;
   size_t list_answers_ = 0;
   bool list_again_ = false;

@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "source/platform/streamed_answer.h"
 
 namespace fairlead::source {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kStream[] = "the stream of events";
-constexpr milliseconds kLongStream{10'000};
 constexpr double kHeartbeats = 5;  // so many that do not come: see Event.HEARTBEAT of master.proto
 
 milliseconds SilenceOf(const MesosOptions& options, double heartbeat_seconds) {
@@ -24,61 +21,28 @@ milliseconds SilenceOf(const MesosOptions& options, double heartbeat_seconds) {
 }  // namespace
 
 MesosFollower::MesosFollower(MesosOptions options)
-    : options_(std::move(options)),
-      pause_(options_.first_backoff, options_.most_backoff, options_.seed),
-      master_({options_.url, options_.platform, options_.user}),
+    : StreamFollower({options.url, options.platform, options.user}, "/api/v1",
+                     RetryPause(options.first_backoff, options.most_backoff, options.seed)),
+      options_(std::move(options)),
       state_(options_) {}
 
 MesosFollower::~MesosFollower() { End(); }
 
-void MesosFollower::Begin(TaskLoop* loop, PlatformView* view) {
-  loop_ = loop;
-  view_ = view;
-  client_ = std::make_unique<fetch::Client>();
-  Subscribe();
-}
-
-void MesosFollower::End() { client_.reset(); }
-
-std::vector<std::string> MesosFollower::Awaited() const {
-  if (view_ != nullptr && view_->complete()) return {};
-  return {StrCat(options_.url.Name(), trouble_.empty() ? "" : ": ", trouble_)};
-}
-
-void MesosFollower::Subscribe() {
-  LetGo();
-  auto request = master_.RequestFor("/api/v1");
-  if (!request.ok()) return Fail(std::string(FromAbsl(request.status().message())));
+void MesosFollower::Complete(fetch::Request* request) {
   request->method = "POST";
   request->body = R"({"type":"SUBSCRIBE"})";
   request->headers.emplace_back("Content-Type: application/json");
   request->headers.emplace_back("Accept: application/json");
-  request->own_connection = true;
-  request->most_bytes = fetch::Request::kUnlimited;
-  const uint64_t number = number_ = ++last_number_;
-  stream_ = std::make_shared<MesosStream>(options_.most_record);
-  silence_ = options_.silence;
-  StreamedAnswer::Told told;
-  told.headers = [this, number](int status, const std::string& location) {
-    OnHeaders(number, status, location);
-  };
-  told.done = [this, number](const fetch::Outcome& outcome, const std::string& body) {
-    OnDone(number, outcome, body);
-  };
-  told.read = [this, number, stream = stream_](std::string_view bytes) {
-    if (stream->Read(bytes)) loop_->Post([this, number] { OnNews(number); });
-  };
-  handle_ = client_->Start(*std::move(request), std::make_unique<StreamedAnswer>(loop_, std::move(told)));
-  WatchSilence();
 }
 
-void MesosFollower::LetGo() {
-  loop_->Drop(&retry_);
-  loop_->Drop(&silence_timer_);
-  shown_ = false;
-  number_ = 0;
-  if (handle_ != 0) client_->Cancel(std::exchange(handle_, 0));
+StreamFollower::Reader MesosFollower::MakeReader() {
+  stream_ = std::make_shared<MesosStream>(options_.most_record);
+  silence_ = options_.silence;
+  WatchSilence();
+  return [stream = stream_](std::string_view bytes) { return stream->Read(bytes); };
 }
+
+void MesosFollower::OnLetGo() { loop_->Drop(&silence_timer_); }
 
 void MesosFollower::WatchSilence() {
   loop_->Drop(&silence_timer_);
@@ -89,44 +53,14 @@ void MesosFollower::WatchSilence() {
   });
 }
 
-void MesosFollower::OnHeaders(uint64_t number, int status, const std::string& location) {
-  if (number != number_) return;
-  if (IsRedirect(status)) {
-    const absl::Status followed = master_.Follow(location);
-    return followed.ok() ? Subscribe() : Fail(std::string(FromAbsl(followed.message())));
-  }
-  if (status == 200) master_.Found();  // the end of others says why
-}
-
-void MesosFollower::OnDone(uint64_t number, const fetch::Outcome& outcome, const std::string& body) {
-  if (number != number_) return;
-  const bool ended = outcome.status.ok() && outcome.http_status == 200;
-  Fail(ended ? "it has ended" : WhyItFailed(outcome, body));
-}
-
-// The next master of the URL knows who leads now.
-void MesosFollower::Fail(const std::string& why) {
-  if (shown_ && Clock::now() - shown_at_ > kLongStream) pause_.Reset();
-  LetGo();
-  trouble_ = StrCat(master_.base(), ": ", why);
-  const auto wait = pause_.Next();
-  view_->NoteTrouble(kStream, trouble_, pause_.failures());
-  master_.TryNext();
-  retry_ = loop_->At(Clock::now() + wait, [this] {
-    retry_ = 0;
-    Subscribe();
-  });
-}
-
-void MesosFollower::OnNews(uint64_t number) {
-  if (number != number_) return;
+void MesosFollower::OnNews() {
   MesosStream::News news = stream_->Take();
   absl::Status status;
   for (MesosEvent& event : news.events) {
     if (status.ok()) status = Apply(std::move(event));
   }
   status.Update(news.broken);
-  if (shown_) {
+  if (is_good()) {
     Show();
     view_->NoteAnswer();
   }
@@ -135,13 +69,12 @@ void MesosFollower::OnNews(uint64_t number) {
 
 absl::Status MesosFollower::Apply(MesosEvent event) {
   const bool all = event.type == MesosEvent::Type::kState;
-  if (!all && !shown_) return absl::InvalidArgumentError("SUBSCRIBED is not the first");
+  if (!all && !is_good()) return absl::InvalidArgumentError("SUBSCRIBED is not the first");
   if (all) silence_ = SilenceOf(options_, event.heartbeat_seconds.value_or(0));
   if (all && !event.heartbeat_seconds) silence_ = options_.silence;
   if (absl::Status status = state_.Apply(std::move(event)); !status.ok()) return status;
   if (!all) return absl::OkStatus();
-  shown_ = true;
-  shown_at_ = Clock::now();
+  NoteGood();
   WatchSilence();
   return absl::OkStatus();
 }
@@ -157,7 +90,6 @@ void MesosFollower::Show() {
     }
   }
   trouble_.clear();
-  view_->ForgetTrouble(kStream);
   view_->SetComplete();
 }
 
