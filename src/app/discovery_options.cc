@@ -112,7 +112,7 @@ void AddDiscoveryFlags(DiscoveryOptions* o, CLI::App* command) {
           "URL of another platform with objects or services (consul://HOST:8500?…); several with commas; "
           "may be repeated; docs/sources has the options")
       ->allow_extra_args(false)
-      ->check(CLI::Validator(WhyNoPlatformSource, ""));
+      ->check(CLI::Validator(PlatformSourceProblem, ""));
   command
       ->add_option(
           "--meshConfig", o->mesh_config,

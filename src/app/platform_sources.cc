@@ -121,7 +121,7 @@ std::vector<std::string> OfMeshConfig(const std::string& path) {
 
 }  // namespace
 
-std::string WhyNoPlatformSource(const std::string& url) {
+std::string PlatformSourceProblem(const std::string& url) {
   for (const std::string& one : source::SplitSourceUrls(url)) {
     if (!config::FolderOfSource(one).empty() || config::IsClusterSource(one)) continue;
     if (const auto made = Make(one, false); !made.ok()) return std::string(FromAbsl(made.status().message()));
@@ -183,7 +183,7 @@ absl::Status TakeRegistries(DiscoveryOptions* options) {
     StrAppend(&urls, urls.empty() ? "" : ",", text);  // a comma may be one of the URL before
   }
   if (urls.empty()) return absl::OkStatus();
-  if (const std::string why = WhyNoPlatformSource(urls); !why.empty())
+  if (const std::string why = PlatformSourceProblem(urls); !why.empty())
     return absl::InvalidArgumentError(ToAbsl(StrCat("--registries: ", why)));
   options->config_sources.push_back(std::move(urls));
   return absl::OkStatus();

@@ -33,7 +33,7 @@ absl::Status TakeRegistries(DiscoveryOptions* options);
 std::vector<std::string> PlatformUrlsOf(const DiscoveryOptions& options);
 
 // "" where a URL of a source can be used, else why not. For --configSource.
-std::string WhyNoPlatformSource(const std::string& url);
+std::string PlatformSourceProblem(const std::string& url);
 
 }  // namespace fairlead::app
 

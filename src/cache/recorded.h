@@ -42,13 +42,13 @@ class RecordedCache {
   // the same answers: equal parts of it may be kept, or all of it be returned.
   template <typename World, typename Make>
   Result Get(const Key& key, const World& world, Make&& make) {
-    const std::shared_ptr<Slot> slot = FindOrAdd(key);
-    std::unique_lock lock(slot->mutex);
+    const std::shared_ptr<Bucket> bucket = FindOrAdd(key);
+    std::unique_lock lock(bucket->mutex);
     for (;;) {
       uint64_t client = 0;
-      if (const Result* held = slot->variants.Find(world, &client)) return *held;
-      const std::shared_ptr<Making> other = slot->MadeFor(client);
-      if (other == nullptr) return MakeAndAdd(slot.get(), std::move(lock), client, world, make);
+      if (const Result* held = bucket->variants.Find(world, &client)) return *held;
+      const std::shared_ptr<Making> other = bucket->MadeFor(client);
+      if (other == nullptr) return MakeAndAdd(bucket.get(), std::move(lock), client, world, make);
       lock.unlock();
       other->done.wait(false);
       lock.lock();
@@ -59,16 +59,16 @@ class RecordedCache {
   template <typename World, typename Make, typename Equal>
   Result GetInShadow(const Key& key, const World& world, Make&& make, Equal&& equal,
                      const Mismatch& mismatch) {
-    const std::shared_ptr<Slot> slot = FindOrAdd(key);
-    std::unique_lock lock(slot->mutex);
+    const std::shared_ptr<Bucket> bucket = FindOrAdd(key);
+    std::unique_lock lock(bucket->mutex);
     uint64_t client = 0;
     std::optional<Result> held;
-    if (const Result* found = slot->variants.Find(world, &client)) held = *found;
+    if (const Result* found = bucket->variants.Find(world, &client)) held = *found;
     lock.unlock();
     Result fresh = make(world, nullptr);
     if (!held) {
       lock.lock();
-      return Add(slot.get(), std::move(fresh));
+      return Add(bucket.get(), std::move(fresh));
     }
     if (equal(*held->value, *fresh.value)) return *held;
     mismatch(key, *held->value, *fresh.value);
@@ -82,11 +82,11 @@ class RecordedCache {
     const bool crowded = size() > most;
     for (Shard& shard : shards_) {
       std::lock_guard lock(shard.mutex);
-      absl::erase_if(shard.slots, [&](const auto& entry) {
-        Slot& slot = *entry.second;
-        std::lock_guard slot_lock(slot.mutex);
-        Count(&slot, [&] { slot.variants.Sweep(now, idle, crowded); });
-        return slot.variants.size() == 0 && entry.second.use_count() == 1;
+      absl::erase_if(shard.buckets, [&](const auto& entry) {
+        Bucket& bucket = *entry.second;
+        std::lock_guard bucket_lock(bucket.mutex);
+        Count(&bucket, [&] { bucket.variants.Sweep(now, idle, crowded); });
+        return bucket.variants.size() == 0 && entry.second.use_count() == 1;
       });
     }
   }
@@ -103,7 +103,7 @@ class RecordedCache {
     uint64_t client;
     std::atomic<bool> done = false;
   };
-  struct Slot {
+  struct Bucket {
     std::mutex mutex;  // of what follows; never held while a value is made
     Variants<Value, Reads> variants;
     std::vector<std::shared_ptr<Making>> being_made;
@@ -116,45 +116,45 @@ class RecordedCache {
   };
   struct Shard {
     mutable std::mutex mutex;
-    absl::flat_hash_map<Key, std::shared_ptr<Slot>> slots;  // guarded by mutex
+    absl::flat_hash_map<Key, std::shared_ptr<Bucket>> buckets;  // guarded by mutex
   };
 
-  std::shared_ptr<Slot> FindOrAdd(const Key& key) {
-    const size_t hash = typename decltype(Shard::slots)::hasher()(key);
+  std::shared_ptr<Bucket> FindOrAdd(const Key& key) {
+    const size_t hash = typename decltype(Shard::buckets)::hasher()(key);
     Shard& shard = shards_[hash / 128 % kShards];  // absl's tables use the lowest seven bits themselves
     std::lock_guard lock(shard.mutex);
-    if (const auto it = shard.slots.find(key, hash); it != shard.slots.end()) return it->second;
-    return shard.slots.emplace(key, std::make_shared<Slot>()).first->second;
+    if (const auto it = shard.buckets.find(key, hash); it != shard.buckets.end()) return it->second;
+    return shard.buckets.emplace(key, std::make_shared<Bucket>()).first->second;
   }
 
   template <typename World, typename Make>
-  Result MakeAndAdd(Slot* slot, std::unique_lock<std::mutex> lock, uint64_t client, const World& world,
+  Result MakeAndAdd(Bucket* bucket, std::unique_lock<std::mutex> lock, uint64_t client, const World& world,
                     Make&& make) {
     const auto making = std::make_shared<Making>(client);
-    slot->being_made.push_back(making);
-    const std::shared_ptr<const Value> like = slot->variants.Like(client);
+    bucket->being_made.push_back(making);
+    const std::shared_ptr<const Value> like = bucket->variants.Like(client);
     lock.unlock();
     Result made = make(world, like);
     lock.lock();
-    std::erase(slot->being_made, making);
+    std::erase(bucket->being_made, making);
     making->done = true;
     making->done.notify_all();
-    return Add(slot, std::move(made));
+    return Add(bucket, std::move(made));
   }
 
-  // REQUIRES: slot->mutex is held.
-  Result Add(Slot* slot, Result made) {
+  // REQUIRES: bucket->mutex is held.
+  Result Add(Bucket* bucket, Result made) {
     Result given;
-    Count(slot, [&] { given = slot->variants.Add(std::move(made)); });
+    Count(bucket, [&] { given = bucket->variants.Add(std::move(made)); });
     return given;
   }
 
-  // REQUIRES: slot->mutex is held.
+  // REQUIRES: bucket->mutex is held.
   template <typename Change>
-  void Count(Slot* slot, Change&& change) {
-    const size_t before = slot->variants.size();
+  void Count(Bucket* bucket, Change&& change) {
+    const size_t before = bucket->variants.size();
     change();
-    size_.fetch_add(slot->variants.size() - before, std::memory_order_relaxed);
+    size_.fetch_add(bucket->variants.size() - before, std::memory_order_relaxed);
   }
 
   std::array<Shard, kShards> shards_;

@@ -47,7 +47,7 @@ class NoLookups : public gateway_api::DerivedLookups {
 };
 
 // What is asked of all Gateways alike.
-struct World {
+struct PlanInputs {
   const ObjectStore& objects;
   const GatewayPlanSettings& settings;
   NoLookups derived = {};
@@ -56,17 +56,17 @@ struct World {
   std::map<std::string, ConfigPtr> class_defaults = {};  // by class
 };
 
-bool IsOurs(const ConfigObject& gateway, const World& world) {
-  return gateway_api::IsOwn(gateway, world.objects.Find(Kind::kNamespace, {}, gateway.ns()),
-                            world.settings.revisions);
+bool IsOurs(const ConfigObject& gateway, const PlanInputs& inputs) {
+  return gateway_api::IsOwn(gateway, inputs.objects.Find(Kind::kNamespace, {}, gateway.ns()),
+                            inputs.settings.revisions);
 }
 
 // Another controller's class of the name of ours is not ours to deploy, although ours is built in.
-bool IsOfAnother(const gateway_api::GatewayClass& gateway_class, const World& world) {
-  const ConfigPtr object = world.objects.Find(Kind::kGatewayClass, {}, Interned(gateway_class.name));
+bool IsOfAnother(const gateway_api::GatewayClass& gateway_class, const PlanInputs& inputs) {
+  const ConfigPtr object = inputs.objects.Find(Kind::kGatewayClass, {}, Interned(gateway_class.name));
   if (object == nullptr) return false;
   const std::string_view controller = config::SpecOf(*object).Find("controllerName").text();
-  return gateway_api::FindController(controller, world.settings.features) == nullptr;
+  return gateway_api::FindController(controller, inputs.settings.features) == nullptr;
 }
 
 // Whether the version that the Gateway is marked with lets this one manage it.
@@ -156,17 +156,17 @@ void AddData(const ConfigObject& config_map, injection::GatewayQuestion* questio
 }
 
 // The defaults of the class and the Gateway's own parameters; gives what is wrong.
-std::string AddOverlays(const ConfigObject& gateway, const World& world,
+std::string AddOverlays(const ConfigObject& gateway, const PlanInputs& inputs,
                         injection::GatewayQuestion* question) {
-  const auto defaults = world.class_defaults.find(question->gateway_class);
-  if (defaults != world.class_defaults.end()) AddData(*defaults->second, question);
+  const auto defaults = inputs.class_defaults.find(question->gateway_class);
+  if (defaults != inputs.class_defaults.end()) AddData(*defaults->second, question);
   const Node reference = config::SpecOf(gateway).Find("infrastructure").Find("parametersRef");
   if (reference.IsNull()) return "";
   const std::string_view group = reference.Find("group").text(), kind = reference.Find("kind").text();
   if (kind != "ConfigMap" || !group.empty())
     return StrCat("invalid parameters: unknown infrastructure parameters type ", group, "/", kind);
   const std::string_view name = reference.Find("name").text();
-  const ConfigPtr config_map = world.objects.Find(Kind::kConfigMap, gateway.ns(), Interned(name));
+  const ConfigPtr config_map = inputs.objects.Find(Kind::kConfigMap, gateway.ns(), Interned(name));
   if (config_map == nullptr)
     return StrCat("parametersRef targeting configmap \"", gateway.ns().str(), "/", name,
                   "\", but configmap does not exist");
@@ -174,24 +174,24 @@ std::string AddOverlays(const ConfigObject& gateway, const World& world,
   return "";
 }
 
-std::optional<GatewayPlan> PlanOne(const ConfigPtr& object, World& world) {
+std::optional<GatewayPlan> PlanOne(const ConfigPtr& object, PlanInputs& inputs) {
   const ConfigObject& gateway = *object;
-  const GatewayPlanSettings& settings = world.settings;
+  const GatewayPlanSettings& settings = inputs.settings;
   gateway_api::Deployment deployment;
   deployment.gateway = object;
   deployment.gateway_class =
-      FindGatewayClass(config::SpecOf(gateway).Find("gatewayClassName").text(), world.lookups);
+      FindGatewayClass(config::SpecOf(gateway).Find("gatewayClassName").text(), inputs.lookups);
   GatewayPlan plan;
   const gateway_api::ControllerInfo* const info = deployment.gateway_class.info;
   if (info == nullptr || info->remote || gateway.meta().deleting || !gateway_api::IsManaged(gateway) ||
-      IsOfAnother(deployment.gateway_class, world) || !IsOurs(gateway, world) || !MayManage(gateway))
+      IsOfAnother(deployment.gateway_class, inputs) || !IsOurs(gateway, inputs) || !MayManage(gateway))
     return std::nullopt;
   deployment.name = GatewayServiceName(gateway, deployment.gateway_class);
   deployment.account = GatewayServiceAccount(gateway, deployment.gateway_class);
-  const auto [begin, end] = world.sets.equal_range(KeyOf(gateway));
+  const auto [begin, end] = inputs.sets.equal_range(KeyOf(gateway));
   for (auto at = begin; at != end; ++at) {
-    if (info->listener_sets &&
-        TakesListenerSets(config::SpecOf(gateway), gateway.ns().str(), at->second->ns().str(), world.lookups))
+    if (info->listener_sets && TakesListenerSets(config::SpecOf(gateway), gateway.ns().str(),
+                                                 at->second->ns().str(), inputs.lookups))
       deployment.sets.push_back(at->second);
   }
   plan.field_manager = settings.features.gateway_controller;
@@ -209,24 +209,24 @@ std::optional<GatewayPlan> PlanOne(const ConfigPtr& object, World& world) {
   question.kubernetes_version = settings.kubernetes_version;
   question.labels = Infrastructure(gateway, "labels", gateway.meta().labels, settings);
   question.annotations = Infrastructure(gateway, "annotations", gateway.meta().annotations, settings);
-  if (const ConfigPtr ns = world.objects.Find(Kind::kNamespace, {}, gateway.ns()))
+  if (const ConfigPtr ns = inputs.objects.Find(Kind::kNamespace, {}, gateway.ns()))
     question.namespace_annotations = ns->meta().annotations;
-  plan.error = AddOverlays(gateway, world, &question);
+  plan.error = AddOverlays(gateway, inputs, &question);
   return plan;
 }
 
-void FindSets(World* world) {
-  for (const auto& [name, set] : world->objects.All(Kind::kListenerSet))
-    world->sets.emplace(gateway_api::GatewayOfSet(*set), set);
+void FindSets(PlanInputs* inputs) {
+  for (const auto& [name, set] : inputs->objects.All(Kind::kListenerSet))
+    inputs->sets.emplace(gateway_api::GatewayOfSet(*set), set);
 }
 
 // Of several ConfigMaps for a class the oldest counts.
-void FindClassDefaults(World* world) {
-  for (const auto& [name, map] : world->objects.All(Kind::kConfigMap)) {
-    if (std::string_view(map->ns()) != world->settings.system_namespace) continue;
+void FindClassDefaults(PlanInputs* inputs) {
+  for (const auto& [name, map] : inputs->objects.All(Kind::kConfigMap)) {
+    if (std::string_view(map->ns()) != inputs->settings.system_namespace) continue;
     const std::string_view gateway_class = LabelOr(map->meta().labels, kClassDefaults);
     if (gateway_class.empty()) continue;
-    ConfigPtr& known = world->class_defaults[std::string(gateway_class)];
+    ConfigPtr& known = inputs->class_defaults[std::string(gateway_class)];
     if (known == nullptr || map->meta().creation_time < known->meta().creation_time) known = map;
   }
 }
@@ -235,12 +235,12 @@ void FindClassDefaults(World* world) {
 
 std::map<ObjectKey, GatewayPlan> PlanGateways(const ObjectStore& objects,
                                               const GatewayPlanSettings& settings) {
-  World world{objects, settings};
-  FindSets(&world);
-  FindClassDefaults(&world);
+  PlanInputs inputs{objects, settings};
+  FindSets(&inputs);
+  FindClassDefaults(&inputs);
   std::map<ObjectKey, GatewayPlan> plans;
   for (const auto& [name, gateway] : objects.All(Kind::kKubernetesGateway)) {
-    if (std::optional<GatewayPlan> plan = PlanOne(gateway, world))
+    if (std::optional<GatewayPlan> plan = PlanOne(gateway, inputs))
       plans.emplace(KeyOf(*gateway), *std::move(plan));
   }
   return plans;

@@ -22,7 +22,7 @@ using envoy::config::listener::v3::FilterChain;
 using envoy::config::listener::v3::Listener;
 using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
 using istio::mesh::v1alpha1::ProxyConfig;
-using listener::Profile;
+using listener::EncodedFragments;
 using listener::TrafficClass;
 
 // What workloads offer inside mutual TLS.
@@ -51,22 +51,22 @@ void SetTls(const GatewayListenerInputs& inputs, const Termination& termination,
   const model::Protocol protocol = model::ParseProtocol(server.port().protocol());
   const bool stream = !model::IsHttp(protocol) && protocol != model::Protocol::kHttps;
   listener::SetServerTls(
-      inputs.profile->traits(),
+      inputs.fragments->traits(),
       {server.tls(), inputs.quic, stream, termination.credential_socket, termination.secret_server}, out);
 }
 
 void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, FilterChain* out) {
-  const Profile& profile = *inputs.profile;
+  const EncodedFragments& fragments = *inputs.fragments;
   SetMatch(chain, out);
-  listener::LimitHandshake(profile.traits().settings->features, out);
+  listener::LimitHandshake(fragments.traits().settings->features, out);
   if (chain.termination.server != nullptr) {
     SetTls(inputs, chain.termination, out->mutable_transport_socket());
   }
   if (const auto* tcp = std::get_if<listener::TcpForward>(&chain.forward)) {
-    if (chain.exchange_metadata) AddMetadataExchangeFilter(profile, out);
+    if (chain.exchange_metadata) AddMetadataExchangeFilter(fragments, out);
     // What is passed through as it came is for the workload's policies.
-    if (!chain.mesh_tls) AddAccessFilters(profile, TrafficClass::kGateway, inputs.port, out);
-    return AddTcpFilters(profile, TrafficClass::kGateway, *tcp, out);
+    if (!chain.mesh_tls) AddAccessFilters(fragments, TrafficClass::kGateway, inputs.port, out);
+    return AddTcpFilters(fragments, TrafficClass::kGateway, *tcp, out);
   }
   const auto& http = std::get<listener::HttpForward>(chain.forward);
   HttpConnectionManager own;
@@ -75,8 +75,8 @@ void SetChain(const GatewayListenerInputs& inputs, const GatewayChain& chain, Fi
   listener::SetRouteDiscovery(http.route_name, &own);
   listener::HttpOptions options = http.options;
   options.port = inputs.port;
-  if (!inputs.quic) AddNetworkPlugins(profile, TrafficClass::kGateway, inputs.port, out);
-  AddHttpFilters(profile, options, own.SerializeAsString(), out);
+  if (!inputs.quic) AddNetworkPlugins(fragments, TrafficClass::kGateway, inputs.port, out);
+  AddHttpFilters(fragments, options, own.SerializeAsString(), out);
 }
 
 void SetProxyProtocol(Listener* out) {
@@ -89,7 +89,7 @@ void SetProxyProtocol(Listener* out) {
 void SetTcp(const GatewayListenerInputs& inputs, const ProxyConfig& config, Listener* out) {
   const std::string binds[] = {inputs.bind, inputs.more_bind};  // an empty one is passed over
   listener::SetAddresses(binds, inputs.port, out);
-  if (inputs.profile->traits().outbound_exact_balance) listener::SetExactBalance(out);
+  if (inputs.fragments->traits().outbound_exact_balance) listener::SetExactBalance(out);
   if (config.gateway_topology().has_proxy_protocol()) SetProxyProtocol(out);
   const bool reads_names =
       std::any_of(inputs.chains.begin(), inputs.chains.end(), [](const GatewayChain& chain) {
@@ -114,18 +114,18 @@ std::string GatewayListenerInputs::Name() const {
 
 void BuildGatewayListener(const GatewayListenerInputs& inputs, Listener* out) {
   ProxyConfig config;
-  config.ParseFromString(inputs.profile->traits().proxy_config.str());
+  config.ParseFromString(inputs.fragments->traits().proxy_config.str());
   out->set_name(inputs.Name());
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
   if (inputs.datagrams) return SetUdpProxy(inputs, out);
-  listener::LimitAccepts(inputs.profile->traits().settings->features, out);
+  listener::LimitAccepts(inputs.fragments->traits().settings->features, out);
   inputs.quic ? SetQuic(inputs, out) : SetTcp(inputs, config, out);
   const auto settings = listener::EffectiveConnectionSettings(config.connection_settings(), /*router=*/true);
   const auto& limit = settings.listener_per_connection_buffer_limit_bytes();
   if (settings.has_listener_per_connection_buffer_limit_bytes() && limit.value() >= 0)
     out->mutable_per_connection_buffer_limit_bytes()->set_value(static_cast<uint32_t>(limit.value()));
   for (const GatewayChain& chain : inputs.chains) SetChain(inputs, chain, out->add_filter_chains());
-  out->MergeFromString(inputs.profile->ListenerAccessLogs(TrafficClass::kGateway));
+  out->MergeFromString(inputs.fragments->ListenerAccessLogs(TrafficClass::kGateway));
 }
 
 }  // namespace fairlead::gen::gateway

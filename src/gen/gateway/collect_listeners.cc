@@ -56,8 +56,8 @@ std::vector<std::string> Wildcards(const listener::ProxyTraits& traits) {
 
 class Collector {
  public:
-  Collector(mesh::View& view, const listener::ProfilePtr& profile)
-      : view_(view), profile_(profile), wildcards_(Wildcards(profile->traits())) {}
+  Collector(mesh::View& view, const listener::EncodedFragmentsPtr& fragments)
+      : view_(view), fragments_(fragments), wildcards_(Wildcards(fragments->traits())) {}
 
   std::vector<GatewayListenerInputs> Collect() {
     const auto ports = view_.gateway_ports();
@@ -107,7 +107,7 @@ class Collector {
 
   GatewayListenerInputs InputsFor(const mesh::GatewayPort& port) const {
     GatewayListenerInputs inputs;
-    inputs.profile = profile_;
+    inputs.fragments = fragments_;
     inputs.bind = port.bind.empty() ? wildcards_.front() : port.bind;
     if (port.bind.empty() && wildcards_.size() > 1) inputs.more_bind = wildcards_.back();
     inputs.port = port.number;
@@ -148,13 +148,14 @@ class Collector {
   void AddServer(const mesh::GatewayPort& port, const mesh::GatewayServerPtr& server,
                  GatewayListenerInputs* out) {
     if (server->terminates_https) return out->chains.push_back(TerminatedHttp(server, /*http3=*/false));
-    for (GatewayChain& chain : CollectStreamChains(view_, profile_->traits(), server, port.number, &taken_)) {
+    for (GatewayChain& chain :
+         CollectStreamChains(view_, fragments_->traits(), server, port.number, &taken_)) {
       out->chains.push_back(std::move(chain));
     }
   }
 
   mesh::View& view_;
-  const listener::ProfilePtr& profile_;
+  const listener::EncodedFragmentsPtr& fragments_;
   const std::vector<std::string> wildcards_;
   TakenHosts taken_;
   std::map<std::string, GatewayListenerInputs> listeners_;  // by name
@@ -188,8 +189,9 @@ Termination TerminationOf(mesh::View& view, const mesh::GatewayServerPtr& server
   return termination;
 }
 
-std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view, const listener::ProfilePtr& profile) {
-  return Collector(view, profile).Collect();
+std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view,
+                                                    const listener::EncodedFragmentsPtr& fragments) {
+  return Collector(view, fragments).Collect();
 }
 
 }  // namespace fairlead::gen::gateway

@@ -14,7 +14,8 @@ namespace fairlead::gen::gateway {
 
 // The listeners of a router, sorted by name. A port that its workload may not open is left out. Source:
 // Istio's buildGatewayListeners.
-std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view, const listener::ProfilePtr& profile);
+std::vector<GatewayListenerInputs> CollectListeners(mesh::View& view,
+                                                    const listener::EncodedFragmentsPtr& fragments);
 
 // Whether routes to InferencePools name the Gateway of the Gateway API that the router is deployed for.
 // Source: Istio's HasInferencePool.

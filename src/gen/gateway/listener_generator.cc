@@ -27,10 +27,10 @@ class ListenerGenerator final : public Generator {
     listener::ProxyTraits traits = listener::CollectTraits(view);
     traits.access = security::CollectAccess(view);
     traits.picks_endpoints = PicksEndpoints(view);
-    const listener::ProfilePtr profile = profiles_.Intern(std::move(traits));
+    const listener::EncodedFragmentsPtr fragments = pool_.Intern(std::move(traits));
     const patch::PatchSetPtr patches = patches_.Collect(view, patch::Side::kGateway);
     patch::PatchOutcome outcome;
-    for (const GatewayListenerInputs& inputs : CollectListeners(view, profile)) {
+    for (const GatewayListenerInputs& inputs : CollectListeners(view, fragments)) {
       const auto own =
           patches == nullptr ? nullptr : patches_.ForListener(patches, inputs.Name(), inputs.port);
       auto listener = listeners_.Get(inputs, own, &outcome, BuildGatewayListener);
@@ -46,12 +46,12 @@ class ListenerGenerator final : public Generator {
     listeners_.Sweep(now);
     added_.Sweep(now);
     patches_.Sweep(now);
-    profiles_.Sweep();
+    pool_.Sweep();
   }
 
  private:
   const std::unique_ptr<Generator> others_;
-  listener::ProfilePool profiles_;
+  listener::FragmentPool pool_;
   listener::ListenerCache<GatewayListenerInputs> listeners_{Audience::kMany};
   listener::AddedListeners added_;
   patch::PatchPool patches_{patch::Stage::kListeners};

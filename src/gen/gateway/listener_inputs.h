@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gen/listener/chain.h"
-#include "gen/listener/profile.h"
+#include "gen/listener/encoded_fragments.h"
 #include "gen/listener/server_tls.h"
 #include "mesh/index/merged_gateway.h"
 
@@ -56,7 +56,7 @@ struct DatagramForward {
 
 // One listener of a router.
 struct GatewayListenerInputs {
-  listener::ProfilePtr profile;
+  listener::EncodedFragmentsPtr fragments;
   std::string bind;
   std::string more_bind;  // of the other family; empty: none
   uint32_t port = 0;
@@ -68,14 +68,14 @@ struct GatewayListenerInputs {
   friend bool operator==(const GatewayListenerInputs&, const GatewayListenerInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const GatewayListenerInputs& i) {
-    return H::combine(std::move(h), i.profile.get(), i.bind, i.port, i.quic, i.datagrams.has_value(),
+    return H::combine(std::move(h), i.fragments.get(), i.bind, i.port, i.quic, i.datagrams.has_value(),
                       i.chains);
   }
 };
 
-// The Gateways whose servers decrypt, and what is in the profile.
+// The Gateways whose servers decrypt, and what is in the fragments.
 inline OriginList OriginsOf(const GatewayListenerInputs& inputs) {
-  OriginList origins = OriginsOf(inputs.profile);
+  OriginList origins = OriginsOf(inputs.fragments);
   for (const GatewayChain& chain : inputs.chains) {
     if (chain.termination.server != nullptr) origins.Add(chain.termination.server->gateway);
   }

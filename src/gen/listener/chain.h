@@ -17,7 +17,7 @@ class FilterChain;
 // The values behind a filter chain; Collect fills them in and Build turns them into messages.
 namespace fairlead::gen::listener {
 
-class Profile;
+class EncodedFragments;
 
 struct WeightedCluster {
   std::string name;
@@ -91,21 +91,22 @@ struct OutboundChain {
 bool ChainsConflict(const OutboundChain& a, const OutboundChain& b);
 
 // Appends the filters: statistics, protocol filters, the TCP proxy. Pure.
-void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForward& forward,
+void AddTcpFilters(const EncodedFragments& fragments, TrafficClass traffic, const TcpForward& forward,
                    envoy::config::listener::v3::FilterChain* out);
 // Appends the filter for the exchange of workload metadata between two sidecars; none for a proxy without the
 // extension. Pure.
-void AddMetadataExchangeFilter(const Profile& profile, envoy::config::listener::v3::FilterChain* out);
+void AddMetadataExchangeFilter(const EncodedFragments& fragments,
+                               envoy::config::listener::v3::FilterChain* out);
 // Appends the filters of AuthorizationPolicies and plugins for connections; `port` is what plugins match.
 // Pure.
-void AddAccessFilters(const Profile& profile, TrafficClass traffic, uint32_t port,
+void AddAccessFilters(const EncodedFragments& fragments, TrafficClass traffic, uint32_t port,
                       envoy::config::listener::v3::FilterChain* out);
 // Appends the plugins for connections that stand before a connection manager. Pure.
-void AddNetworkPlugins(const Profile& profile, TrafficClass traffic, uint32_t port,
+void AddNetworkPlugins(const EncodedFragments& fragments, TrafficClass traffic, uint32_t port,
                        envoy::config::listener::v3::FilterChain* out);
 // Appends the connection manager. `route` is an encoded HttpConnectionManager that holds its stat_prefix and
 // route specifier only.
-void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,
+void AddHttpFilters(const EncodedFragments& fragments, const HttpOptions& options, const std::string& route,
                     envoy::config::listener::v3::FilterChain* out);
 
 }  // namespace fairlead::gen::listener

@@ -54,27 +54,27 @@ class ListenerGenerator final : public Generator {
     virtual_outbound_.Sweep(now);
     added_.Sweep(now);
     patches_.Sweep(now);
-    profiles_.Sweep();
+    pool_.Sweep();
   }
 
  private:
   enum Part : size_t { kOutbound, kOwn };
   using ResourcesPtr = std::shared_ptr<const Resources>;
 
-  // The profiles that a proxy's listeners are made with.
-  struct Profiles {
-    ProfilePtr full;
-    ProfilePtr l4;  // without what only HTTP depends on: for listeners without a connection manager
+  // The fragments that a proxy's listeners are made with.
+  struct ProxyFragments {
+    EncodedFragmentsPtr full;
+    EncodedFragmentsPtr l4;  // without what only HTTP depends on: for listeners without a connection manager
   };
 
   // The outbound listeners of a scope, as far as the names of the apps in it do not matter.
   struct OfAllApps {
     std::vector<OutboundInputs> inputs;
-    Resources encoded;  // each null where its inputs have no profile; empty where all are to be patched
+    Resources encoded;  // each null where its inputs have no fragments; empty where all are to be patched
   };
   struct OfAllAppsKey {
     ScopeKey scope;
-    ProfilePtr l4;
+    EncodedFragmentsPtr l4;
     bool encoded;
     friend bool operator==(const OfAllAppsKey&, const OfAllAppsKey&) = default;
     template <typename H>
@@ -88,21 +88,21 @@ class ListenerGenerator final : public Generator {
            view.settings(model::SettingsPart::kListeners)->mesh->proxy_listen_port() > 0;
   }
 
-  Profiles ProfilesOf(mesh::View& view) {
+  ProxyFragments FragmentsOf(mesh::View& view) {
     ProxyTraits traits = CollectTraits(view);
-    Profiles profiles;
-    profiles.l4 = profiles_.Intern(L4Traits(traits));
-    profiles.full = profiles_.Intern(std::move(traits));
-    return profiles;
+    ProxyFragments fragments;
+    fragments.l4 = pool_.Intern(L4Traits(traits));
+    fragments.full = pool_.Intern(std::move(traits));
+    return fragments;
   }
 
   // That of inbound listeners: with the workload's policies.
-  ProfilePtr WithAccess(mesh::View& view, const ProfilePtr& profile) {
+  EncodedFragmentsPtr WithAccess(mesh::View& view, const EncodedFragmentsPtr& fragments) {
     security::Access access = security::CollectAccess(view);
-    if (access.empty()) return profile;
-    ProxyTraits traits = profile->traits();
+    if (access.empty()) return fragments;
+    ProxyTraits traits = fragments->traits();
     traits.access = std::move(access);
-    return profiles_.Intern(std::move(traits));
+    return pool_.Intern(std::move(traits));
   }
 
   // Sorted by name, those that EnvoyFilters add last.
@@ -110,8 +110,8 @@ class ListenerGenerator final : public Generator {
     const auto make = [this](mesh::View& of_set) {
       auto set = std::make_shared<Resources>();
       const PatchSetPtr patches = patches_.Collect(of_set, patch::Side::kOutbound);
-      const Profiles profiles = ProfilesOf(of_set);
-      const auto shared = Shared(of_set, profiles.l4, patches == nullptr);
+      const ProxyFragments fragments = FragmentsOf(of_set);
+      const auto shared = Shared(of_set, fragments.l4, patches == nullptr);
       patch::PatchOutcome outcome;
       for (size_t i = 0; i < shared->inputs.size(); ++i) {
         if (!shared->encoded.empty() && shared->encoded[i] != nullptr) {
@@ -119,7 +119,7 @@ class ListenerGenerator final : public Generator {
           continue;
         }
         OutboundInputs inputs = shared->inputs[i];
-        if (inputs.profile == nullptr) inputs.profile = profiles.full;
+        if (inputs.fragments == nullptr) inputs.fragments = fragments.full;
         Append(Encoded(inputs, patches, &outcome), set.get());
       }
       added_.Append(patches, &outcome, set.get());
@@ -129,12 +129,12 @@ class ListenerGenerator final : public Generator {
   }
 
   // Collected once for all apps of a namespace: a new service does not cost each of them all the others.
-  std::shared_ptr<const OfAllApps> Shared(mesh::View& view, const ProfilePtr& l4, bool encoded) {
+  std::shared_ptr<const OfAllApps> Shared(mesh::View& view, const EncodedFragmentsPtr& l4, bool encoded) {
     const auto make = [&](mesh::View& of_scope) {
       auto all = std::make_shared<OfAllApps>();
       all->inputs = CollectOutbound(of_scope, l4);
       for (const OutboundInputs& inputs : all->inputs) {
-        if (encoded) all->encoded.push_back(inputs.profile ? Encoded(inputs, nullptr, nullptr) : nullptr);
+        if (encoded) all->encoded.push_back(inputs.fragments ? Encoded(inputs, nullptr, nullptr) : nullptr);
       }
       return all;
     };
@@ -157,23 +157,23 @@ class ListenerGenerator final : public Generator {
   ResourcePtr Encoded(const InboundInputs& inputs, const PatchSetPtr& patches, patch::PatchOutcome* outcome) {
     return inbound_.Get(inputs, patches, outcome, BuildInboundListener);
   }
-  ResourcePtr VirtualOutbound(const Profiles& profiles, const PatchSetPtr& patches,
+  ResourcePtr VirtualOutbound(const ProxyFragments& fragments, const PatchSetPtr& patches,
                               patch::PatchOutcome* outcome) {
-    const bool http = profiles.full->traits().catch_all.mode == route::CatchAllMode::kDynamicDns;
-    const uint32_t port = profiles.full->traits().settings->mesh->proxy_listen_port();
-    return virtual_outbound_.Get(http ? profiles.full : profiles.l4,
+    const bool http = fragments.full->traits().catch_all.mode == route::CatchAllMode::kDynamicDns;
+    const uint32_t port = fragments.full->traits().settings->mesh->proxy_listen_port();
+    return virtual_outbound_.Get(http ? fragments.full : fragments.l4,
                                  patches_.ForListener(patches, kVirtualOutbound, port), outcome,
-                                 [](const ProfilePtr& wanted, Listener* listener) {
+                                 [](const EncodedFragmentsPtr& wanted, Listener* listener) {
                                    BuildVirtualOutboundListener(*wanted, listener);
                                  });
   }
 
-  ProfilePool profiles_;
+  FragmentPool pool_;
   cache::RecordedCache<ScopeKey, Resources, mesh::Reads> sets_;
   cache::RecordedCache<OfAllAppsKey, OfAllApps, mesh::Reads> of_all_apps_;
   ListenerCache<OutboundInputs> outbound_{Audience::kMany};
   ListenerCache<InboundInputs> inbound_{Audience::kOne};
-  ListenerCache<ProfilePtr> virtual_outbound_{Audience::kMany};
+  ListenerCache<EncodedFragmentsPtr> virtual_outbound_{Audience::kMany};
   AddedListeners added_;
   patch::PatchPool patches_{patch::Stage::kListeners};
 };
@@ -186,15 +186,15 @@ bool MayMeetOutbound(const Resources& own) {
 }
 
 void ListenerGenerator::AddOwn(mesh::View& view, Resources* out) {
-  const Profiles profiles = ProfilesOf(view);
+  const ProxyFragments fragments = FragmentsOf(view);
   const PatchSetPtr outbound = patches_.Collect(view, patch::Side::kOutbound);
   const PatchSetPtr inbound = patches_.Collect(view, patch::Side::kInbound);
   patch::PatchOutcome of_outbound, of_inbound;
-  if (const auto inputs = CollectHttpProxyPort(view, profiles.full))
+  if (const auto inputs = CollectHttpProxyPort(view, fragments.full))
     Append(Encoded(*inputs, outbound, &of_outbound), out);
-  if (profiles.full->traits().interception != model::InterceptionMode::kNone)
-    Append(VirtualOutbound(profiles, outbound, &of_outbound), out);
-  for (const InboundInputs& inputs : CollectInbound(view, WithAccess(view, profiles.full)))
+  if (fragments.full->traits().interception != model::InterceptionMode::kNone)
+    Append(VirtualOutbound(fragments, outbound, &of_outbound), out);
+  for (const InboundInputs& inputs : CollectInbound(view, WithAccess(view, fragments.full)))
     Append(Encoded(inputs, inbound, &of_inbound), out);
   added_.Append(inbound, &of_inbound, out);
   absl::flat_hash_set<Interned> taken;

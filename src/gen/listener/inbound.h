@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gen/generator.h"
-#include "gen/listener/profile.h"
+#include "gen/listener/encoded_fragments.h"
 #include "gen/listener/reserved_ports.h"
 #include "mesh/view/view.h"
 #include "model/protocol.h"
@@ -47,7 +47,7 @@ struct InboundPort {
 // One listener for traffic to the workload: "virtualInbound" with chains for all ports, or one that binds to
 // a port.
 struct InboundInputs {
-  ProfilePtr profile;
+  EncodedFragmentsPtr fragments;
   bool virtual_listener = true;
   std::vector<InboundPort> ports;  // of the virtual listener: in the order of the chains, passthrough first
   std::vector<config::ConfigPtr> policies = {};  // the PeerAuthentications that say how clients may come
@@ -55,7 +55,7 @@ struct InboundInputs {
   friend bool operator==(const InboundInputs&, const InboundInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const InboundInputs& i) {
-    return H::combine(std::move(h), i.profile.get(), i.virtual_listener, i.ports);
+    return H::combine(std::move(h), i.fragments.get(), i.virtual_listener, i.ports);
   }
 };
 
@@ -63,14 +63,14 @@ OriginList OriginsOf(const InboundInputs& inputs);
 
 // The inbound listeners of a sidecar: the virtual one (unless traffic is not intercepted), and those of a
 // Sidecar's ingress that bind to a port. Source: Istio's buildInboundListeners.
-std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile);
+std::vector<InboundInputs> CollectInbound(mesh::View& view, const EncodedFragmentsPtr& fragments);
 
 // Pure.
 void BuildInboundListener(const InboundInputs& inputs, envoy::config::listener::v3::Listener* out);
 
 // Appends the port's filter chains: for each way in which clients may come (mutual TLS, plaintext, TLS of
 // their own; HTTP or not). Pure. Source: Istio's getFilterChainMatchOptions and inboundChainForOpts.
-void AddInboundChains(const Profile& profile, const InboundPort& port,
+void AddInboundChains(const EncodedFragments& fragments, const InboundPort& port,
                       envoy::config::listener::v3::Listener* out);
 
 // Adds the listener filters that the chains need, each on the ports that need it. Pure. Source: Istio's

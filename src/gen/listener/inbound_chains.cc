@@ -105,13 +105,13 @@ std::string TraceOperation(const InboundPort& port) {
                    : StrCat(port.hostname, ':', port.service_port, "/*");
 }
 
-void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) {
-  AddNetworkPlugins(profile, TrafficClass::kInbound, port.target, out);
+void AddHttp(const EncodedFragments& fragments, const InboundPort& port, FilterChain* out) {
+  AddNetworkPlugins(fragments, TrafficClass::kInbound, port.target, out);
   HttpConnectionManager own;
   own.set_stat_prefix(StatName(port.passthrough
                                    ? ClusterOf(port)
                                    : StrCat("inbound_", ListenerName(port.binds.front(), port.target))));
-  const auto& mesh = *profile.traits().settings->mesh;
+  const auto& mesh = *fragments.traits().settings->mesh;
   const auto* retries =
       mesh.has_default_inbound_http_retry_policy() ? &mesh.default_inbound_http_retry_policy() : nullptr;
   route::BuildInboundRouteConfiguration(
@@ -121,17 +121,17 @@ void AddHttp(const Profile& profile, const InboundPort& port, FilterChain* out) 
   options.traffic = TrafficClass::kInbound;
   options.protocol = port.protocol;
   options.port = port.target;
-  AddHttpFilters(profile, options, own.SerializeAsString(), out);
+  AddHttpFilters(fragments, options, own.SerializeAsString(), out);
 }
 
-void AddTcp(const Profile& profile, const InboundPort& port, FilterChain* out) {
-  AddAccessFilters(profile, TrafficClass::kInbound, port.service_port, out);
+void AddTcp(const EncodedFragments& fragments, const InboundPort& port, FilterChain* out) {
+  AddAccessFilters(fragments, TrafficClass::kInbound, port.service_port, out);
   TcpForward forward;
   forward.stat_prefix = port.tcp_stat_prefix;
   forward.clusters = {{ClusterOf(port), 0}};
   forward.protocol = port.protocol;
-  forward.idle_timeout = profile.traits().idle_timeout;
-  AddTcpFilters(profile, TrafficClass::kInbound, forward, out);
+  forward.idle_timeout = fragments.traits().idle_timeout;
+  AddTcpFilters(fragments, TrafficClass::kInbound, forward, out);
 }
 
 void SetMatch(const model::Features& features, const InboundPort& port, const Arrival& arrival,
@@ -145,39 +145,39 @@ void SetMatch(const model::Features& features, const InboundPort& port, const Ar
 }
 
 // What is sent to the listener's own port was not redirected there: passing it on would come back for ever.
-void AddBlackHole(const Profile& profile, uint32_t listener_port, FilterChain* out) {
+void AddBlackHole(const EncodedFragments& fragments, uint32_t listener_port, FilterChain* out) {
   out->set_name("virtualInbound-blackhole");
   out->mutable_filter_chain_match()->mutable_destination_port()->set_value(listener_port);
-  AddMetadataExchangeFilter(profile, out);
+  AddMetadataExchangeFilter(fragments, out);
   TcpForward forward;
   forward.stat_prefix = std::string(kBlackHoleCluster);
   forward.clusters = {{std::string(kBlackHoleCluster), 0}};
   forward.access_log = false;
-  AddTcpFilters(profile, TrafficClass::kInbound, forward, out);
+  AddTcpFilters(fragments, TrafficClass::kInbound, forward, out);
 }
 
 }  // namespace
 
-void AddInboundChains(const Profile& profile, const InboundPort& port, Listener* out) {
+void AddInboundChains(const EncodedFragments& fragments, const InboundPort& port, Listener* out) {
   const FilterChain *http = nullptr, *tcp = nullptr;  // the first one, whose filters the others have, too
   for (const Arrival& arrival : ArrivalsOf(port)) {
     FilterChain* chain = out->add_filter_chains();
     chain->set_name(ChainName(port, arrival.inner));
-    SetMatch(profile.traits().settings->features, port, arrival, chain);
+    SetMatch(fragments.traits().settings->features, port, arrival, chain);
     const FilterChain*& first = arrival.inner == Inner::kHttp ? http : tcp;
     if (first != nullptr) {
       *chain->mutable_filters() = first->filters();
     } else {
       first = chain;
-      AddMetadataExchangeFilter(profile, chain);
-      arrival.inner == Inner::kHttp ? AddHttp(profile, port, chain) : AddTcp(profile, port, chain);
+      AddMetadataExchangeFilter(fragments, chain);
+      arrival.inner == Inner::kHttp ? AddHttp(fragments, port, chain) : AddTcp(fragments, port, chain);
     }
     if (arrival.mutual_tls)
-      chain->mutable_transport_socket()->MergeFromString(profile.MutualTls(arrival.inner));
+      chain->mutable_transport_socket()->MergeFromString(fragments.MutualTls(arrival.inner));
     if (HasOwnTls(port)) {
       const ServerTls own{
           *port.tls, /*quic=*/false, /*exchanges_metadata=*/false, /*credential_socket=*/false, {}};
-      SetServerTls(profile.traits(), own, chain->mutable_transport_socket());
+      SetServerTls(fragments.traits(), own, chain->mutable_transport_socket());
     }
     if (!port.config_path.empty()) {
       proto::SetString("config", port.config_path, IstioMetadata(chain->mutable_metadata()));
@@ -186,7 +186,7 @@ void AddInboundChains(const Profile& profile, const InboundPort& port, Listener*
 }
 
 void BuildInboundListener(const InboundInputs& inputs, Listener* out) {
-  const ProxyTraits& traits = inputs.profile->traits();
+  const ProxyTraits& traits = inputs.fragments->traits();
   out->set_traffic_direction(envoy::config::core::v3::INBOUND);
   out->set_continue_on_listener_filters_timeout(true);
   LimitAccepts(traits.settings->features, out);
@@ -197,14 +197,14 @@ void BuildInboundListener(const InboundInputs& inputs, Listener* out) {
     out->set_name("virtualInbound");
     SetAddresses(Served(traits, wildcards), mesh.proxy_inbound_listen_port(), out);
     if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);
-    AddBlackHole(*inputs.profile, mesh.proxy_inbound_listen_port(), out->add_filter_chains());
+    AddBlackHole(*inputs.fragments, mesh.proxy_inbound_listen_port(), out->add_filter_chains());
   } else {
     const InboundPort& port = inputs.ports.front();
     out->set_name(ListenerName(port.binds.front(), port.target));
     SetAddresses(Served(traits, port.binds), port.target, out);
   }
-  for (const InboundPort& port : inputs.ports) AddInboundChains(*inputs.profile, port, out);
-  out->MergeFromString(inputs.profile->ListenerAccessLogs(TrafficClass::kInbound));
+  for (const InboundPort& port : inputs.ports) AddInboundChains(*inputs.fragments, port, out);
+  out->MergeFromString(inputs.fragments->ListenerAccessLogs(TrafficClass::kInbound));
   if (inputs.virtual_listener) {
     SetOriginalDestination(out->add_listener_filters());
     if (traits.interception == model::InterceptionMode::kTproxy)

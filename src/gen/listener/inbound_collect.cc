@@ -41,13 +41,13 @@ std::vector<config::ConfigPtr> PeerPolicies(mesh::View& view) {
 
 class Collector {
  public:
-  Collector(mesh::View& view, const ProfilePtr& profile)
+  Collector(mesh::View& view, const EncodedFragmentsPtr& fragments)
       : view_(view),
-        profile_(profile),
+        fragments_(fragments),
         policies_(PeerPolicies(view)),
-        reserved_(view.proxy_class(), *profile->traits().settings),
+        reserved_(view.proxy_class(), *fragments->traits().settings),
         ingress_(IngressOf(view)),
-        not_intercepted_(profile->traits().interception == model::InterceptionMode::kNone) {}
+        not_intercepted_(fragments->traits().interception == model::InterceptionMode::kNone) {}
 
   std::vector<InboundInputs> Collect() {
     // Without interception the workload itself listens there; a Sidecar must say where the proxy does.
@@ -59,12 +59,12 @@ class Collector {
     for (const IstioIngressListener& ingress : ingress_) AddIngress(ingress);
     std::vector<InboundInputs> inputs;
     if (!not_intercepted_) {
-      inputs.push_back({profile_, true, {}, policies_});
+      inputs.push_back({fragments_, true, {}, policies_});
       AddPassthrough(&inputs.front().ports);
     }
     for (auto& [number, entry] : ports_) {
       if (entry.bind_to_port) {
-        inputs.push_back({profile_, false, {std::move(entry.port)}, policies_});
+        inputs.push_back({fragments_, false, {std::move(entry.port)}, policies_});
       } else if (!not_intercepted_) {
         inputs.front().ports.push_back(std::move(entry.port));
       }
@@ -78,7 +78,7 @@ class Collector {
     bool bind_to_port = false;
   };
 
-  bool MergesIngress() const { return profile_->traits().settings->features.merged_ingress; }
+  bool MergesIngress() const { return fragments_->traits().settings->features.merged_ingress; }
   bool IsIngress(uint32_t port) const {
     return std::any_of(ingress_.begin(), ingress_.end(),
                        [port](const IstioIngressListener& l) { return l.port().number() == port; });
@@ -86,7 +86,7 @@ class Collector {
 
   // Of several services on a port the oldest counts, its protocol too: the first in targets' order.
   void AddTarget(const mesh::ServiceTarget& target) {
-    const std::vector<std::string> wildcards = WildcardAddresses(profile_->traits());
+    const std::vector<std::string> wildcards = WildcardAddresses(fragments_->traits());
     if (!reserved_.CanListen(wildcards.front(), target.target_port, not_intercepted_, target.port->protocol))
       return;
     InboundPort port;
@@ -126,7 +126,7 @@ class Collector {
     port.hostname = named.hostname.str();
     port.tcp_stat_prefix = StatPrefix(InboundClusterName(number), named, service_port);
     port.config_path = StrCat("/apis/networking.istio.io/v1/namespaces/", ns, "/sidecar/", name);
-    if (ingress.has_tls() && profile_->traits().settings->features.ingress_tls) {
+    if (ingress.has_tls() && fragments_->traits().settings->features.ingress_tls) {
       port.tls = std::shared_ptr<const ServerTLSSettings>(view_.sidecar_object(), &ingress.tls());
       port.protocol = AfterTls(protocol);
     }
@@ -173,17 +173,17 @@ class Collector {
       const auto parsed = IpAddress::Parse(address);
       if (parsed && parsed->is_global_unicast()) return {parsed->ToString()};
     }
-    return WildcardAddresses(profile_->traits());
+    return WildcardAddresses(fragments_->traits());
   }
 
   std::string StatPrefix(const std::string& otherwise, const model::Service& service,
                          const model::ServicePort& port) const {
-    const std::string& pattern = profile_->traits().settings->mesh->inbound_cluster_stat_name();
+    const std::string& pattern = fragments_->traits().settings->mesh->inbound_cluster_stat_name();
     return pattern.empty() ? otherwise : FillInboundStatPattern(pattern, service, port);
   }
 
   mesh::View& view_;
-  const ProfilePtr& profile_;
+  const EncodedFragmentsPtr& fragments_;
   const std::vector<config::ConfigPtr> policies_;
   const ReservedPorts reserved_;
   const IngressListeners& ingress_;
@@ -194,13 +194,13 @@ class Collector {
 }  // namespace
 
 OriginList OriginsOf(const InboundInputs& inputs) {
-  OriginList origins = OriginsOf(inputs.profile);
+  OriginList origins = OriginsOf(inputs.fragments);
   for (const config::ConfigPtr& policy : inputs.policies) origins.Add(policy);
   return origins;
 }
 
-std::vector<InboundInputs> CollectInbound(mesh::View& view, const ProfilePtr& profile) {
-  return Collector(view, profile).Collect();
+std::vector<InboundInputs> CollectInbound(mesh::View& view, const EncodedFragmentsPtr& fragments) {
+  return Collector(view, fragments).Collect();
 }
 
 }  // namespace fairlead::gen::listener

@@ -9,7 +9,7 @@
 #include "gen/extension/plugins.h"
 #include "gen/listener/chain.h"
 #include "gen/listener/dns_cache.h"
-#include "gen/listener/profile.h"
+#include "gen/listener/encoded_fragments.h"
 #include "gen/naming/metadata.h"
 #include "proto/messages.h"
 
@@ -91,9 +91,9 @@ TcpProxy TcpProxyOf(const TcpForward& forward) {
   return proxy;
 }
 
-void AddPlugins(const Profile& profile, std::initializer_list<Phase> phases, TrafficClass traffic,
+void AddPlugins(const EncodedFragments& fragments, std::initializer_list<Phase> phases, TrafficClass traffic,
                 uint32_t port, FilterChain* out) {
-  const ProxyTraits& traits = profile.traits();
+  const ProxyTraits& traits = fragments.traits();
   const extension::FilterPlace place{traffic == TrafficClass::kInbound, port};
   for (const Phase phase : phases) {
     extension::AddNetworkPlugins(traits.plugins, phase, place, traits.HasExtension(extension::kHttpWasm),
@@ -103,52 +103,55 @@ void AddPlugins(const Profile& profile, std::initializer_list<Phase> phases, Tra
 
 }  // namespace
 
-void AddTcpFilters(const Profile& profile, TrafficClass traffic, const TcpForward& forward,
+void AddTcpFilters(const EncodedFragments& fragments, TrafficClass traffic, const TcpForward& forward,
                    FilterChain* out) {
-  out->MergeFromString(profile.StatsFilters(traffic));
-  if (!forward.dynamic_dns_host.empty()) AddSniForwardProxy(profile.traits(), forward, out);
-  const model::Features& features = profile.traits().settings->features;
+  out->MergeFromString(fragments.StatsFilters(traffic));
+  if (!forward.dynamic_dns_host.empty()) AddSniForwardProxy(fragments.traits(), forward, out);
+  const model::Features& features = fragments.traits().settings->features;
   if (features.redis_filter && forward.protocol == model::Protocol::kRedis) return AddRedis(forward, out);
   if (features.mongo_filter && forward.protocol == model::Protocol::kMongo)
     AddMongo(forward.stat_prefix, out);
   if (features.mysql_filter && forward.protocol == model::Protocol::kMySql &&
-      profile.traits().HasExtension(kMySqlFilter))
+      fragments.traits().HasExtension(kMySqlFilter))
     AddMySql(forward.stat_prefix, out);
   AddFilter("envoy.filters.network.tcp_proxy", TcpProxyOf(forward), out);
   if (forward.access_log) {
     out->mutable_filters()->rbegin()->mutable_typed_config()->mutable_value()->append(
-        profile.TcpAccessLogs(traffic));
+        fragments.TcpAccessLogs(traffic));
   }
 }
 
-void AddMetadataExchangeFilter(const Profile& profile, FilterChain* out) {
+void AddMetadataExchangeFilter(const EncodedFragments& fragments, FilterChain* out) {
   constexpr std::string_view kName = "istio.metadata_exchange";
-  const model::Features& features = profile.traits().settings->features;
-  if (!features.metadata_exchange || !profile.traits().HasExtension(kName)) return;
+  const model::Features& features = fragments.traits().settings->features;
+  if (!features.metadata_exchange || !fragments.traits().HasExtension(kName)) return;
   auto* filter = out->add_filters();
   filter->set_name(std::string(kName));
   PackTcpMetadataExchange(features, filter->mutable_typed_config());
 }
 
-void AddAccessFilters(const Profile& profile, TrafficClass traffic, uint32_t port, FilterChain* out) {
-  out->MergeFromString(profile.CustomAccess(traffic));
-  AddPlugins(profile, {Phase::kAuthn, Phase::kAuthz}, traffic, port, out);
-  out->MergeFromString(profile.LocalAccess(traffic));
-  AddPlugins(profile, {Phase::kStats, Phase::kUnspecified}, traffic, port, out);
+void AddAccessFilters(const EncodedFragments& fragments, TrafficClass traffic, uint32_t port,
+                      FilterChain* out) {
+  out->MergeFromString(fragments.CustomAccess(traffic));
+  AddPlugins(fragments, {Phase::kAuthn, Phase::kAuthz}, traffic, port, out);
+  out->MergeFromString(fragments.LocalAccess(traffic));
+  AddPlugins(fragments, {Phase::kStats, Phase::kUnspecified}, traffic, port, out);
 }
 
-void AddNetworkPlugins(const Profile& profile, TrafficClass traffic, uint32_t port, FilterChain* out) {
-  AddPlugins(profile, {Phase::kAuthn, Phase::kAuthz, Phase::kStats, Phase::kUnspecified}, traffic, port, out);
+void AddNetworkPlugins(const EncodedFragments& fragments, TrafficClass traffic, uint32_t port,
+                       FilterChain* out) {
+  AddPlugins(fragments, {Phase::kAuthn, Phase::kAuthz, Phase::kStats, Phase::kUnspecified}, traffic, port,
+             out);
 }
 
-void AddHttpFilters(const Profile& profile, const HttpOptions& options, const std::string& route,
+void AddHttpFilters(const EncodedFragments& fragments, const HttpOptions& options, const std::string& route,
                     FilterChain* out) {
   using envoy::extensions::filters::network::http_connection_manager::v3::HttpConnectionManager;
   auto* filter = out->add_filters();
   filter->set_name("envoy.filters.network.http_connection_manager");
   auto* any = filter->mutable_typed_config();
   any->set_type_url(StrCat("type.googleapis.com/", HttpConnectionManager::descriptor()->full_name()));
-  std::string value = profile.ConnectionManager(options);
+  std::string value = fragments.ConnectionManager(options);
   value.append(route);
   any->set_value(std::move(value));
 }

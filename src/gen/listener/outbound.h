@@ -7,7 +7,7 @@
 
 #include "gen/generator.h"
 #include "gen/listener/chain.h"
-#include "gen/listener/profile.h"
+#include "gen/listener/encoded_fragments.h"
 
 namespace envoy::config::listener::v3 {
 class FilterChain;
@@ -19,7 +19,7 @@ namespace fairlead::gen::listener {
 // One listener for traffic that leaves the workload: a port of all or of one address, or of the sidecar's
 // HTTP proxy.
 struct OutboundInputs {
-  ProfilePtr profile;              // null: see CollectOutbound
+  EncodedFragmentsPtr fragments;   // null: see CollectOutbound
   std::vector<std::string> binds;  // the first names the listener; a "unix://" path where the port is 0
   uint32_t port = 0;
   bool bind_to_port = false;  // false: only reached by the virtual listener's hand-over
@@ -29,21 +29,22 @@ struct OutboundInputs {
   friend bool operator==(const OutboundInputs&, const OutboundInputs&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const OutboundInputs& i) {
-    return H::combine(std::move(h), i.profile.get(), i.binds, i.port, i.bind_to_port, i.chains);
+    return H::combine(std::move(h), i.fragments.get(), i.binds, i.port, i.bind_to_port, i.chains);
   }
 };
 
-inline OriginList OriginsOf(const OutboundInputs& inputs) { return OriginsOf(inputs.profile); }
+inline OriginList OriginsOf(const OutboundInputs& inputs) { return OriginsOf(inputs.fragments); }
 
 // Pure. Source: Istio's buildListenerFromEntry.
 void BuildOutboundListener(const OutboundInputs& inputs, envoy::config::listener::v3::Listener* out);
 
 // "virtualOutbound", the listener that outgoing traffic is redirected to. Pure. Source: Istio's
 // buildVirtualOutboundListener.
-void BuildVirtualOutboundListener(const Profile& profile, envoy::config::listener::v3::Listener* out);
+void BuildVirtualOutboundListener(const EncodedFragments& fragments,
+                                  envoy::config::listener::v3::Listener* out);
 
 // Where traffic to unknown destinations goes: appends the filters of the chain that matches nothing else.
-void AddCatchAllFilters(const Profile& profile, envoy::config::listener::v3::FilterChain* out);
+void AddCatchAllFilters(const EncodedFragments& fragments, envoy::config::listener::v3::FilterChain* out);
 
 }  // namespace fairlead::gen::listener
 

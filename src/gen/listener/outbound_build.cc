@@ -43,15 +43,15 @@ void SetMatch(const model::Features& features, const OutboundChain& chain, Filte
   for (const std::string& destination : destinations) AddRange(destination, out);
 }
 
-void SetChain(const Profile& profile, const OutboundChain& chain, const std::string& listener_name,
+void SetChain(const EncodedFragments& fragments, const OutboundChain& chain, const std::string& listener_name,
               uint32_t port, FilterChain* out) {
-  LimitHandshake(profile.traits().settings->features, out);
+  LimitHandshake(fragments.traits().settings->features, out);
   if (!chain.config_path.empty()) {
     proto::SetString("config", chain.config_path, IstioMetadata(out->mutable_metadata()));
   }
   if (!chain.http()) {
-    AddAccessFilters(profile, TrafficClass::kOutbound, port, out);
-    return AddTcpFilters(profile, TrafficClass::kOutbound, std::get<TcpForward>(chain.forward), out);
+    AddAccessFilters(fragments, TrafficClass::kOutbound, port, out);
+    return AddTcpFilters(fragments, TrafficClass::kOutbound, std::get<TcpForward>(chain.forward), out);
   }
   const HttpForward& http = std::get<HttpForward>(chain.forward);
   HttpConnectionManager own;
@@ -59,7 +59,7 @@ void SetChain(const Profile& profile, const OutboundChain& chain, const std::str
   SetRouteDiscovery(http.route_name, &own);
   HttpOptions options = http.options;
   options.port = port;
-  AddHttpFilters(profile, options, own.SerializeAsString(), out);
+  AddHttpFilters(fragments, options, own.SerializeAsString(), out);
 }
 
 void SetInspectors(const OutboundInputs& inputs, Listener* out) {
@@ -72,7 +72,7 @@ void SetInspectors(const OutboundInputs& inputs, Listener* out) {
   if (tls) SetTlsInspector(out->add_listener_filters());
   if (http) SetHttpInspector(out->add_listener_filters());
   // Without sniffing there is nothing to wait for.
-  const auto& mesh = *inputs.profile->traits().settings->mesh;
+  const auto& mesh = *inputs.fragments->traits().settings->mesh;
   if (!http) {
     out->mutable_listener_filters_timeout();
   } else if (mesh.has_protocol_detection_timeout()) {
@@ -86,8 +86,8 @@ void SetChains(const OutboundInputs& inputs, Listener* out) {
   bool has_http = false;  // as in Istio, plugins for connections are in the first chain with HTTP alone
   const auto set = [&](const OutboundChain& chain, FilterChain* made) {
     if (chain.http() && !std::exchange(has_http, true))
-      AddNetworkPlugins(*inputs.profile, TrafficClass::kOutbound, inputs.port, made);
-    SetChain(*inputs.profile, chain, out->name(), inputs.port, made);
+      AddNetworkPlugins(*inputs.fragments, TrafficClass::kOutbound, inputs.port, made);
+    SetChain(*inputs.fragments, chain, out->name(), inputs.port, made);
   };
   for (const OutboundChain& chain : inputs.chains) {
     if (chain.MatchesAll()) {
@@ -95,7 +95,7 @@ void SetChains(const OutboundInputs& inputs, Listener* out) {
       set(chain, out->mutable_default_filter_chain());
     } else {
       FilterChain* made = out->add_filter_chains();
-      SetMatch(inputs.profile->traits().settings->features, chain, made->mutable_filter_chain_match());
+      SetMatch(inputs.fragments->traits().settings->features, chain, made->mutable_filter_chain_match());
       set(chain, made);
     }
   }
@@ -106,7 +106,7 @@ void SetChains(const OutboundInputs& inputs, Listener* out) {
     FilterChain* fallthrough = out->mutable_default_filter_chain();
     fallthrough->mutable_filter_chain_match();
     fallthrough->set_name("PassthroughFilterChain");
-    AddCatchAllFilters(*inputs.profile, fallthrough);
+    AddCatchAllFilters(*inputs.fragments, fallthrough);
   }
 }
 
@@ -119,9 +119,9 @@ void BuildOutboundListener(const OutboundInputs& inputs, Listener* out) {
   SetAddresses(inputs.binds, inputs.port, out);
   out->set_traffic_direction(envoy::config::core::v3::OUTBOUND);
   out->set_continue_on_listener_filters_timeout(true);
-  if (inputs.profile->traits().outbound_exact_balance) SetExactBalance(out);
+  if (inputs.fragments->traits().outbound_exact_balance) SetExactBalance(out);
   if (inputs.bind_to_port) {
-    LimitAccepts(inputs.profile->traits().settings->features, out);
+    LimitAccepts(inputs.fragments->traits().settings->features, out);
   } else {
     out->mutable_bind_to_port()->set_value(false);
   }

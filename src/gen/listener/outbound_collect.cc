@@ -33,7 +33,7 @@ struct Candidate {
 
 class Collector {
  public:
-  Collector(mesh::View& view, const ProfilePtr& l4)
+  Collector(mesh::View& view, const EncodedFragmentsPtr& l4)
       : view_(view),
         l4_(l4),
         traits_(l4->traits()),
@@ -53,7 +53,7 @@ class Collector {
       const auto& chains = listener->made.chains;
       const bool http =
           std::any_of(chains.begin(), chains.end(), [](const OutboundChain& c) { return c.http(); });
-      listener->made.profile = http ? nullptr : l4_;
+      listener->made.fragments = http ? nullptr : l4_;
       listeners.push_back(std::move(listener->made));
     }
     return listeners;
@@ -277,7 +277,7 @@ class Collector {
   }
 
   mesh::View& view_;
-  const ProfilePtr& l4_;
+  const EncodedFragmentsPtr& l4_;
   const ProxyTraits& traits_;
   const model::AddressView addresses_;
   const ReservedPorts reserved_;
@@ -289,8 +289,8 @@ class Collector {
 
 }  // namespace
 
-std::optional<OutboundInputs> CollectHttpProxyPort(mesh::View& view, const ProfilePtr& profile) {
-  uint32_t port = static_cast<uint32_t>(profile->traits().settings->mesh->proxy_http_port());
+std::optional<OutboundInputs> CollectHttpProxyPort(mesh::View& view, const EncodedFragmentsPtr& fragments) {
+  uint32_t port = static_cast<uint32_t>(fragments->traits().settings->mesh->proxy_http_port());
   const std::string& own = view.proxy_class().http_proxy_port.str();
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(own.data(), own.data() + own.size(), number);
@@ -301,10 +301,10 @@ std::optional<OutboundInputs> CollectHttpProxyPort(mesh::View& view, const Profi
   forward.options.forward_proxy_port = true;
   OutboundChain chain;
   chain.forward = std::move(forward);
-  return OutboundInputs{profile, LocalhostAddresses(profile->traits()), port, true, {std::move(chain)}};
+  return OutboundInputs{fragments, LocalhostAddresses(fragments->traits()), port, true, {std::move(chain)}};
 }
 
-std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const ProfilePtr& l4) {
+std::vector<OutboundInputs> CollectOutbound(mesh::View& view, const EncodedFragmentsPtr& l4) {
   return Collector(view, l4).Collect();
 }
 

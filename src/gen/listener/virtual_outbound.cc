@@ -23,18 +23,18 @@ TcpForward ForwardTo(std::string_view cluster) {
 }
 
 // What is sent to the listener's own port was not redirected there: passing it on would come back for ever.
-void SetBlackHole(const Profile& profile, uint32_t port, FilterChain* out) {
+void SetBlackHole(const EncodedFragments& fragments, uint32_t port, FilterChain* out) {
   out->set_name("virtualOutbound-blackhole");
   out->mutable_filter_chain_match()->mutable_destination_port()->set_value(port);
   TcpForward forward = ForwardTo(kBlackHoleCluster);
   forward.access_log = false;
-  AddTcpFilters(profile, TrafficClass::kOutbound, forward, out);
+  AddTcpFilters(fragments, TrafficClass::kOutbound, forward, out);
 }
 
 // ALLOW_ANY_DYNAMIC_DNS: requests are forwarded to the host that they name.
-void SetDynamicDnsHttp(const Profile& profile, FilterChain* out) {
+void SetDynamicDnsHttp(const EncodedFragments& fragments, FilterChain* out) {
   out->set_name("virtualOutbound-catchall-tcp-http");
-  for (const char* protocol : PlaintextHttpAlpn(profile.traits().settings->features)) {
+  for (const char* protocol : PlaintextHttpAlpn(fragments.traits().settings->features)) {
     out->mutable_filter_chain_match()->add_application_protocols(protocol);
   }
   HttpConnectionManager own;
@@ -44,22 +44,22 @@ void SetDynamicDnsHttp(const Profile& profile, FilterChain* out) {
   routes->mutable_validate_clusters()->set_value(false);
   routes->mutable_max_direct_response_body_size_bytes()->set_value(kDirectResponseBodyLimit);
   routes->set_ignore_port_in_host_matching(true);
-  route::BuildCatchAllVirtualHost(profile.traits().catch_all, routes->add_virtual_hosts());
+  route::BuildCatchAllVirtualHost(fragments.traits().catch_all, routes->add_virtual_hosts());
   HttpOptions options;
   options.protocol = model::Protocol::kHttp;
-  AddHttpFilters(profile, options, own.SerializeAsString(), out);
+  AddHttpFilters(fragments, options, own.SerializeAsString(), out);
 }
 
 }  // namespace
 
-void AddCatchAllFilters(const Profile& profile, FilterChain* out) {
-  TcpForward forward = ForwardTo(profile.traits().catch_all.cluster);
-  forward.idle_timeout = profile.traits().idle_timeout;
-  AddTcpFilters(profile, TrafficClass::kOutbound, forward, out);
+void AddCatchAllFilters(const EncodedFragments& fragments, FilterChain* out) {
+  TcpForward forward = ForwardTo(fragments.traits().catch_all.cluster);
+  forward.idle_timeout = fragments.traits().idle_timeout;
+  AddTcpFilters(fragments, TrafficClass::kOutbound, forward, out);
 }
 
-void BuildVirtualOutboundListener(const Profile& profile, Listener* out) {
-  const ProxyTraits& traits = profile.traits();
+void BuildVirtualOutboundListener(const EncodedFragments& fragments, Listener* out) {
+  const ProxyTraits& traits = fragments.traits();
   const uint32_t port = traits.settings->mesh->proxy_listen_port();
   const bool dynamic_dns = traits.catch_all.mode == route::CatchAllMode::kDynamicDns;
   out->set_name("virtualOutbound");
@@ -74,12 +74,12 @@ void BuildVirtualOutboundListener(const Profile& profile, Listener* out) {
   if (traits.interception == model::InterceptionMode::kTproxy) out->mutable_transparent()->set_value(true);
   LimitAccepts(traits.settings->features, out);
   if (dynamic_dns) SetHttpInspector(out->add_listener_filters());
-  SetBlackHole(profile, port, out->add_filter_chains());
-  if (dynamic_dns) SetDynamicDnsHttp(profile, out->add_filter_chains());
+  SetBlackHole(fragments, port, out->add_filter_chains());
+  if (dynamic_dns) SetDynamicDnsHttp(fragments, out->add_filter_chains());
   FilterChain* rest = out->add_filter_chains();
   rest->set_name("virtualOutbound-catchall-tcp");
-  AddCatchAllFilters(profile, rest);
-  out->MergeFromString(profile.ListenerAccessLogs(TrafficClass::kOutbound));
+  AddCatchAllFilters(fragments, rest);
+  out->MergeFromString(fragments.ListenerAccessLogs(TrafficClass::kOutbound));
 }
 
 }  // namespace fairlead::gen::listener

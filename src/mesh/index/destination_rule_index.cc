@@ -111,7 +111,7 @@ void DestinationRuleIndexBuilder::UpdateNamespace(const Interned& ns, const conf
   const NamespacePtr* before = namespaces_.Find(ns);
   NamespacePtr now = MakeNamespace(ns, std::move(objects), before == nullptr ? nullptr : before->get());
   std::vector<config::Diagnostic> problems;
-  for (const auto& [from, made] : now->made)
+  for (const auto& [from, made] : now->merged)
     problems.insert(problems.end(), made.problems.begin(), made.problems.end());
   if (!problems.empty()) problems_.Set(ns, std::move(problems));
   index->namespaces_[ns] = now->rules;
@@ -169,19 +169,19 @@ const DestinationRulePtr& DestinationRuleIndexBuilder::Find(const Group& group, 
   std::vector<const config::ConfigObject*> key;
   key.reserve(group.objects.size());
   for (const ConfigPtr& object : group.objects) key.push_back(object.get());
-  const auto [it, is_new] = of->made.try_emplace(key);
+  const auto [it, is_new] = of->merged.try_emplace(key);
   if (is_new) {
-    const Made* known = nullptr;
+    const MergedRule* known = nullptr;
     if (before != nullptr) {
-      if (const auto old = before->made.find(key); old != before->made.end()) known = &old->second;
+      if (const auto old = before->merged.find(key); old != before->merged.end()) known = &old->second;
     }
     it->second = known == nullptr ? Make(group) : *known;
   }
   return it->second.rule;
 }
 
-DestinationRuleIndexBuilder::Made DestinationRuleIndexBuilder::Make(const Group& group) const {
-  Made made;
+DestinationRuleIndexBuilder::MergedRule DestinationRuleIndexBuilder::Make(const Group& group) const {
+  MergedRule made;
   const ConfigPtr& first = group.objects.front();
   auto rule = std::make_shared<DestinationRule>();
   rule->objects = group.objects;

@@ -68,12 +68,12 @@ class DestinationRuleIndexBuilder {
                                                     std::vector<config::Diagnostic>* diagnostics);
 
  private:
-  struct Made {
+  struct MergedRule {
     DestinationRulePtr rule;
     std::vector<config::Diagnostic> problems;
   };
   struct Namespace {
-    absl::flat_hash_map<std::vector<const config::ConfigObject*>, Made> made;
+    absl::flat_hash_map<std::vector<const config::ConfigObject*>, MergedRule> merged;
     NamespaceRulesPtr rules;
   };
   using NamespacePtr = std::shared_ptr<const Namespace>;
@@ -94,7 +94,7 @@ class DestinationRuleIndexBuilder {
   // Rules that `before` (may be null) has are taken from there; all go into `of`.
   NamespaceRules::ByHost MakeAll(const Groups& groups, const Namespace* before, Namespace* of) const;
   const DestinationRulePtr& Find(const Group& group, const Namespace* before, Namespace* of) const;
-  Made Make(const Group& group) const;
+  MergedRule Make(const Group& group) const;
 
   std::string domain_;
   Interned root_namespace_;

@@ -124,7 +124,7 @@ std::shared_ptr<const VirtualServiceIndex> VirtualServiceIndexBuilder::Build(
     for (const auto& [name, object] : delegating) Update(name, object, store, &change);
   }
   for (const auto& [name, object] : delegating_) {
-    const Made& made = *made_.Find(name);
+    const BuiltService& made = *built_.Find(name);
     diagnostics->insert(diagnostics->end(), made.missing.begin(), made.missing.end());
     diagnostics->insert(diagnostics->end(), made.problems.begin(), made.problems.end());
   }
@@ -138,9 +138,9 @@ std::shared_ptr<const VirtualServiceIndex> VirtualServiceIndexBuilder::Build(
 
 void VirtualServiceIndexBuilder::Update(const Name& name, const ConfigPtr& object,
                                         const config::ObjectStore& store, Change* change) {
-  const Made* known = made_.Find(name);
+  const BuiltService* known = built_.Find(name);
   const VirtualServicePtr before = known == nullptr ? nullptr : known->virtual_service;
-  Made made;
+  BuiltService made;
   if (object != nullptr) made = MakeOrKeep(object, store, known);
   if (made.virtual_service != before) {
     if (before != nullptr) change->gone.push_back(before);
@@ -152,16 +152,15 @@ void VirtualServiceIndexBuilder::Update(const Name& name, const ConfigPtr& objec
     delegating_.Erase(name);
   }
   if (object == nullptr) {
-    made_.Erase(name);
+    built_.Erase(name);
   } else {
-    made_[name] = std::move(made);
+    built_[name] = std::move(made);
   }
 }
 
-VirtualServiceIndexBuilder::Made VirtualServiceIndexBuilder::MakeOrKeep(const ConfigPtr& object,
-                                                                        const config::ObjectStore& store,
-                                                                        const Made* before) const {
-  Made made;
+VirtualServiceIndexBuilder::BuiltService VirtualServiceIndexBuilder::MakeOrKeep(
+    const ConfigPtr& object, const config::ObjectStore& store, const BuiltService* before) const {
+  BuiltService made;
   made.object = object;
   if (IsDelegate(object)) return made;
   made.delegates = HasDelegatingRoutes(object);
@@ -220,7 +219,7 @@ VirtualServiceIndexBuilder::DelegateList VirtualServiceIndexBuilder::FindDelegat
   return delegates;
 }
 
-void VirtualServiceIndexBuilder::Make(DelegateList delegates, Made* out) const {
+void VirtualServiceIndexBuilder::Make(DelegateList delegates, BuiltService* out) const {
   const ConfigPtr& root = out->object;
   auto made = std::make_shared<VirtualService>();
   made->object = root;

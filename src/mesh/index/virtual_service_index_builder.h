@@ -37,7 +37,7 @@ class VirtualServiceIndexBuilder {
   using DelegateList = std::vector<config::ConfigPtr>;
   using Change = ListChange<VirtualServicePtr>;
 
-  struct Made {
+  struct BuiltService {
     config::ConfigPtr object;
     VirtualServicePtr virtual_service;         // null where the object is a delegate
     bool delegates = false;                    // some route does
@@ -48,9 +48,9 @@ class VirtualServiceIndexBuilder {
   // What is made of an object now, and what that changes. A null object: nothing.
   void Update(const Name& name, const config::ConfigPtr& object, const config::ObjectStore& store,
               Change* change);
-  Made MakeOrKeep(const config::ConfigPtr& object, const config::ObjectStore& store,
-                  const Made* before) const;
-  void Make(DelegateList delegates, Made* made) const;
+  BuiltService MakeOrKeep(const config::ConfigPtr& object, const config::ObjectStore& store,
+                          const BuiltService* before) const;
+  void Make(DelegateList delegates, BuiltService* out) const;
   // The delegates of the routes of `root` that name one, null for those that cannot be used.
   DelegateList FindDelegates(const config::ConfigPtr& root, const config::ObjectStore& store,
                              std::vector<config::Diagnostic>* diagnostics) const;
@@ -65,7 +65,7 @@ class VirtualServiceIndexBuilder {
 
   std::string domain_;
   std::vector<std::string> default_export_to_;
-  ShardedMap<Name, Made> made_;
+  ShardedMap<Name, BuiltService> built_;
   SortedMap<Name, config::ConfigPtr> delegating_;  // the objects that delegate
   std::shared_ptr<const VirtualServiceIndex> last_;
 };

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_GEN_LISTENER_PROFILE_H_
-#define FAIRLEAD_GEN_LISTENER_PROFILE_H_
+#ifndef FAIRLEAD_GEN_LISTENER_ENCODED_FRAGMENTS_H_
+#define FAIRLEAD_GEN_LISTENER_ENCODED_FRAGMENTS_H_
 
 #include <memory>
 #include <mutex>
@@ -17,9 +17,9 @@ namespace fairlead::gen::listener {
 // The traits of proxies, with the parts that many of their listeners embed, encoded once. Immutable. Encoded
 // messages may be appended to the encoding of another of the same type: fields are merged, repeated ones in
 // order.
-class Profile {
+class EncodedFragments {
  public:
-  explicit Profile(ProxyTraits traits);
+  explicit EncodedFragments(ProxyTraits traits);
 
   const ProxyTraits& traits() const { return traits_; }
   // An HttpConnectionManager without stat_prefix and routes.
@@ -43,7 +43,7 @@ class Profile {
     std::string
         http2_connection_manager;  // for a service that speaks HTTP/2; "" outbound, where it is no different
   };
-  // Encoded when it is first asked for: of profiles with policies nothing is outbound.
+  // Encoded when it is first asked for: with a workload's policies nothing is outbound.
   struct Lazy {
     absl::once_flag once;
     Parts parts;
@@ -56,22 +56,22 @@ class Profile {
   mutable Lazy outbound_, inbound_;
   std::string http_tls_, tcp_tls_;
 };
-using ProfilePtr = std::shared_ptr<const Profile>;
+using EncodedFragmentsPtr = std::shared_ptr<const EncodedFragments>;
 // The Telemetry objects, plugins and policies in it.
-OriginList OriginsOf(const ProfilePtr& profile);
+OriginList OriginsOf(const EncodedFragmentsPtr& fragments);
 
-// One profile for equal traits, as long as anyone holds it: profiles may be compared by pointer. Thread-safe.
-class ProfilePool {
+// One value for equal traits, as long as anyone holds it: values may be compared by pointer. Thread-safe.
+class FragmentPool {
  public:
-  ProfilePtr Intern(ProxyTraits traits);
+  EncodedFragmentsPtr Intern(ProxyTraits traits);
   // Forgets those that nobody holds.
   void Sweep();
 
  private:
   std::mutex mutex_;
-  absl::flat_hash_map<ProxyTraits, std::weak_ptr<const Profile>> profiles_;
+  absl::flat_hash_map<ProxyTraits, std::weak_ptr<const EncodedFragments>> of_traits_;
 };
 
 }  // namespace fairlead::gen::listener
 
-#endif  // FAIRLEAD_GEN_LISTENER_PROFILE_H_
+#endif  // FAIRLEAD_GEN_LISTENER_ENCODED_FRAGMENTS_H_

@@ -1,4 +1,4 @@
-#include "gen/listener/profile.h"
+#include "gen/listener/encoded_fragments.h"
 
 #include <google/protobuf/any.pb.h>
 
@@ -39,19 +39,19 @@ std::string EncodedTls(const ProxyTraits& traits, Inner inner) {
 
 }  // namespace
 
-Profile::Profile(ProxyTraits traits)
+EncodedFragments::EncodedFragments(ProxyTraits traits)
     : traits_(std::move(traits)),
       plugins_by_port_(extension::DependOnPorts(traits_.plugins)),
       http_tls_(EncodedTls(traits_, Inner::kHttp)),
       tcp_tls_(EncodedTls(traits_, Inner::kTcp)) {}
 
-const Profile::Parts& Profile::Of(TrafficClass traffic) const {
+const EncodedFragments::Parts& EncodedFragments::Of(TrafficClass traffic) const {
   Lazy& lazy = traffic == TrafficClass::kInbound ? inbound_ : outbound_;
   absl::call_once(lazy.once, [&] { lazy.parts = Encode(traffic); });
   return lazy.parts;
 }
 
-Profile::Parts Profile::Encode(TrafficClass traffic) const {
+EncodedFragments::Parts EncodedFragments::Encode(TrafficClass traffic) const {
   Parts parts;
   HttpOptions options;
   options.traffic = traffic;
@@ -80,7 +80,7 @@ Profile::Parts Profile::Encode(TrafficClass traffic) const {
   return parts;
 }
 
-std::string Profile::ConnectionManager(const HttpOptions& options) const {
+std::string EncodedFragments::ConnectionManager(const HttpOptions& options) const {
   const bool http2 = options.traffic == TrafficClass::kInbound && model::IsHttp2(options.protocol);
   const bool special = options.protocol == model::Protocol::kGrpcWeb || options.forward_proxy_port ||
                        !options.dynamic_dns_host.empty() || options.http3 || plugins_by_port_;
@@ -88,29 +88,29 @@ std::string Profile::ConnectionManager(const HttpOptions& options) const {
   return http2 ? Of(options.traffic).http2_connection_manager : Of(options.traffic).connection_manager;
 }
 
-ProfilePtr ProfilePool::Intern(ProxyTraits traits) {
+EncodedFragmentsPtr FragmentPool::Intern(ProxyTraits traits) {
   {
     std::lock_guard lock(mutex_);
-    const auto found = profiles_.find(traits);
-    if (found != profiles_.end()) {
-      if (ProfilePtr profile = found->second.lock()) return profile;
+    const auto found = of_traits_.find(traits);
+    if (found != of_traits_.end()) {
+      if (EncodedFragmentsPtr fragments = found->second.lock()) return fragments;
     }
   }
-  auto made = std::make_shared<const Profile>(std::move(traits));
+  auto made = std::make_shared<const EncodedFragments>(std::move(traits));
   std::lock_guard lock(mutex_);
-  std::weak_ptr<const Profile>& held = profiles_[made->traits()];
-  if (ProfilePtr other = held.lock()) return other;
+  std::weak_ptr<const EncodedFragments>& held = of_traits_[made->traits()];
+  if (EncodedFragmentsPtr other = held.lock()) return other;
   held = made;
   return made;
 }
 
-void ProfilePool::Sweep() {
+void FragmentPool::Sweep() {
   std::lock_guard lock(mutex_);
-  absl::erase_if(profiles_, [](const auto& entry) { return entry.second.expired(); });
+  absl::erase_if(of_traits_, [](const auto& entry) { return entry.second.expired(); });
 }
 
-OriginList OriginsOf(const ProfilePtr& profile) {
-  const ProxyTraits& traits = profile->traits();
+OriginList OriginsOf(const EncodedFragmentsPtr& fragments) {
+  const ProxyTraits& traits = fragments->traits();
   const security::Authorization& authorization = traits.access.authorization;
   OriginList origins;
   for (const auto* objects :
