@@ -180,22 +180,18 @@ struct SignatureOf<Result (*)(const Of&, Keys...)> {
 template <typename Row>
 using Signature = SignatureOf<decltype(&Row::Answer)>;
 
-// Calls function(before..., key...) with the key as the row's Answer takes it.
-template <typename Row, typename Function, typename... Before>
-decltype(auto) CallWithKey(const Key& key, Function&& function, const Before&... before) {
+// Calls function(key...) with the key as the row's Answer takes it.
+template <typename Row, typename Function>
+decltype(auto) CallWithKey(const Key& key, Function&& function) {
   using S = Signature<Row>;
-  const auto with_names = [&](const auto&... first) -> decltype(auto) {
-    if constexpr (S::kNames == 2) return function(first..., key.a, key.b);
-    if constexpr (S::kNames == 1) return function(first..., key.a);
-    if constexpr (S::kNames == 0) return function(first...);
+  const auto with_names = [&](const auto&... sub) -> decltype(auto) {
+    if constexpr (S::kNames == 2) return function(sub..., key.a, key.b);
+    if constexpr (S::kNames == 1) return function(sub..., key.a);
+    if constexpr (S::kNames == 0) return function(sub...);
   };
-  if constexpr (S::kOfKind) {
-    return with_names(before..., key.kind());
-  } else if constexpr (S::kOfSettingsPart) {
-    return with_names(before..., key.settings_part());
-  } else {
-    return with_names(before...);
-  }
+  if constexpr (S::kOfKind) return with_names(key.kind());
+  if constexpr (S::kOfSettingsPart) return with_names(key.settings_part());
+  if constexpr (!S::kOfKind && !S::kOfSettingsPart) return with_names();
 }
 
 }  // namespace fairlead::mesh

@@ -89,11 +89,4 @@ void Written::Difference(const MeshSnapshot& before, const MeshSnapshot& after, 
                  });
 }
 
-void OtherClusters::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
-  CompareIndexes(before, after, &MeshSnapshot::written,
-                 [&](const WrittenObjects& was, const WrittenObjects& is) {
-                   if (was.clusters() != is.clusters()) visit({});
-                 });
-}
-
 }  // namespace fairlead::mesh::questions

@@ -115,7 +115,7 @@ struct OtherClusters {
   static WrittenObjects::Clusters Answer(const MeshSnapshot& mesh) {
     return mesh.written == nullptr ? nullptr : mesh.written->clusters();
   }
-  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+  static constexpr auto Difference = OfAnswer<OtherClusters>;
 };
 
 // The pods and workload entries with an address. Null: none.

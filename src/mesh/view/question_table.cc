@@ -43,22 +43,19 @@ uint64_t HashOfAnswer(const World& world, const Key& key) {
 }
 
 template <typename Wider>
-std::optional<Question> AsQuestion(const Asked<Wider>& wider) {
-  static_assert(HasDifference<Wider> || Signature<Wider>::kOfClient, "a change of the wider one is told");
-  return QuestionOf(wider);
-}
-template <typename Wider>
 std::optional<Question> AsQuestion(const std::optional<Asked<Wider>>& wider) {
-  return wider ? AsQuestion(*wider) : std::nullopt;
+  static_assert(HasDifference<Wider> || Signature<Wider>::kOfClient, "a change of the wider one is told");
+  if (!wider) return std::nullopt;
+  return Question{kPartOf<Wider>, wider->key};
 }
 
 template <typename Row>
 std::optional<Question> WiderOf(const World& world, const Key& key) {
   return CallWithKey<Row>(key, [&](const auto&... keys) {
     if constexpr (std::is_invocable_v<decltype(&Row::Wider), decltype(keys)...>) {
-      return AsQuestion(Row::Wider(keys...));
+      return AsQuestion(std::optional(Row::Wider(keys...)));
     } else {
-      return AsQuestion(Row::Wider(*world.client, keys...));
+      return AsQuestion(std::optional(Row::Wider(*world.client, keys...)));
     }
   });
 }
@@ -69,14 +66,8 @@ RowInfo MakeInfo() {
   static_assert(S::kOfClient || HasDifference<Row> != HasWider<Row>,
                 "a question about the snapshot needs a Difference, or a Wider that has one");
   static_assert(!(S::kOfClient && HasDifference<Row>), "what of a client differs is not told");
-  RowInfo info{NameOf(typeid(Row)),
-               S::kOfClient,
-               ConcernsAll<Row>(),
-               &AskRow<Row>,
-               &IsSame<Row>,
-               &HashOfAnswer<Row>,
-               nullptr,
-               nullptr};
+  RowInfo info{NameOf(typeid(Row)), S::kOfClient, ConcernsAll<Row>(),
+               &AskRow<Row>,        &IsSame<Row>, &HashOfAnswer<Row>};
   if constexpr (HasWider<Row>) info.wider = &WiderOf<Row>;
   if constexpr (HasDifference<Row>) info.difference = Row::Difference;
   return info;

@@ -27,10 +27,6 @@ using AllRows = decltype(questions::OfSettings() + questions::OfServices() + que
 template <typename Row>
 inline constexpr Part kPartOf = PartIn<Row>(AllRows());
 
-template <typename Row>
-Question QuestionOf(const Asked<Row>& asked) {
-  return {kPartOf<Row>, asked.key};
-}
 template <typename Row, typename... Keys>
 Question QuestionOf(const Keys&... keys) {
   return {kPartOf<Row>, Key(keys...)};
@@ -57,9 +53,9 @@ struct RowInfo {
   bool (*is_same)(const World&, const Key&, const Answer&);
   uint64_t (*hash)(const World&, const Key&);  // of the answer
   // Null: there is none. The client is asked for where the question is about it.
-  std::optional<Question> (*wider)(const World&, const Key&);
+  std::optional<Question> (*wider)(const World&, const Key&) = nullptr;
   // Null: of a client, or there is a wider one.
-  void (*difference)(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+  void (*difference)(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) = nullptr;
 };
 const RowInfo& InfoOf(Part part);
 size_t PartCount();

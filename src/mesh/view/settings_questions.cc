@@ -37,43 +37,12 @@ model::KeySetPtr KeySet::Answer(const MeshSnapshot& mesh, const Interned& uri, c
   return found == mesh.key_sets->end() ? nullptr : found->second;
 }
 
-void KeySet::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
-  if (before.key_sets == after.key_sets) return;
-  const auto visit_other = [&visit](const MeshSnapshot& of, const MeshSnapshot& other, bool absent_alone) {
-    if (of.key_sets == nullptr) return;
-    for (const auto& [source, keys] : *of.key_sets) {
-      const model::KeySetPtr there = Answer(other, source.uri, source.issuer);
-      if (absent_alone ? there == nullptr : there != keys) visit({source.uri, source.issuer});
-    }
-  };
-  visit_other(after, before, /*absent_alone=*/false);
-  visit_other(before, after, /*absent_alone=*/true);
-}
-
-void SecretReviewer::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
-  if (Answer(before) != Answer(after)) visit({});
-}
-
 model::SecretAccess SecretAccess::Answer(const MeshSnapshot& mesh, const Interned& cluster,
                                          const Interned& account) {
   if (mesh.secret_readers == nullptr) return model::SecretAccess::kUnknown;
   const auto& verdicts = mesh.secret_readers->verdicts;
   const auto found = verdicts.find({cluster, account});
   return found == verdicts.end() ? model::SecretAccess::kUnknown : found->second;
-}
-
-void SecretAccess::Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit) {
-  if (before.secret_readers == after.secret_readers) return;
-  const auto visit_changed = [&visit](const MeshSnapshot& of, const MeshSnapshot& other, bool absent_alone) {
-    if (of.secret_readers == nullptr) return;
-    for (const auto& [who, access] : of.secret_readers->verdicts) {
-      const model::SecretAccess there = Answer(other, who.cluster, who.account);
-      if (there == access || (absent_alone && there != model::SecretAccess::kUnknown)) continue;
-      visit({who.cluster, who.account});
-    }
-  };
-  visit_changed(after, before, /*absent_alone=*/false);
-  visit_changed(before, after, /*absent_alone=*/true);
 }
 
 }  // namespace fairlead::mesh::questions

@@ -42,7 +42,7 @@ struct Networks {
 // See model::KeySource.
 struct KeySet {
   static model::KeySetPtr Answer(const MeshSnapshot& mesh, const Interned& uri, const Interned& issuer);
-  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+  static constexpr auto Difference = ValuesOf<&MeshSnapshot::key_sets>;
 };
 
 struct TrustBundle {
@@ -55,14 +55,14 @@ struct SecretReviewer {
   static model::SecretReviewerPtr Answer(const MeshSnapshot& mesh) {
     return mesh.secret_readers == nullptr ? nullptr : mesh.secret_readers->reviewer;
   }
-  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+  static constexpr auto Difference = OfAnswer<SecretReviewer>;
 };
 
 // See model::ClusterAccount.
 struct SecretAccess {
   static model::SecretAccess Answer(const MeshSnapshot& mesh, const Interned& cluster,
                                     const Interned& account);
-  static void Difference(const MeshSnapshot& before, const MeshSnapshot& after, Visit visit);
+  static constexpr auto Difference = ValuesOf<&MeshSnapshot::secret_readers, &model::SecretReaders::verdicts>;
 };
 
 using OfSettings =
