@@ -56,8 +56,8 @@ struct Key {
   Interned a = {}, b = {};
 
   Key() = default;
-  Key(Interned first, Interned second = {})
-      : a(std::move(first)), b(std::move(second)) {}                                    // NOLINT: implicit
+  Key(Interned first, Interned second = {})  // NOLINT: implicit
+      : a(std::move(first)), b(std::move(second)) {}
   Key(const std::pair<Interned, Interned>& names) : a(names.first), b(names.second) {}  // NOLINT: implicit
   Key(config::Kind kind, Interned first = {}, Interned second = {})                     // NOLINT: implicit
       : sub(static_cast<uint8_t>(kind)), a(std::move(first)), b(std::move(second)) {}
