@@ -27,7 +27,7 @@ constexpr BenchMesh kMesh{kNamespaces, kServices, true};
 struct Client {
   model::ProxyPtr proxy;
   mesh::ProxyScopePtr scope;
-  std::array<push::Made, xds::kTypeCount> made;
+  std::array<push::LastResources, xds::kTypeCount> made;
   std::array<xds::NameSetPtr, xds::kTypeCount> names;
 };
 

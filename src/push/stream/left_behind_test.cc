@@ -109,7 +109,7 @@ struct Client {
   model::ProxyPtr proxy;
   std::map<TypeId, xds::NameSetPtr> names;  // null: all
   mesh::ProxyScopePtr scope = nullptr;
-  std::map<TypeId, Made> made = {};
+  std::map<TypeId, LastResources> made = {};
 };
 
 class LeftBehindTest : public testing::Test {

@@ -31,7 +31,7 @@ class ObjectSubscriptions {
     xds::StreamCore core;
     gen::Generator* const generator;  // null: there are no such objects
     PushMetrics::OfType metrics;
-    Made made = {};
+    LastResources made = {};
     TypeTimes times = {};
   };
 

@@ -28,13 +28,13 @@ uint32_t ServedTypes(const Generators& generators) {
   return served;
 }
 
-bool Made::Holds(const mesh::World& world) const {
+bool LastResources::Holds(const mesh::World& world) const {
   const auto holds = [&world](const mesh::ReadsPtr& one) { return one->Hold(world); };
   return std::all_of(reads.begin(), reads.end(), holds) &&
          std::all_of(more_reads.begin(), more_reads.end(), holds);
 }
 
-void Made::AddReads(std::vector<const mesh::ReadsPtr*>* all) const {
+void LastResources::AddReads(std::vector<const mesh::ReadsPtr*>* all) const {
   for (const mesh::ReadsPtr& one : reads) all->push_back(&one);
   for (const mesh::ReadsPtr& one : more_reads) all->push_back(&one);
 }
@@ -59,7 +59,8 @@ PartCache::Part PartCache::MakePart(gen::Generator& generator, const mesh::World
 }
 
 xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World& world,
-                                    const xds::NameSetPtr& names, Made* last, const TouchedReads* touched) {
+                                    const xds::NameSetPtr& names, LastResources* last,
+                                    const TouchedReads* touched) {
   const model::ConfigSource& source = world.client->proxy->source;
   const size_t count = generator.PartCount();
   const bool made_before = last->set != nullptr && last->reads.size() == count;
@@ -92,7 +93,7 @@ xds::ResourceSetPtr PartCache::Make(gen::Generator& generator, const mesh::World
 }
 
 xds::ResourceSetPtr PartCache::MakeSome(gen::Generator& generator, const mesh::World& world,
-                                        const xds::NameSet& names, Made* last) {
+                                        const xds::NameSet& names, LastResources* last) {
   mesh::View view(world);
   const auto list = xds::ResourceList::Of(gen::GenerateAll(generator, view, &names.names()));
   // Who adds many names one by one is told of every change.

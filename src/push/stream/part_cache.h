@@ -31,7 +31,7 @@ uint32_t ServedTypes(const Generators& generators);
 
 // What was last made of a type for one proxy, with what it was made from: a part whose reads hold is taken
 // over into the next snapshot.
-struct Made {
+struct LastResources {
   xds::NameSetPtr names;
   std::vector<mesh::ReadsPtr> reads;       // of the set's parts
   std::vector<mesh::ReadsPtr> more_reads;  // of what was made since for names that were added
@@ -49,10 +49,10 @@ class PartCache {
   // client before, in any snapshot, and is replaced. `touched`, if not null: all of its reads hold that are
   // not among these.
   xds::ResourceSetPtr Make(gen::Generator& generator, const mesh::World& world, const xds::NameSetPtr& names,
-                           Made* last, const TouchedReads* touched = nullptr);
+                           LastResources* last, const TouchedReads* touched = nullptr);
   // Those of some names alone, which were added to what `last` was made for.
   xds::ResourceSetPtr MakeSome(gen::Generator& generator, const mesh::World& world, const xds::NameSet& names,
-                               Made* last);
+                               LastResources* last);
   // Forgets what was not used lately. To be called every few seconds.
   void Sweep(Clock::time_point now) {
     parts_.Sweep(now);

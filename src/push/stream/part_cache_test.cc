@@ -47,7 +47,7 @@ class PartCacheTest : public testing::Test {
     proxy->proxy_class = std::make_shared<model::ProxyClass>();
     client_.proxy = proxy;
   }
-  xds::ResourceSetPtr Make(std::vector<std::string_view> names, Made* last) {
+  xds::ResourceSetPtr Make(std::vector<std::string_view> names, LastResources* last) {
     generator_.asked.clear();
     return cache_.Make(generator_, {*snapshot_, &client_}, xds::NameSet::Of(std::move(names)), last);
   }
@@ -61,7 +61,7 @@ class PartCacheTest : public testing::Test {
 };
 
 TEST_F(PartCacheTest, ANewNameLeavesThePartsOfOthersAlone) {
-  Made last, neighbour;
+  LastResources last, neighbour;
   const auto before = Make({"a1", "b1"}, &last);
   EXPECT_THAT(asked(), ElementsAre(ElementsAre("a1"), ElementsAre("b1")));
   const auto after = Make({"a1", "a2", "b1"}, &last);
@@ -73,7 +73,7 @@ TEST_F(PartCacheTest, ANewNameLeavesThePartsOfOthersAlone) {
 }
 
 TEST_F(PartCacheTest, EqualListsDoNotKeepWhatTheyWereMadeFrom) {
-  Made last;
+  LastResources last;
   const auto first = Make({"a1", "b1"}, &last);
   for (int i = 0; i < 10; ++i) {
     snapshot_ = EmptySnapshot();
@@ -86,7 +86,7 @@ TEST_F(PartCacheTest, EqualListsDoNotKeepWhatTheyWereMadeFrom) {
 }
 
 TEST_F(PartCacheTest, WhatWasTouchedIsMadeAnewWhereItDoesNotHold) {
-  Made last;
+  LastResources last;
   const auto before = Make({"a1", "b1"}, &last);
   const TouchedReads first({std::make_shared<TouchedReads::Set>(TouchedReads::Set{last.reads[0].get()})});
   const auto set = last.names;

@@ -157,7 +157,7 @@ std::vector<TrackReport> Pusher::Tracks() const {
   const auto add = [&](const Track& track) {
     TrackReport& report = reports.emplace_back();
     report.name = track.name();
-    if (const EpochPtr newest = track.Newest(); newest != nullptr) {
+    if (const TrackPublicationPtr newest = track.Newest(); newest != nullptr) {
       report.publications = newest->reached.number;
       report.snapshot = newest->snapshot;
       report.published_at = newest->published_at;
@@ -197,7 +197,7 @@ void Pusher::SweepCaches(Clock::time_point now) {
 std::vector<mesh::SnapshotPtr> Pusher::NewestOfTracks(Clock::time_point now) {
   std::vector<mesh::SnapshotPtr> all;
   const auto add = [&all](const Track& track) {
-    if (const EpochPtr newest = track.Newest(); newest != nullptr) all.push_back(newest->snapshot);
+    if (const TrackPublicationPtr newest = track.Newest(); newest != nullptr) all.push_back(newest->snapshot);
   };
   add(live_);
   std::lock_guard lock(mutex_);
@@ -256,7 +256,7 @@ std::vector<StreamReport> Pusher::Report() const {
 }
 
 mesh::SnapshotPtr Pusher::Snapshot() const {
-  const EpochPtr newest = live_.Newest();
+  const TrackPublicationPtr newest = live_.Newest();
   return newest == nullptr ? nullptr : newest->snapshot;
 }
 

@@ -7,7 +7,7 @@ namespace fairlead::push {
 bool ProxyView::Serves(xds::TypeId type) const { return maker_->Serves(type); }
 
 xds::ResourceSetPtr ProxyView::Make(xds::TypeId type, const xds::NameSetPtr& names) const {
-  Made nothing;
+  LastResources nothing;
   return maker_->parts().Make(maker_->GeneratorFor(type, *scope->proxy), maker_->WorldOf(*snapshot_, *scope),
                               names, &nothing);
 }

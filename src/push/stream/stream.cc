@@ -213,7 +213,7 @@ bool Stream::MarkScheduled() {
 // thousand new streams must not hold up a change for the others.
 Urgency Stream::UrgencyNow() const {
   if (share_.IsLate()) return Urgency::kLate;
-  return pushing_ || !position_.AtNewest() ? Urgency::kUrgent : Urgency::kPatient;
+  return pushing_ || !position_.IsAtNewest() ? Urgency::kUrgent : Urgency::kPatient;
 }
 
 void Stream::Submit(Urgency urgency) {
@@ -229,7 +229,7 @@ void Stream::Run() {
   share_.GivesWay(&start);
   {
     std::lock_guard work(work_mutex_);
-    Settle();
+    ReleaseSnapshot();
     NoteIdle();
   }
   {
@@ -244,21 +244,21 @@ void Stream::Run() {
 }
 
 // Says what the stream is to be woken for, and lets the snapshot go. REQUIRES: work_mutex_ held.
-void Stream::Settle() {
+void Stream::ReleaseSnapshot() {
   if (pusher_->options_.shadow) pusher_->CountMismatches();
-  if (position_.epoch() == nullptr || pushing_) return;
+  if (position_.publication() == nullptr || pushing_) return;
   Interests::AllReads reads;
   for (const mesh::ReadsPtr* one : scope_->reads()) {
     if (*one != nullptr) reads.push_back(one);
   }
-  for (const Made& made : made_) made.AddReads(&reads);
+  for (const LastResources& made : made_) made.AddReads(&reads);
   if (objects_ != nullptr) objects_->AddReads(&reads);
-  position_.Leave();
+  position_.Release();
   // Under the lock, so that a stream whose connection has ended is not noted after it was forgotten.
   std::lock_guard lock(mutex_);
   if (connection_ == nullptr) return;
   position_.SetInterests(shared_from_this(), std::move(reads));
-  if (!position_.AtNewest()) again_ = true;
+  if (!position_.IsAtNewest()) again_ = true;
 }
 
 // REQUIRES: work_mutex_ held.
@@ -291,8 +291,8 @@ bool Stream::Step() {
     return true;
   }
   if (proxy_ == nullptr) return false;
-  const bool left = position_.epoch() == nullptr;
-  if (!pushing_ && !position_.Return()) {
+  const bool left = position_.publication() == nullptr;
+  if (!pushing_ && !position_.Reacquire()) {
     BeginPush();
   } else {
     if (left) FindScope();
@@ -309,7 +309,7 @@ bool Stream::Step() {
   const Clock::time_point start = Clock::now();
   gen::Generator& generator = pusher_->maker_.GeneratorFor(wanted->type, *proxy_);
   const mesh::World world = World();
-  Made& made = made_[static_cast<size_t>(wanted->type)];
+  LastResources& made = made_[static_cast<size_t>(wanted->type)];
   const bool spared = pushing_ && (compared_ & xds::MaskOf(wanted->type)) == 0;
   if (pusher_->options_.shadow && spared && !made.Holds(world)) mesh::ReportMismatch(proxy_->id);
   const xds::ResourceSetPtr now =
@@ -332,14 +332,14 @@ bool Stream::Step() {
 
 // While a message is under way. REQUIRES: work_mutex_ held.
 bool Stream::WaitsForSent() const {
-  return pushing_ || core_.Due() || answers_.waits() || objects_ != nullptr || !position_.AtNewest();
+  return pushing_ || core_.Due() || answers_.waits() || objects_ != nullptr || !position_.IsAtNewest();
 }
 
 // The types of which something may differ, as a mask of xds::MaskOf.
 uint32_t Stream::TypesMadeFrom(const TouchedReads& touched) const {
   uint32_t types = 0;
   for (const xds::TypeInfo& type : xds::kTypes) {
-    const Made& made = made_[static_cast<size_t>(type.id)];
+    const LastResources& made = made_[static_cast<size_t>(type.id)];
     const bool as_it_was =
         made.set != nullptr && !touched.ContainsAnyOf(made.reads) && !touched.ContainsAnyOf(made.more_reads);
     if (!as_it_was) types |= xds::MaskOf(type.id);
@@ -352,12 +352,13 @@ uint32_t Stream::TypesMadeFrom(const TouchedReads& touched) const {
 // changes does not keep a slow client at its first types for ever.
 void Stream::BeginPush() {
   const mesh::ProxyScopePtr before = scope_;
-  TrackPosition::Way way = position_.Advance(shared_from_this());
-  const bool shadow = pusher_->options_.shadow, scope_holds = way.touched && !MadeFrom(*way.touched, *before);
-  reasons_ = way.reasons;
-  touched_ = scope_holds ? std::move(way.touched) : std::nullopt;
+  TrackPosition::Passed passed = position_.BringToNewest(shared_from_this());
+  const bool shadow = pusher_->options_.shadow,
+             scope_holds = passed.touched && !MadeFrom(*passed.touched, *before);
+  reasons_ = passed.reasons;
+  touched_ = scope_holds ? std::move(passed.touched) : std::nullopt;
   compared_ = touched_ ? TypesMadeFrom(*touched_) : ~0u;
-  if (shadow && scope_holds && !mesh::ScopeHolds(*position_.epoch()->snapshot, *before))
+  if (shadow && scope_holds && !mesh::ScopeHolds(*position_.publication()->snapshot, *before))
     mesh::ReportMismatch(proxy_->id);
   if (shadow || !scope_holds) FindScope();
   if (OwnChange(*before, *scope_)) reasons_.Add(Reason::kProxy);
@@ -367,7 +368,7 @@ void Stream::BeginPush() {
   if (objects_ != nullptr) reasons_.everything ? objects_->OnResend() : objects_->OnChange();
   pushing_ = true;
   pushed_any_ = false;
-  Metrics().queue_time.Observe(Seconds(Clock::now() - position_.epoch()->published_at));
+  Metrics().queue_time.Observe(Seconds(Clock::now() - position_.publication()->published_at));
   for (size_t i = 0; i < kReasonCount; ++i) {
     if (reasons_.counts[i] != 0) Metrics().triggers[i]->Add();
   }
@@ -385,9 +386,13 @@ void Stream::EndPush() {
   }
 }
 
-void Stream::FindScope() { scope_ = pusher_->maker_.ScopeOf(*position_.epoch()->snapshot, proxy_, scope_); }
+void Stream::FindScope() {
+  scope_ = pusher_->maker_.ScopeOf(*position_.publication()->snapshot, proxy_, scope_);
+}
 
-mesh::World Stream::World() const { return pusher_->maker_.WorldOf(*position_.epoch()->snapshot, *scope_); }
+mesh::World Stream::World() const {
+  return pusher_->maker_.WorldOf(*position_.publication()->snapshot, *scope_);
+}
 
 model::ProxyPtr Stream::proxy() const {
   std::lock_guard work(work_mutex_);

@@ -107,7 +107,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void CheckDeadline(Clock::time_point now);
   void CheckQuiet(Clock::time_point now);
   void CheckReview(Clock::time_point now);
-  bool AwaitsReview(const Made& made);
+  bool AwaitsReview(const LastResources& made);
   void EndWait();
   void Schedule();
   bool MarkScheduled();  // true: to be submitted
@@ -146,8 +146,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool WaitsForSent() const;
   void EndPush();
   void FindScope();
-  mesh::World World() const;  // REQUIRES: there is an epoch
-  void Settle();
+  mesh::World World() const;  // REQUIRES: there is a publication
+  void ReleaseSnapshot();
   // What a response is counted as, and named in logs.
   struct SentAs {
     std::string_view name;
@@ -192,7 +192,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::string name_;                             // of the proxy, for logs: "reviews-v1-1.default-7"
   metrics::Gauge* connected_ = nullptr;          // that counts this stream
   mesh::ProxyScopePtr scope_;                    // the proxy in it
-  std::array<Made, xds::kTypeCount> made_;
+  std::array<LastResources, xds::kTypeCount> made_;
   TrackPosition position_;
   std::atomic<bool> pushing_{
       false};  // a publication is being pushed, and not yet all of it; others may read it

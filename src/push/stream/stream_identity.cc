@@ -56,7 +56,7 @@ bool Stream::Identify(const xds::DecodedRequest& request) {
     return false;
   }
   pusher_->Assign(*proxy_, &position_);
-  position_.Start();
+  position_.BringToFirst();
   FindScope();
   const std::string& version = proxy_->metadata.istio_version;
   connected_ = &ConnectedProxies(version.empty() ? "unknown" : version);

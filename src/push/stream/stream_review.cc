@@ -25,8 +25,8 @@ bool IsUnknown(const std::vector<mesh::ReadsPtr>& all, const mesh::MeshSnapshot&
 
 // Whether the client is to be answered later. A publication has the verdict; without one the client waits for
 // a bounded time, once. REQUIRES: work_mutex_ held.
-bool Stream::AwaitsReview(const Made& made) {
-  const mesh::MeshSnapshot& snapshot = *position_.epoch()->snapshot;
+bool Stream::AwaitsReview(const LastResources& made) {
+  const mesh::MeshSnapshot& snapshot = *position_.publication()->snapshot;
   const bool unknown = IsUnknown(made.reads, snapshot) || IsUnknown(made.more_reads, snapshot);
   const Clock::time_point now = Clock::now();
   std::lock_guard lock(mutex_);

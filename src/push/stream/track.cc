@@ -9,7 +9,7 @@ constexpr size_t kRememberedStarts = 256;
 
 }  // namespace
 
-EpochPtr Track::Newest() const {
+TrackPublicationPtr Track::Newest() const {
   std::lock_guard lock(mutex_);
   return newest_;
 }
@@ -17,14 +17,14 @@ EpochPtr Track::Newest() const {
 Track::Published Track::Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons) {
   Published published;
   published.before = Newest();
-  auto epoch = std::make_shared<Epoch>();
-  if (published.before != nullptr) epoch->reached = published.before->reached;
-  Reached& reached = epoch->reached;
+  auto publication = std::make_shared<TrackPublication>();
+  if (published.before != nullptr) publication->reached = published.before->reached;
+  Reached& reached = publication->reached;
   ++reached.number;
   for (size_t i = 0; i < kReasonCount; ++i) reached.log.counts[i] += reasons.counts[i];
   if (reasons.everything) reached.log.everything = reached.number;
-  epoch->snapshot = std::move(snapshot);
-  published.now = std::move(epoch);
+  publication->snapshot = std::move(snapshot);
+  published.now = std::move(publication);
   std::lock_guard lock(mutex_);
   newest_ = published.now;
   starts_.push_back(reasons.first);
@@ -33,7 +33,7 @@ Track::Published Track::Publish(mesh::SnapshotPtr snapshot, const Reasons& reaso
   return published;
 }
 
-Reasons Track::ReasonsSince(const Reached& reached, EpochPtr* newest) const {
+Reasons Track::ReasonsSince(const Reached& reached, TrackPublicationPtr* newest) const {
   std::lock_guard lock(mutex_);
   *newest = newest_;
   const Reached& now = newest_->reached;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "push/stream/epoch.h"
 #include "push/stream/interests.h"
 #include "push/stream/reason.h"
+#include "push/stream/track_publication.h"
 
 namespace fairlead::push {
 
@@ -26,25 +26,25 @@ class Track {
 
   const std::string& name() const { return name_; }
   // The newest publication; null before the first.
-  EpochPtr Newest() const;
+  TrackPublicationPtr Newest() const;
   // Its number; 0 before the first.
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
   struct Published {
-    EpochPtr before;  // null: this was the first
-    EpochPtr now;
+    TrackPublicationPtr before;  // null: this was the first
+    TrackPublicationPtr now;
   };
   Published Publish(mesh::SnapshotPtr snapshot, const Reasons& reasons);
   // Why a stream goes from where it is to the newest publication, with which `newest` is set: all that the
   // publications in between were for.
-  Reasons ReasonsSince(const Reached& reached, EpochPtr* newest) const;
+  Reasons ReasonsSince(const Reached& reached, TrackPublicationPtr* newest) const;
 
   Interests& interests() { return interests_; }
 
  private:
   const std::string name_;
   mutable std::mutex mutex_;
-  EpochPtr newest_;                       // guarded by mutex_
+  TrackPublicationPtr newest_;            // guarded by mutex_
   std::deque<Clock::time_point> starts_;  // of the last ones, newest_'s last; guarded by mutex_
   std::atomic<uint64_t> number_{0};       // of newest_
   Interests interests_;

@@ -4,55 +4,55 @@
 
 namespace fairlead::push {
 
-bool TrackPosition::AtNewest() const {
+bool TrackPosition::IsAtNewest() const {
   const Track* const track = track_.load(std::memory_order_acquire);
-  return entered_ == track && epoch_number_ == track->number();
+  return current_ == track && number_ == track->number();
 }
 
-bool TrackPosition::Return() {
-  if (!AtNewest()) return false;
-  if (epoch_ != nullptr) return true;
-  EpochPtr newest = entered_.load()->Newest();
-  if (newest->reached.number != epoch_number_) return false;
-  epoch_ = std::move(newest);
-  settled_ = false;
+bool TrackPosition::Reacquire() {
+  if (!IsAtNewest()) return false;
+  if (publication_ != nullptr) return true;
+  TrackPublicationPtr newest = current_.load()->Newest();
+  if (newest->reached.number != number_) return false;
+  publication_ = std::move(newest);
+  interests_in_time_ = false;
   return true;
 }
 
 void TrackPosition::ForgetInterests(const StreamPtr& stream) const {
-  if (Track* const entered = entered_.load()) entered->interests().Forget(stream);
+  if (Track* const current = current_.load()) current->interests().Forget(stream);
 }
 
-void TrackPosition::Start() {
+void TrackPosition::BringToFirst() {
   Track* const track = track_.load(std::memory_order_acquire);
-  Enter(track->Newest(), track);
+  BringTo(track->Newest(), track);
 }
 
-TrackPosition::Way TrackPosition::Advance(const StreamPtr& stream) {
+TrackPosition::Passed TrackPosition::BringToNewest(const StreamPtr& stream) {
   Track* const track = track_.load(std::memory_order_acquire);
-  if (track == entered_) {
-    const uint64_t from = epoch_number_;
-    const bool settled = settled_;
-    EpochPtr newest;
-    Way way{track->ReasonsSince(reached_, &newest), std::nullopt};
-    Enter(std::move(newest), track);
-    if (settled) way.touched = track->interests().TouchedSince(from, epoch_number_);
-    return way;
+  if (track == current_) {
+    const uint64_t from = number_;
+    const bool in_time = interests_in_time_;
+    TrackPublicationPtr newest;
+    Passed passed{track->ReasonsSince(reached_, &newest), std::nullopt};
+    BringTo(std::move(newest), track);
+    if (in_time) passed.touched = track->interests().TouchedSince(from, number_);
+    return passed;
   }
   ForgetInterests(stream);
   Reasons moved;
   moved.Add(Reason::kDebug);
   moved.first = Clock::now();
-  Enter(track->Newest(), track);
+  BringTo(track->Newest(), track);
   return {moved, std::nullopt};
 }
 
-void TrackPosition::Enter(EpochPtr epoch, Track* track) {
-  epoch_ = std::move(epoch);
-  reached_ = epoch_->reached;
-  entered_ = track;
-  epoch_number_ = reached_.number;
-  settled_ = false;
+void TrackPosition::BringTo(TrackPublicationPtr publication, Track* track) {
+  publication_ = std::move(publication);
+  reached_ = publication_->reached;
+  current_ = track;
+  number_ = reached_.number;
+  interests_in_time_ = false;
 }
 
 }  // namespace fairlead::push

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_PUSH_STREAM_EPOCH_H_
-#define FAIRLEAD_PUSH_STREAM_EPOCH_H_
+#ifndef FAIRLEAD_PUSH_STREAM_TRACK_PUBLICATION_H_
+#define FAIRLEAD_PUSH_STREAM_TRACK_PUBLICATION_H_
 
 #include <cstdint>
 #include <memory>
@@ -18,13 +18,13 @@ struct Reached {
 };
 
 // One publication of a track. Immutable.
-struct Epoch {
+struct TrackPublication {
   Reached reached;
   mesh::SnapshotPtr snapshot;
   Clock::time_point published_at = Clock::now();
 };
-using EpochPtr = std::shared_ptr<const Epoch>;
+using TrackPublicationPtr = std::shared_ptr<const TrackPublication>;
 
 }  // namespace fairlead::push
 
-#endif  // FAIRLEAD_PUSH_STREAM_EPOCH_H_
+#endif  // FAIRLEAD_PUSH_STREAM_TRACK_PUBLICATION_H_
