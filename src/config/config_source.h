@@ -9,8 +9,8 @@ namespace fairlead::config {
 
 // The platforms that objects can be read from besides Kubernetes, as the schemes of their addresses.
 inline const std::vector<std::string_view>& PlatformSchemes() {
-  static const std::vector<std::string_view> schemes = {
-      "consul", "copilot", "dns+srv", "etcd", "marathon", "mesos", "xds"};
+  static const std::vector<std::string_view> schemes = {"consul",   "copilot", "dns+srv", "etcd",
+                                                        "marathon", "mesos",   "xds"};
   return schemes;
 }
 
