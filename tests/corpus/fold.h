@@ -59,7 +59,7 @@ class FoldingClient {
   const model::ProxyPtr proxy_;
   xds::StreamCore core_;
   mesh::ProxyScopePtr scope_;
-  std::array<push::Made, xds::kTypeCount> made_;
+  std::array<push::LastResources, xds::kTypeCount> made_;
   std::array<Kind, xds::kTypeCount> kinds_;
 };
 

@@ -22,7 +22,7 @@ struct Asker {
   std::string name;
   model::ProxyPtr proxy;
   std::map<const mesh::MeshSnapshot*, mesh::ProxyScopePtr> scopes;
-  std::array<push::Made, xds::kTypeCount> made;
+  std::array<push::LastResources, xds::kTypeCount> made;
 };
 
 // The proxy as it is, and as others that are nearly alike.
