@@ -37,9 +37,11 @@ class Pace {
         ahead_(step_ * static_cast<int64_t>(std::max<size_t>(options_.at_once, 1) - 1)) {}
 
   // When the next one is let through, `last` being the latest change; a time long past where that is now. It
-  // moves on while the pushes before go on.
-  Clock::time_point Next(Clock::time_point last) const {
-    return std::max(earned_ - ahead_, std::min(PaidFor(), last + debounce_.quiet));
+  // moves on while the pushes before go on. `after_pause`: the first change came after a pause, so that this
+  // is no storm.
+  Clock::time_point Next(Clock::time_point last, bool after_pause) const {
+    const Clock::time_point earned = earned_ - ahead_;
+    return after_pause ? earned : std::max(earned, std::min(PaidFor(), last + debounce_.quiet));
   }
 
   void OnPublished(Clock::time_point now) {

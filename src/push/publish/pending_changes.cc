@@ -21,6 +21,7 @@ void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now,
   const bool only_endpoints = endpoints_alone || std::all_of(batch.begin(), batch.end(), IsSlice);
   const bool waits = endpoints_alone ? debounce_endpoints_ || !waiting_.empty() : Waits(batch);
   Pending& pending = waits ? waiting_ : endpoints_;
+  if (!waits && pending.empty()) after_pause_ = now - last_endpoints_ >= quiet_;
   if (pending.empty()) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
@@ -56,7 +57,7 @@ void PendingChanges::Begin(Clock::time_point now) {
 
 std::optional<Clock::time_point> PendingChanges::EndpointsDue() const {
   if (endpoints_.empty()) return std::nullopt;
-  const Clock::time_point next = pace_.Next(last_endpoints_);
+  const Clock::time_point next = pace_.Next(last_endpoints_, after_pause_);
   return has_slices_ ? next : std::max(next, endpoints_.reasons.first + quiet_);
 }
 

@@ -68,6 +68,7 @@ class PendingChanges {
   Pending endpoints_;
   bool has_slices_ = false;           // endpoints_ has, or ServiceEntries
   Clock::time_point last_endpoints_;  // when endpoints_ got its latest
+  bool after_pause_ = false;          // the first of endpoints_ came a burst's quiet after the one before
 };
 
 }  // namespace fairlead::push

@@ -170,6 +170,20 @@ TEST_F(PendingChangesTest, AStormIsPublishedAsItsPushesCost) {
   EXPECT_GE(published, 9u) << "never later than the longest wait";
 }
 
+TEST_F(PendingChangesTest, AfterAPauseEndpointsNeedNotWaitForTheCostBefore) {
+  Clock::duration spent{};
+  PendingChanges pending({.quiet = kQuiet, .max = 10s}, false, {.cost = [&] { return spent; }});
+  pending.Add({Slice("a", "s")}, now_);
+  EXPECT_FALSE(pending.Take(now_, false).empty());
+  spent += 1s;
+  pending.Add({Slice("a", "s")}, now_ + kQuiet / 2);
+  EXPECT_EQ(*pending.Due(), now_ + kQuiet / 2 + kQuiet) << "a storm may come";
+  EXPECT_FALSE(pending.Take(now_ += 2 * kQuiet, false).empty());
+  spent += 1s;
+  pending.Add({Slice("a", "s")}, now_);
+  EXPECT_LE(*pending.Due(), now_);
+}
+
 TEST_F(PendingChangesTest, EndpointsAtAPaceGoWithWhatIsDue) {
   PendingChanges pending({.quiet = kQuiet, .max = kMax}, false, {.at_once = 1, .per_second = 1});
   pending.Add({Slice("a", "s")}, now_);
