@@ -1,6 +1,5 @@
 #include "xds/body.h"
 
-#include <array>
 #include <mutex>
 #include <utility>
 
@@ -19,9 +18,8 @@ bool IsCopied(const cache::Resource& resource) {
 
 // What a change made somebody be sent.
 struct Change {
-  std::mutex mutex;                                     // of what follows
-  std::array<std::shared_ptr<const Pieces>, 2> bodies;  // by Framing
-  bool asked_for = false, used = false;                 // ever; since the last look
+  std::mutex mutex;
+  KeptBody body;  // guarded by mutex
 };
 
 struct ChangePool {
@@ -79,17 +77,29 @@ Pieces MakeBody(Framing framing, std::span<const ResourcePtr> resources) {
   return pieces;
 }
 
-std::shared_ptr<const Pieces> BodyOfChange(Framing framing, const std::vector<ResourcePtr>& resources) {
-  const auto make = [&] { return std::make_shared<const Pieces>(MakeBody(framing, resources)); };
-  const std::shared_ptr<Change> change = ChangePool::Get().FindOrAdd(resources);
-  if (change == nullptr) return make();
-  std::lock_guard lock(change->mutex);  // who comes second waits for the first one's work
-  change->used = true;
-  auto& body = change->bodies[static_cast<size_t>(framing)];
+std::shared_ptr<const Pieces> KeptBody::Get(Framing framing, std::span<const ResourcePtr> resources) {
+  used_ = true;
+  auto& body = bodies_[static_cast<size_t>(framing)];
   if (body != nullptr) return body;
-  auto made = make();
-  if (std::exchange(change->asked_for, true)) body = made;
+  auto made = std::make_shared<const Pieces>(MakeBody(framing, resources));
+  if (std::exchange(asked_for_, true)) body = made;
   return made;
+}
+
+std::optional<size_t> KeptBody::DropIdle() {
+  if (std::exchange(used_, false)) return std::nullopt;
+  size_t freed = 0;
+  for (const auto& body : std::exchange(bodies_, {})) {
+    if (body != nullptr) freed += SizeOf(*body);
+  }
+  return freed;
+}
+
+std::shared_ptr<const Pieces> BodyOfChange(Framing framing, const std::vector<ResourcePtr>& resources) {
+  const std::shared_ptr<Change> change = ChangePool::Get().FindOrAdd(resources);
+  if (change == nullptr) return std::make_shared<const Pieces>(MakeBody(framing, resources));
+  std::lock_guard lock(change->mutex);  // who comes second waits for the first one's work
+  return change->body.Get(framing, resources);
 }
 
 size_t DropIdleChanges() {
@@ -97,13 +107,10 @@ size_t DropIdleChanges() {
   ChangePool& pool = ChangePool::Get();
   std::lock_guard lock(pool.mutex);
   absl::erase_if(pool.changes, [&freed](const auto& entry) {
-    Change& change = *entry.second;
-    std::lock_guard change_lock(change.mutex);
-    if (std::exchange(change.used, false)) return false;
-    for (const auto& body : change.bodies) {
-      if (body != nullptr) freed += SizeOf(*body);
-    }
-    return true;
+    std::lock_guard change_lock(entry.second->mutex);
+    const std::optional<size_t> idle = entry.second->body.DropIdle();
+    freed += idle.value_or(0);
+    return idle.has_value();
   });
   return freed;
 }

@@ -127,13 +127,7 @@ const ResourceListPtr& ResourceList::Empty() {
 std::shared_ptr<const Pieces> ResourceList::Body(Framing framing) const {
   std::lock_guard lock(
       mutex_);  // whoever comes second waits for the first one's work instead of repeating it
-  body_used_ = true;
-  auto& body = bodies_[static_cast<size_t>(framing)];
-  if (body != nullptr) return body;
-  auto made = std::make_shared<const Pieces>(MakeBody(framing, resources_));
-  // Most lists that are a workload's own are sent once.
-  if (std::exchange(asked_for_body_, true)) body = made;
-  return made;
+  return body_.Get(framing, resources_);
 }
 
 DifferencePtr ResourceList::Since(const ResourceListPtr& before) const {
@@ -171,12 +165,7 @@ size_t ResourceList::DropIdleBodies() {
   size_t freed = 0;
   for (const ResourceListPtr& list : alive) {
     std::lock_guard lock(list->mutex_);
-    if (!list->body_used_) {
-      for (const auto& body : std::exchange(list->bodies_, {})) {
-        if (body != nullptr) freed += SizeOf(*body);
-      }
-    }
-    list->body_used_ = false;
+    freed += list->body_.DropIdle().value_or(0);
     list->since_.clear();
   }
   return freed;

@@ -75,10 +75,8 @@ class ResourceList {
   std::vector<ResourcePtr> by_name_;
   Hash128 hash_;
   mutable std::mutex mutex_;
-  mutable std::optional<std::vector<Reference>> references_;     // guarded by mutex_ until it is set
-  mutable std::array<std::shared_ptr<const Pieces>, 2> bodies_;  // by Framing; guarded by mutex_
-  mutable bool body_used_ = false;                               // guarded by mutex_
-  mutable bool asked_for_body_ = false;                          // ever; guarded by mutex_
+  mutable std::optional<std::vector<Reference>> references_;  // guarded by mutex_ until it is set
+  mutable KeptBody body_;                                     // guarded by mutex_
   // The last differences that were asked for; guarded by mutex_.
   mutable std::vector<std::pair<std::weak_ptr<const ResourceList>, DifferencePtr>> since_;
 };
