@@ -21,11 +21,12 @@ void PendingChanges::Add(std::vector<ObjectChange> batch, Clock::time_point now,
   const bool only_endpoints = endpoints_alone || std::all_of(batch.begin(), batch.end(), IsSlice);
   const bool waits = endpoints_alone ? debounce_endpoints_ || !waiting_.empty() : Waits(batch);
   Pending& pending = waits ? waiting_ : endpoints_;
-  if (!waits && pending.empty()) after_pause_ = now - last_endpoints_ >= quiet_;
-  if (pending.empty()) pending.reasons.first = now;
+  const bool is_first = pending.empty();
+  if (is_first) pending.reasons.first = now;
   // Endpoints that wait for others do not make those wait longer.
   if (waits && (debounce_endpoints_ || !only_endpoints)) debounce_.OnChange(now);
   if (!waits) {
+    if (is_first) after_pause_ = now - last_endpoints_ >= quiet_;
     has_slices_ |= endpoints_alone || std::any_of(batch.begin(), batch.end(), IsSlice);
     last_endpoints_ = now;
   }
