@@ -62,13 +62,18 @@ class ConsulTest(unittest.TestCase):
         self.assertEqual(fairlead.metric("pilot_source_objects"), 4)
         self.assertEqual(fairlead.metric("pilot_source_errors_total"), 0)
 
-    def test_a_restart_of_either(self):
+    def start_without_agent(self):
+        """A control plane that knows one instance, of an agent that is gone."""
         agent = self.start_agent()
         register("web", "a", "10.0.0.1")
         fairlead = page.ControlPlane(self.processes, "--configSource=consul://127.0.0.1:8500")
         fairlead.wait_ready()
         self.processes.stop(agent)
         page.eventually(lambda: "unreachable-source" in fairlead.diagnostics(), "the diagnostic")
+        return fairlead
+
+    def test_a_restart_of_either(self):
+        fairlead = self.start_without_agent()
         self.assertEqual(fairlead.endpoints(WEB), ["10.0.0.1"])
         fairlead.stop()
         again = page.ControlPlane(self.processes, "--configSource=consul://127.0.0.1:8500")
@@ -81,12 +86,7 @@ class ConsulTest(unittest.TestCase):
         page.eventually(lambda: "source" not in again.diagnostics(), "no diagnostic")
 
     def test_an_agent_that_comes_back_without_news(self):
-        agent = self.start_agent()
-        register("web", "a", "10.0.0.1")
-        fairlead = page.ControlPlane(self.processes, "--configSource=consul://127.0.0.1:8500")
-        fairlead.wait_ready()
-        self.processes.stop(agent)
-        page.eventually(lambda: "unreachable-source" in fairlead.diagnostics(), "the diagnostic")
+        fairlead = self.start_without_agent()
         self.start_agent()
         page.eventually(lambda: "source" not in fairlead.diagnostics(), "no diagnostic", 45)
         self.assertEqual(fairlead.endpoints(WEB), ["10.0.0.1"])
